@@ -1,0 +1,120 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Everything that a server, a command or a rehearsal needs and an app does not stands behind this trait.
+/// SwiftPM fetches the dependencies of every product of a package, used or not, unless a trait that is off
+/// by default guards them; `make` switches it on.
+let service: TargetDependencyCondition? = .when(traits: ["Service"])
+
+var settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+if Context.environment["TENURE_WARNINGS_AS_ERRORS"] != nil {
+    settings.append(.treatAllWarnings(as: .error))
+}
+
+let package = Package(
+    name: "tenure",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "TenureCore", targets: ["TenureCore"]),
+        .library(name: "TenureAppStore", targets: ["TenureAppStore"]),
+        .library(name: "TenureServer", targets: ["TenureServer"]),
+        .executable(name: "tenure", targets: ["TenureCLI"]),
+    ],
+    traits: [
+        .trait(name: "Service", description: "The service, the command and the minters: everything but the client.")
+    ],
+    dependencies: [
+        // P-256, RSA and hashing, for what the App Store signs and for what the service signs.
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // Parsing X.509 certificates; the minters also make them.
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        // DER for those certificates: swift-certificates speaks in its types.
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        // YAML with positions, for policy files.
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        // The command line.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // The HTTP server.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        // SQLite.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // Logs.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // Start, signals and orderly stop.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .target(name: "TenureCore"),
+        .target(
+            name: "TenurePolicyFile",
+            dependencies: ["TenureCore", .product(name: "Yams", package: "Yams", condition: service)]
+        ),
+        .target(
+            name: "TenureAppStore",
+            dependencies: [
+                "TenureCore",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: service),
+                .product(name: "X509", package: "swift-certificates", condition: service),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: service),
+            ]
+        ),
+        .target(
+            name: "TenureMint",
+            dependencies: [
+                "TenureAppStore",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: service),
+                .product(name: "X509", package: "swift-certificates", condition: service),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: service),
+            ]
+        ),
+        .target(
+            name: "TenureStore",
+            dependencies: ["TenureCore", .product(name: "GRDB", package: "GRDB.swift", condition: service)]
+        ),
+        .target(name: "TenureAPI", dependencies: ["TenureCore"]),
+        .target(
+            name: "TenureServer",
+            dependencies: [
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
+            ]
+        ),
+        .executableTarget(
+            name: "TenureCLI",
+            dependencies: [
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
+            ]
+        ),
+        .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore"]),
+        .testTarget(name: "TenurePolicyFileTests", dependencies: ["TenureCore", "TenurePolicyFile"]),
+        .testTarget(name: "TenureAppStoreTests", dependencies: ["TenureCore", "TenureAppStore", "TenureMint"]),
+        .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
+        .testTarget(name: "TenureStoreTests", dependencies: ["TenureCore", "TenureStore"]),
+        .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
+        .testTarget(
+            name: "TenureServerTests",
+            dependencies: [
+                "TenureServer", "TenureMint",
+                .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
+            ]
+        ),
+        .testTarget(name: "TenureCLITests", dependencies: ["TenureCLI", "TenureMint"]),
+        .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TenureMint"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
+}

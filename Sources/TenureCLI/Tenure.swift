@@ -1,0 +1,1 @@
+@main struct Tenure { static func main() {} }

@@ -1,0 +1,180 @@
+public import Foundation
+
+/// One account's getting the app, once: all the artifacts that speak of it, as one set of facts.
+///
+/// Each original field comes from the earliest-signed artifact that has it. Acquisitions are judged apart and never
+/// complete each other's proofs.
+public struct Acquisition: Sendable, Hashable {
+    public let key: AcquisitionKey
+    public let originalPlatform: Platform?
+    public let originalAppVersion: String?
+    public let originalPurchaseDate: Date?
+    public let preorderDate: Date?
+    /// What the App Store last said of a refund of the app; nil while it never said so.
+    package let refund: Refund?
+    /// When a volume-purchase licence ends, as the latest-signed receipt says.
+    public let expirationDate: Date?
+
+    /// The version, read; nil where it is absent or malformed.
+    package let version: AppVersion?
+
+    /// The latest revoked artifact, and what was signed after it.
+    package struct Refund: Sendable, Hashable {
+        let revocationDate: Date
+        /// The signing instants of later artifacts, of a kind that can carry a revocation, without one. Ascending.
+        let restorations: [Date]
+    }
+
+    /// The facts of artifacts that speak of one acquisition. `proofs` is not empty.
+    init(of proofs: [AppProof]) {
+        let bySigning = proofs.sorted(by: AppProof.areInSigningOrder)
+        key = AcquisitionKey(of: bySigning)
+        originalPlatform = bySigning.lazy.compactMap(\.originalPlatform).first
+        originalAppVersion = bySigning.lazy.compactMap(\.originalAppVersion).first
+        originalPurchaseDate = bySigning.lazy.compactMap(\.originalPurchaseDate).first
+        preorderDate = bySigning.lazy.compactMap(\.preorderDate).first
+        version = originalAppVersion.flatMap { AppVersion($0) }
+        refund = Self.refund(in: proofs.filter(\.kind.canCarryRevocation))
+        expirationDate =
+            proofs.filter(\.kind.canCarryExpiration)
+            .max { ($0.signingOrder, $0.expirationDate ?? .distantFuture) < ($1.signingOrder, $1.expirationDate ?? .distantFuture) }?
+            .expirationDate
+    }
+
+    private static func refund(in proofs: [AppProof]) -> Refund? {
+        // On equal times the revoked one counts, so a restoration must be signed strictly later.
+        let lastRevoked = proofs.filter { $0.revocationDate != nil }
+            .max { ($0.signingOrder, $0.revocationDate ?? .distantPast) < ($1.signingOrder, $1.revocationDate ?? .distantPast) }
+        guard let lastRevoked, let revocationDate = lastRevoked.revocationDate else { return nil }
+        let restorations =
+            proofs
+            .filter { $0.revocationDate == nil && $0.signingOrder > lastRevoked.signingOrder }
+            .map(\.signingOrder)
+        return Refund(revocationDate: revocationDate, restorations: restorations.sorted())
+    }
+}
+
+/// By what an acquisition is known: Apple's ids, and the date where there is none.
+public struct AcquisitionKey: Sendable, Hashable {
+    public let appTransactionID: String?
+    public let downloadID: String?
+    public let originalPurchaseDate: Date?
+
+    package init(appTransactionID: String?, downloadID: String?, originalPurchaseDate: Date?) {
+        self.appTransactionID = appTransactionID
+        self.downloadID = downloadID
+        self.originalPurchaseDate = originalPurchaseDate
+    }
+
+    fileprivate init(of proofs: [AppProof]) {
+        var appTransactionID: String?
+        var downloadID: String?
+        for proof in proofs {
+            switch proof.id {
+            case .appTransaction(let id): appTransactionID = appTransactionID ?? id
+            case .download(let id): downloadID = downloadID ?? id
+            case nil: break
+            }
+        }
+        self.init(
+            appTransactionID: appTransactionID,
+            downloadID: downloadID,
+            originalPurchaseDate: proofs.lazy.compactMap(\.originalPurchaseDate).first
+        )
+    }
+
+    /// Whether both speak of one acquisition: the same id, or dates that agree and no different ids of one kind.
+    package func matches(_ other: AcquisitionKey) -> Bool {
+        if let mine = appTransactionID, let others = other.appTransactionID { return mine == others }
+        if let mine = downloadID, let others = other.downloadID { return mine == others }
+        guard let mine = originalPurchaseDate, let others = other.originalPurchaseDate else { return false }
+        return abs(mine.timeIntervalSince(others)) <= Slack.seconds
+    }
+}
+
+/// Between two artifacts of one purchase the App Store's dates differ by a second now and then.
+package enum Slack {
+    package static let seconds: TimeInterval = 2
+}
+
+extension AppProof {
+    /// An artifact that does not say when it was signed counts as the oldest for what it says of the state.
+    fileprivate var signingOrder: Date { signedDate ?? .distantPast }
+
+    /// Earliest-signed first; one without a date last. Artifacts signed at one instant stand in an order of their
+    /// content, so that the order in which they came never matters.
+    fileprivate static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
+        let signings = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
+        if signings.0 != signings.1 { return signings.0 < signings.1 }
+        let dates = (left.originalPurchaseDate ?? .distantFuture, right.originalPurchaseDate ?? .distantFuture)
+        if dates.0 != dates.1 { return dates.0 < dates.1 }
+        let texts = (left.canonicalText, right.canonicalText)
+        return texts.0 < texts.1
+    }
+
+    fileprivate var canonicalText: String {
+        let id =
+            switch self.id {
+            case .appTransaction(let id): "a" + id
+            case .download(let id): "d" + id
+            case nil: ""
+            }
+        return [kind.rawValue, id, originalPlatform?.rawValue ?? "", originalAppVersion ?? ""].joined(separator: "\u{0}")
+    }
+}
+
+/// Groups the artifacts of one customer into acquisitions.
+///
+/// First by id. Then groups whose dates agree join, the closest pair first, unless that would put two different ids
+/// of one kind into one group; where pairs are equally close, an order of their content decides.
+package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
+    if proofs.count == 1 { return [Acquisition(of: proofs)] }
+    var groups: [[AppProof]] = []
+    var groupOfID: [AcquisitionID: Int] = [:]
+    for proof in Set(proofs).sorted(by: AppProof.areInSigningOrder) {
+        if let id = proof.id, let group = groupOfID[id] {
+            groups[group].append(proof)
+        } else {
+            if let id = proof.id { groupOfID[id] = groups.count }
+            groups.append([proof])
+        }
+    }
+    while let (first, second) = closestPair(in: groups) {
+        groups[first] += groups[second]
+        groups.remove(at: second)
+    }
+    return groups.map { Acquisition(of: $0) }
+        .sorted { ($0.originalPurchaseDate ?? .distantFuture) < ($1.originalPurchaseDate ?? .distantFuture) }
+}
+
+private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
+    var best: (Int, Int, distance: TimeInterval)?
+    for first in groups.indices {
+        for second in groups.indices where second > first {
+            guard let distance = distance(groups[first], groups[second]), distance < (best?.distance ?? .infinity),
+                !conflict(groups[first], groups[second])
+            else { continue }
+            best = (first, second, distance)
+        }
+    }
+    return best.map { ($0.0, $0.1) }
+}
+
+/// The smallest distance of two dates, one of each group, where it is within the slack.
+private func distance(_ left: [AppProof], _ right: [AppProof]) -> TimeInterval? {
+    var smallest = TimeInterval.infinity
+    for mine in left.lazy.compactMap(\.originalPurchaseDate) {
+        for other in right.lazy.compactMap(\.originalPurchaseDate) {
+            smallest = min(smallest, abs(mine.timeIntervalSince(other)))
+        }
+    }
+    return smallest <= Slack.seconds ? smallest : nil
+}
+
+private func conflict(_ left: [AppProof], _ right: [AppProof]) -> Bool {
+    let mine = AcquisitionKey(of: left)
+    let other = AcquisitionKey(of: right)
+    if let id = mine.appTransactionID, let otherID = other.appTransactionID, id != otherID { return true }
+    if let id = mine.downloadID, let otherID = other.downloadID, id != otherID { return true }
+    return false
+}

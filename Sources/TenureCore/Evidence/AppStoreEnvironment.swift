@@ -1,0 +1,11 @@
+/// The environment in which the App Store signed something. Environments never mix.
+public enum AppStoreEnvironment: String, CaseIterable, Sendable, Hashable, Codable {
+    case production = "Production"
+    /// Development builds with a sandbox account, TestFlight and App Review.
+    case sandbox = "Sandbox"
+    /// StoreKit testing in Xcode: signed by a certificate of the developer's machine.
+    case xcode = "Xcode"
+
+    /// Eras are read from production evidence only: Sandbox always says "1.0" and 2013-08-01.
+    public var isProduction: Bool { self == .production }
+}

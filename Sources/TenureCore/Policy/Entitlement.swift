@@ -1,0 +1,74 @@
+public import Foundation
+
+/// Something that a customer may use, and what gives it.
+public struct Entitlement: Sendable, Hashable {
+    public struct Product: Sendable, Hashable {
+        public let id: String
+        /// How long a non-renewing purchase of it runs.
+        public let length: CalendarPeriod?
+
+        public init(id: String, length: CalendarPeriod? = nil) {
+            self.id = id
+            self.length = length
+        }
+    }
+
+    public let name: String
+    public let products: [Product]
+    /// What having acquired the app in an era gives. Nil: eras are no source of this entitlement.
+    public let honours: [Honour]?
+    public let trial: Trial?
+
+    /// The eras that some honour names.
+    package private(set) var honouredEras = EraSet()
+
+    public init(name: String, products: [Product] = [], honours: [Honour]? = nil, trial: Trial? = nil) {
+        self.name = name
+        self.products = products
+        self.honours = honours
+        self.trial = trial
+    }
+
+    func resolved(eraNames: [String]) -> Entitlement {
+        var result = self
+        for honour in honours ?? [] {
+            guard let index = eraNames.firstIndex(of: honour.era) else { continue }
+            result.honouredEras.insert(index)
+        }
+        return result
+    }
+}
+
+/// That those who acquired the app in an era have an entitlement, perhaps only some of them, perhaps for a time.
+public struct Honour: Sendable, Hashable {
+    public let era: String
+    /// Inclusive.
+    public let boughtSince: Date?
+    /// Exclusive.
+    public let boughtBefore: Date?
+    /// Counted from the dated beginning of the next era.
+    public let length: CalendarPeriod?
+    public let until: Date?
+
+    public init(
+        era: String, boughtSince: Date? = nil, boughtBefore: Date? = nil, length: CalendarPeriod? = nil,
+        until: Date? = nil
+    ) {
+        self.era = era
+        self.boughtSince = boughtSince
+        self.boughtBefore = boughtBefore
+        self.length = length
+        self.until = until
+    }
+
+    /// Whether everybody who acquired the app in the era has it for good.
+    package var isUnlimited: Bool {
+        boughtSince == nil && boughtBefore == nil && length == nil && until == nil
+    }
+}
+
+/// How others may try an entitlement.
+public enum Trial: Sendable, Hashable {
+    case sessions(Int)
+    case days(Int)
+}

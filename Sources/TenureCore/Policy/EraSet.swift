@@ -1,0 +1,57 @@
+/// A set of eras of one policy, by their places in it.
+package struct EraSet: Sendable, Hashable {
+    /// A policy has no more eras than this.
+    package static let capacity = 64
+
+    private var bits: UInt64
+
+    package init() { bits = 0 }
+
+    /// The eras from `first` (inclusive) to `end` (exclusive).
+    package init(from first: Int, to end: Int) {
+        bits = 0
+        for index in max(first, 0)..<max(first, min(end, Self.capacity), 0) { bits |= 1 << UInt64(index) }
+    }
+
+    package mutating func insert(_ era: Int) {
+        guard (0..<Self.capacity).contains(era) else { return }
+        bits |= 1 << UInt64(era)
+    }
+
+    package func contains(_ era: Int) -> Bool {
+        (0..<Self.capacity).contains(era) && bits & (1 << UInt64(era)) != 0
+    }
+
+    package var isEmpty: Bool { bits == 0 }
+    package var count: Int { bits.nonzeroBitCount }
+    package var first: Int? { isEmpty ? nil : bits.trailingZeroBitCount }
+    package var last: Int? { isEmpty ? nil : 63 - bits.leadingZeroBitCount }
+
+    package func union(_ other: EraSet) -> EraSet { EraSet(bits: bits | other.bits) }
+    package func intersection(_ other: EraSet) -> EraSet { EraSet(bits: bits & other.bits) }
+    package func subtracting(_ other: EraSet) -> EraSet { EraSet(bits: bits & ~other.bits) }
+    package func isSubset(of other: EraSet) -> Bool { bits & ~other.bits == 0 }
+    package func isDisjoint(with other: EraSet) -> Bool { bits & other.bits == 0 }
+
+    /// Whether every era of this set is earlier than every era of the other. Both have some.
+    package func isWhollyEarlier(than other: EraSet) -> Bool {
+        guard let last, let first = other.first else { return false }
+        return last < first
+    }
+
+    private init(bits: UInt64) { self.bits = bits }
+}
+
+extension EraSet: Sequence {
+    package struct Iterator: IteratorProtocol {
+        fileprivate var bits: UInt64
+
+        package mutating func next() -> Int? {
+            guard bits != 0 else { return nil }
+            defer { bits &= bits - 1 }
+            return bits.trailingZeroBitCount
+        }
+    }
+
+    package func makeIterator() -> Iterator { Iterator(bits: bits) }
+}

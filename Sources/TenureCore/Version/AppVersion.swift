@@ -1,0 +1,119 @@
+/// A version of an app as the App Store reports it: a CFBundleVersion or a CFBundleShortVersionString.
+///
+/// Grammar: components of ASCII digits, separated by single periods; ASCII blanks around the whole are ignored.
+/// Order: component by component as numbers of any length, missing components count as zero, so `1 == 1.0` and
+/// `9 < 120 < 99999999999999999999`. It is never the order of strings.
+public struct AppVersion: Sendable, CustomStringConvertible {
+    /// The version as it was written, without the blanks around it.
+    public let description: String
+
+    /// Nil where the text is no version: it then proves nothing, and the caller says so.
+    public init?(_ text: String) {
+        let bytes = text.utf8
+        guard let first = bytes.firstIndex(where: { !Self.isBlank($0) }),
+            let last = bytes.lastIndex(where: { !Self.isBlank($0) })
+        else { return nil }
+        let trimmed = bytes[first...last]
+        var digitsInComponent = 0
+        for byte in trimmed {
+            if byte == UInt8(ascii: ".") {
+                guard digitsInComponent > 0 else { return nil }
+                digitsInComponent = 0
+            } else {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                digitsInComponent += 1
+            }
+        }
+        guard digitsInComponent > 0 else { return nil }
+        description = trimmed.count == bytes.count ? text : String(Substring(trimmed))
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
+    }
+}
+
+extension AppVersion: Comparable {
+    public static func == (left: AppVersion, right: AppVersion) -> Bool {
+        left.description == right.description || compare(left, right) == 0
+    }
+
+    public static func < (left: AppVersion, right: AppVersion) -> Bool {
+        compare(left, right) < 0
+    }
+
+    /// Negative, zero or positive as `left` is earlier than, equal to or later than `right`.
+    private static func compare(_ left: AppVersion, _ right: AppVersion) -> Int {
+        var left = Components(left.description)
+        var right = Components(right.description)
+        while true {
+            switch (left.next(), right.next()) {
+            case (nil, nil): return 0
+            case (let mine?, let other?):
+                let order = mine.compared(to: other)
+                if order != 0 { return order }
+            case (let mine?, nil):
+                if !mine.isZero { return 1 }
+            case (nil, let other?):
+                if !other.isZero { return -1 }
+            }
+        }
+    }
+}
+
+extension AppVersion: Hashable {
+    public func hash(into hasher: inout Hasher) {
+        var zeros = 0
+        for component in IteratorSequence(Components(description)) {
+            if component.isZero {
+                zeros += 1
+                continue
+            }
+            // Zeros count only where something follows them: 1.0 equals 1.
+            for _ in 0..<zeros { hasher.combine(UInt8(0)) }
+            zeros = 0
+            for digit in component.digits { hasher.combine(digit) }
+            hasher.combine(UInt8(ascii: "."))
+        }
+    }
+}
+
+/// The numeric components of a version's text, without leading zeros.
+private struct Components: IteratorProtocol {
+    struct Component {
+        /// Without leading zeros: empty means zero.
+        let digits: Substring.UTF8View
+
+        var isZero: Bool { digits.isEmpty }
+
+        func compared(to other: Component) -> Int {
+            let lengths = digits.count - other.digits.count
+            if lengths != 0 { return lengths }
+            var others = other.digits.makeIterator()
+            for digit in digits {
+                guard let otherDigit = others.next() else { return 1 }
+                if digit != otherDigit { return Int(digit) - Int(otherDigit) }
+            }
+            return 0
+        }
+    }
+
+    private var rest: Substring.UTF8View
+    private var isDone = false
+
+    init(_ text: String) {
+        rest = Substring(text).utf8
+    }
+
+    mutating func next() -> Component? {
+        guard !isDone else { return nil }
+        let end = rest.firstIndex(of: UInt8(ascii: "."))
+        let component = rest[..<(end ?? rest.endIndex)]
+        if let end {
+            rest = rest[rest.index(after: end)...]
+        } else {
+            isDone = true
+        }
+        return Component(digits: component.drop { $0 == UInt8(ascii: "0") })
+    }
+}
