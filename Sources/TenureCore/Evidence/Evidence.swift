@@ -1,3 +1,5 @@
+import Foundation
+
 /// What verified artifacts prove of one customer in one environment. Only verification makes it.
 ///
 /// Made once and judged often: artifacts are grouped into acquisitions and purchases when the evidence is made, so
