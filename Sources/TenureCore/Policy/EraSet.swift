@@ -10,7 +10,7 @@ package struct EraSet: Sendable, Hashable {
     /// The eras from `first` (inclusive) to `end` (exclusive).
     package init(from first: Int, to end: Int) {
         bits = 0
-        for index in max(first, 0)..<max(first, min(end, Self.capacity), 0) { bits |= 1 << UInt64(index) }
+        for index in 0..<Self.capacity where index >= first && index < end { bits |= 1 << UInt64(index) }
     }
 
     package mutating func insert(_ era: Int) {
