@@ -9,10 +9,12 @@ import Testing
         for _ in 0..<400 {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favourCustomer : .undetermined)
             let proofs = (0..<Int.random(in: 0...5, using: &random)).map { _ in RandomEvidence.proof(using: &random) }
-            let bought = (0..<Int.random(in: 0...5, using: &random)).map { _ in RandomEvidence.purchase(using: &random) }
+            let bought = (0..<Int.random(in: 0...5, using: &random)).map { _ in RandomEvidence.purchase(using: &random)
+            }
             let renewals = (0..<2).map { _ in RandomEvidence.renewal(using: &random) }
             let expected = decide(
-                Calculator.evidence(proofs, transactions: bought, renewals: renewals), under: policy, at: Calculator.now)
+                Calculator.evidence(proofs, transactions: bought, renewals: renewals), under: policy, at: Calculator.now
+            )
             for _ in 0..<4 {
                 let shuffled = Calculator.evidence(
                     proofs.shuffled(using: &random), transactions: (bought + bought).shuffled(using: &random),
@@ -29,7 +31,9 @@ import Testing
             let truth = TrueAcquisition(using: &random)
             let few = (0..<Int.random(in: 1...2, using: &random)).map { _ in truth.glimpse(using: &random) }
             let before = try Calculator.decide(Calculator.evidence(few), under: policy)
-            guard before.outcome == .granted, !before.reasons.contains(where: { $0.code == "inDoubt" }) else { continue }
+            guard before.outcome == .granted, !before.reasons.contains(where: { $0.code == "inDoubt" }) else {
+                continue
+            }
             let more = (0..<Int.random(in: 1...4, using: &random)).map { _ in truth.glimpse(using: &random) }
             let stranger = RandomEvidence.proof(using: &random)
             let others = stranger.id == nil || stranger.revocationDate != nil ? [] : [stranger]
@@ -76,7 +80,9 @@ import Testing
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favourCustomer : .undetermined)
             let evidence = Calculator.evidence(
                 (0..<Int.random(in: 0...3, using: &random)).map { _ in RandomEvidence.proof(using: &random) },
-                transactions: (0..<Int.random(in: 0...3, using: &random)).map { _ in RandomEvidence.purchase(using: &random) },
+                transactions: (0..<Int.random(in: 0...3, using: &random)).map { _ in
+                    RandomEvidence.purchase(using: &random)
+                },
                 complete: Bool.random(using: &random))
             let decision = try Calculator.decide(evidence, under: policy)
             #expect(!decision.reasons.isEmpty)

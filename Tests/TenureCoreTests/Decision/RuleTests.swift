@@ -23,7 +23,9 @@ import Testing
     @Test func `a signed platform that the policy does not know proves nothing`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
-            Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange)]),
+            Era(
+                name: "freemium", model: .free,
+                begins: [.iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange)]),
         ])
         let found = try possible(Calculator.app("1.9", "2014-02-01", platform: .macOS), under: policy)
         #expect(found.eras == both && !found.somethingWasCompared)
@@ -38,7 +40,8 @@ import Testing
         }
     }
 
-    @Test func `contradicting proofs are resolved by the earlier date, or by a version that is to be believed`() throws {
+    @Test func `contradicting proofs are resolved by the earlier date, or by a version that is to be believed`() throws
+    {
         let increasing = try Calculator.policy()
         let early = try possible(Calculator.app("130", "2014-02-01"), under: increasing)
         #expect(early.eras == paid && early.reasons.first == .dateBeforeVersion)
@@ -53,7 +56,8 @@ import Testing
     private func outcome(_ proofs: [AppProof], inDoubt: Policy.InDoubt = .favourCustomer, at now: String = "2017-01-02")
         throws -> Decision
     {
-        try Calculator.decide(Calculator.evidence(proofs), under: try Calculator.policy(inDoubt: inDoubt), at: date(now))
+        try Calculator.decide(
+            Calculator.evidence(proofs), under: try Calculator.policy(inDoubt: inDoubt), at: date(now))
     }
 
     private let refunded = Calculator.app("37", "2014-05-01", signed: "2014-06-02", revoked: "2014-06-01")
@@ -88,10 +92,12 @@ import Testing
 
     @Test func `a licence that ended gives nothing, unless a later receipt replaces it`() throws {
         let ended = Calculator.app(
-            "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt, expires: "2015-01-01")
+            "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
+            expires: "2015-01-01")
         #expect(try outcome([ended]).reasons.first == .licenceEnded(at: date("2015-01-01")))
         let renewed = Calculator.app(
-            "37", "2014-05-01", platform: nil, signed: "2015-01-02", id: .download("5"), kind: .receipt, expires: "2019-01-01")
+            "37", "2014-05-01", platform: nil, signed: "2015-01-02", id: .download("5"), kind: .receipt,
+            expires: "2019-01-01")
         #expect(try outcome([ended, renewed]).until == date("2019-01-01"))
     }
 }
@@ -148,7 +154,9 @@ import Testing
             under: try Calculator.policy())
     }
 
-    private func yearly(until: String, revoked: String? = nil, signed: String = "2015-06-01", id: String = "1") -> Purchase {
+    private func yearly(until: String, revoked: String? = nil, signed: String = "2015-06-01", id: String = "1")
+        -> Purchase
+    {
         Purchase(
             transactionID: id, originalTransactionID: "1", productID: Calculator.yearly, type: .autoRenewable,
             purchaseDate: date("2014-07-01"), expiresDate: date(until), revocationDate: revoked.map(date),
@@ -231,8 +239,11 @@ import Testing
         #expect(only.outcome == .denied && only.reasons.contains(.promiseEnded))
         let other = Calculator.app(
             "37", "2014-05-01", signed: "2015-06-29", id: .appTransaction("2"), revoked: "2015-06-28")
-        #expect(try Calculator.decide(Calculator.evidence([other]), promises: [promise()], under: strict).outcome == .granted)
-        #expect(try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
+        #expect(
+            try Calculator.decide(Calculator.evidence([other]), promises: [promise()], under: strict).outcome
+                == .granted)
+        #expect(
+            try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
     }
 
     @Test func `test environments and personas neither make promises nor keep them`() throws {

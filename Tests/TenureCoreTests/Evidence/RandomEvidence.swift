@@ -11,8 +11,11 @@ enum RandomEvidence {
 
     static func proof(using random: inout SeededRandom) -> AppProof {
         let kind: AppProof.Kind = Bool.random(using: &random) ? .appTransaction : .receipt
-        let id: AcquisitionID? = [nil, kind == .receipt ? .download("5") : .appTransaction("7"),
-            kind == .receipt ? .download("6") : .appTransaction("8")].randomElement(using: &random) ?? nil
+        let id: AcquisitionID? =
+            [
+                nil, kind == .receipt ? .download("5") : .appTransaction("7"),
+                kind == .receipt ? .download("6") : .appTransaction("8"),
+            ].randomElement(using: &random) ?? nil
         return Calculator.app(
             ["37", "9", "119", "120", "130", "1.10", "2.0", "1.x", nil].randomElement(using: &random) ?? nil,
             (instants + [nil]).randomElement(using: &random) ?? nil,

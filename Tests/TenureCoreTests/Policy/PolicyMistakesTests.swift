@@ -32,11 +32,12 @@ import Testing
                         honours: [Honour(era: "payed")], trial: .sessions(0))
                 ])
         }
-        #expect(found.map(\.path) == [
-            ["app", "bundleID"], ["app", "appleID"], ["eras", 1, "name"], ["eras", 2], ["buildNumbers"],
-            ["entitlements", "everything", "products", 1], ["entitlements", "everything", "honours", 0],
-            ["entitlements", "everything", "trial"],
-        ])
+        #expect(
+            found.map(\.path) == [
+                ["app", "bundleID"], ["app", "appleID"], ["eras", 1, "name"], ["eras", 2], ["buildNumbers"],
+                ["entitlements", "everything", "products", 1], ["entitlements", "everything", "honours", 0],
+                ["entitlements", "everything", "trial"],
+            ])
     }
 
     @Test func `eras that run backwards are a mistake`() throws {
@@ -47,9 +48,11 @@ import Testing
             ]
         }
         let dates = eras(.at(version: nil, date: date("2015-01-02")), .at(version: nil, date: date("2015-01-01")))
-        #expect(try mistakes { try Calculator.policy(eras: dates) }.map(\.path) == [["eras", 2, "begins", "iOS", "at"]])
+        #expect(
+            try mistakes { try Calculator.policy(eras: dates) }.map(\.path) == [["eras", 2, "begins", "iOS", "at"]])
         let builds = eras(.at(version: AppVersion("9"), date: nil), .at(version: AppVersion("8.9"), date: nil))
-        #expect(try mistakes { try Calculator.policy(eras: builds) }.map(\.path) == [["eras", 2, "begins", "iOS", "build"]])
+        #expect(
+            try mistakes { try Calculator.policy(eras: builds) }.map(\.path) == [["eras", 2, "begins", "iOS", "build"]])
         #expect(try mistakes { try Calculator.policy(eras: builds, buildNumbers: .restarted) }.isEmpty)
     }
 }

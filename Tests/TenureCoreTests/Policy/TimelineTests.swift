@@ -8,7 +8,9 @@ import Testing
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
             Era(name: "sale", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-06-10"))]),
-            Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-07-10"))]),
+            Era(
+                name: "freemium", model: .free,
+                begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-07-10"))]),
         ])
         let timeline = policy.timelines.timeline(of: .iOS)
         #expect(timeline.eras(enclosing: try #require(AppVersion("119"))) == EraSet(from: 0, to: 1))
@@ -42,7 +44,8 @@ import Testing
             Era(
                 name: "freemium", model: .free,
                 begins: [
-                    .iOS: .at(version: AppVersion("120"), date: nil), .visionOS: .at(version: AppVersion("5"), date: nil),
+                    .iOS: .at(version: AppVersion("120"), date: nil),
+                    .visionOS: .at(version: AppVersion("5"), date: nil),
                 ]),
         ])
         let version = try #require(AppVersion("90"))
@@ -55,7 +58,9 @@ import Testing
     @Test func `a platform that is new in an era has none before it`() throws {
         let policy = try Calculator.policy(eras: [
             Era(name: "paid", model: .paid),
-            Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: nil), .macOS: .new]),
+            Era(
+                name: "freemium", model: .free,
+                begins: [.iOS: .at(version: AppVersion("120"), date: nil), .macOS: .new]),
         ])
         #expect(policy.timelines.timeline(of: .macOS).allEras == EraSet(from: 1, to: 2))
     }

@@ -40,10 +40,11 @@ import Testing
     @Test func `the order is total over random versions`() throws {
         var random = SeededRandom(seed: 7)
         let versions = (0..<60).compactMap { _ in
-            AppVersion((0..<Int.random(in: 1...4, using: &random)).map { _ in
-                String(repeating: "0", count: Int.random(in: 0...1, using: &random))
-                    + String(Int.random(in: 0...12, using: &random))
-            }.joined(separator: "."))
+            AppVersion(
+                (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                    String(repeating: "0", count: Int.random(in: 0...1, using: &random))
+                        + String(Int.random(in: 0...12, using: &random))
+                }.joined(separator: "."))
         }
         for a in versions {
             for b in versions {
