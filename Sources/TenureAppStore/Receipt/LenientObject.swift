@@ -4,16 +4,16 @@ import Foundation
 ///
 /// Absent and null are nil, as is an empty text; what can be read as nothing of the wanted type is malformed.
 struct LenientObject {
-    private let object: JSONObject
+    private let json: JSONObject
 
     init(_ object: JSONObject) {
-        self.object = object
+        json = object
     }
 
     func has(_ name: String) -> Bool { value(name) != nil }
 
     private func value(_ name: String) -> JSONValue? {
-        switch object[name] {
+        switch json[name] {
         case nil, .null, .string(""): nil
         case let value: value
         }
@@ -84,6 +84,16 @@ struct LenientObject {
             return objects
         default: throw malformed(name)
         }
+    }
+
+    /// The first of several names that has a value.
+    func first<Value>(
+        of names: String..., read: (LenientObject) -> (String) throws(Rejection) -> Value?
+    ) throws(Rejection) -> Value? {
+        for name in names {
+            if let value = try read(self)(name) { return value }
+        }
+        return nil
     }
 
     private func malformed(_ name: String) -> Rejection {

@@ -1,33 +1,25 @@
 import Foundation
-import TenureCore
+public import TenureCore
 
-extension ReceiptPayload {
-    /// What the receipt proves of the app itself, once it is verified.
-    func appProof() -> AppProof {
+extension Verified<ReceiptPayload> {
+    /// What it proves about the app itself.
+    public var proof: AppProof {
         AppProof(
             kind: .receipt,
-            signedDate: creationDate,
-            id: downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
+            signedDate: signedDate,
+            id: payload.downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
             // Attribute 25 names the platform of this device, not of the first acquisition.
             originalPlatform: nil,
-            originalAppVersion: originalAppVersion,
-            originalPurchaseDate: originalPurchaseDate,
-            preorderDate: preorderDate,
-            expirationDate: volumePurchaseExpiration
+            originalAppVersion: payload.originalAppVersion,
+            originalPurchaseDate: payload.originalPurchaseDate,
+            preorderDate: payload.preorderDate,
+            expirationDate: payload.volumePurchaseExpiration
         )
     }
 
-    /// The end of a licence. Xcode's year 4001, the reference date of another calendar, means that there is none.
-    private var volumePurchaseExpiration: Date? {
-        guard type?.isVolumePurchase == true, let expirationDate, expirationDate < Self.never else { return nil }
-        return expirationDate
-    }
-
-    /// 4000-01-01T00:00:00Z: Xcode writes 4001-01-01 in the time zone of the developer.
-    private static let never = Date(timeIntervalSince1970: 64_060_588_800)
-
-    func purchases() -> [Purchase] {
-        inAppPurchases.map { purchase in
+    /// What it proves of in-app purchases: those that the App Store knew when it signed.
+    public var purchases: [Purchase] {
+        payload.inAppPurchases.map { purchase in
             Purchase(
                 transactionID: purchase.transactionID,
                 originalTransactionID: purchase.originalTransactionID,
@@ -36,10 +28,21 @@ extension ReceiptPayload {
                 purchaseDate: purchase.purchaseDate,
                 expiresDate: purchase.expiresDate,
                 revocationDate: purchase.cancellationDate,
-                signedDate: creationDate
+                signedDate: signedDate
             )
         }
     }
+}
+
+extension ReceiptPayload {
+    /// The end of a licence. Xcode's year 4001, the reference date of another calendar, means that there is none.
+    fileprivate var volumePurchaseExpiration: Date? {
+        guard type?.isVolumePurchase == true, let expirationDate, expirationDate < Self.never else { return nil }
+        return expirationDate
+    }
+
+    /// 4000-01-01T00:00:00Z: Xcode writes 4001-01-01 in the time zone of the developer.
+    private static let never = Date(timeIntervalSince1970: 64_060_588_800)
 }
 
 extension Purchase.ProductType {

@@ -5,7 +5,7 @@ import Crypto
 ///
 /// A text or date that the receipt leaves empty is nil, as one that it does not have. A value that cannot be read
 /// never gets this far where a decision hangs on it.
-public struct ReceiptPayload: Sendable {
+public struct ReceiptPayload: Sendable, Hashable {
     /// Attribute 0 as it stands there; `type` where it is a known one.
     public internal(set) var receiptType: String
     public internal(set) var bundleID: String

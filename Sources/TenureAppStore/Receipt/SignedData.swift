@@ -32,11 +32,9 @@ struct SignedData {
         let messageDigest: Range<Int>
     }
 
-    /// The bytes that the signature is over.
-    ///
-    /// With signed attributes these are the attributes under the tag of a SET instead of `[0]`: RFC 5652, section 5.4.
+    /// The signed attributes as they are hashed: under the tag of a SET instead of `[0]`. RFC 5652, section 5.4.
     var signedBytes: [UInt8] {
-        guard let signedAttributes else { return Array(reader.bytes[content]) }
+        guard let signedAttributes else { return [] }
         return [BERTag.set] + reader.bytes[signedAttributes.encoding].dropFirst()
     }
 

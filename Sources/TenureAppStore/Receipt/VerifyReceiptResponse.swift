@@ -102,7 +102,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
         pendingRenewalInfo = renewals
         latestReceipt = try reader.text("latest_receipt")
         // Apple spells it in both ways.
-        isRetryable = try reader.flag("is-retryable") ?? reader.flag("is_retryable")
+        isRetryable = try reader.first(of: "is-retryable", "is_retryable", read: LenientObject.flag)
         self.json = json
     }
 }
@@ -111,9 +111,9 @@ extension VerifyReceiptResponse.Receipt {
     fileprivate init(_ json: LenientObject) throws(Rejection) {
         receiptType = try json.text("receipt_type")
         // The receipts of iOS 6 are flat and have names of their own.
-        bundleID = try json.text("bundle_id") ?? json.text("bid")
-        appAppleID = try json.unsigned("app_item_id") ?? json.unsigned("adam_id") ?? json.unsigned("item_id")
-        applicationVersion = try json.text("application_version") ?? json.text("bvrs")
+        bundleID = try json.first(of: "bundle_id", "bid", read: LenientObject.text)
+        appAppleID = try json.first(of: "app_item_id", "adam_id", "item_id", read: LenientObject.unsigned)
+        applicationVersion = try json.first(of: "application_version", "bvrs", read: LenientObject.text)
         downloadID = try json.unsigned("download_id")
         versionExternalIdentifier = try json.unsigned("version_external_identifier")
         creationDate = try json.date("receipt_creation_date")
