@@ -68,7 +68,8 @@ struct PossibleEras {
                 reasons.append(.platformNotInPolicy(platform))
             } else if versionProof.wasCompared {
                 reasons.append(
-                    .version(text, platform: acquisition.originalPlatform, eras: EraNames(versionProof.eras, of: policy)))
+                    .version(
+                        text, platform: acquisition.originalPlatform, eras: EraNames(versionProof.eras, of: policy)))
             } else {
                 reasons.append(versionProof.isUnlisted ? .versionNotListed(text) : .versionNotComparable(text))
             }

@@ -35,7 +35,8 @@ private struct Sentence {
                 + (eras.areAllPaid ? ", while it was sold for a price" : ", and everybody who did then keeps this")
         case .inDoubt:
             return facts.isChangeover
-                ? facts.acquisition("you got the app") + ", around the time when its price changed, and we decide in your favour"
+                ? facts.acquisition("you got the app")
+                    + ", around the time when its price changed, and we decide in your favour"
                 : facts.acquisition("you got the app")
                     + ", what the App Store says of it does not settle when, and we decide in your favour"
         case .boughtAgain(let signed):
@@ -66,15 +67,19 @@ private struct Sentence {
             case .appRefunded(let date):
                 return "\(name) came with the app, whose purchase was refunded on \(date.inWords): \(help)."
             case .licenceEnded(let date):
-                return "\(name) came with an organisation's licence for the app, which ended on \(date.inWords): \(help)."
+                return
+                    "\(name) came with an organisation's licence for the app, which ended on \(date.inWords): \(help)."
             case .honourEnded(_, let date):
                 return "\(name) was yours until \(date.inWords), as announced when the app changed: \(help)."
             case .supportGrantEnded(let date):
-                return "\(name) was given to you by our support team until \(date.inWords): please write to them if you need it longer."
+                return
+                    "\(name) was given to you by our support team until \(date.inWords): please write to them if you need it longer."
             case .refunded(let id, let date):
-                return "\(name) came with the purchase `\(id)`, which was refunded or withdrawn on \(date.inWords): \(help)."
+                return
+                    "\(name) came with the purchase `\(id)`, which was refunded or withdrawn on \(date.inWords): \(help)."
             case .billingRetry(let id):
-                return "\(name) comes with the subscription `\(id)`, which could not be charged: please check your payment method with Apple."
+                return
+                    "\(name) comes with the subscription `\(id)`, which could not be charged: please check your payment method with Apple."
             case .expired(let id, let date):
                 return "\(name) came with `\(id)`, which ended on \(date.inWords): it can be renewed in the app."
             default: continue
@@ -84,10 +89,12 @@ private struct Sentence {
         case .testEnvironment(let environment):
             return "\(name) is not included: in \(environment.rawValue) every tester counts as a new customer."
         case .outsideWindow:
-            return "\(name) is not included: \(facts.acquisition("you got the app")), outside the dates for which it was announced; \(help)."
+            return
+                "\(name) is not included: \(facts.acquisition("you got the app")), outside the dates for which it was announced; \(help)."
         case .eraNotHonoured:
             let preorder = facts.preorder.map { ", ordered in advance on \($0.inWords)" } ?? ""
-            return "\(name) is not included: \(facts.acquisition("you got the app"))\(preorder), at a time when it did not come with the app; \(help)."
+            return
+                "\(name) is not included: \(facts.acquisition("you got the app"))\(preorder), at a time when it did not come with the app; \(help)."
         default:
             return "\(name) comes with a purchase in the app: if you have one, tap Restore Purchases, and \(help)."
         }
@@ -111,9 +118,11 @@ private struct Sentence {
                 return facts.acquisition("you got the app") + ", around the time when its price changed; \(whatToDo)"
             case .inDoubt: return "what the App Store says of when you got the app leaves a doubt; \(whatToDo)"
             case .boughtAgainInDoubt:
-                return "the app was refunded and you have it again, which may have been before or after it became free; \(whatToDo)"
+                return
+                    "the app was refunded and you have it again, which may have been before or after it became free; \(whatToDo)"
             case .endUnknown: return "how long it is yours counts from a day that is not set; \(whatToDo)"
-            case .testEnvironment(let environment): return "\(environment.rawValue) does not tell how an app was acquired"
+            case .testEnvironment(let environment):
+                return "\(environment.rawValue) does not tell how an app was acquired"
             default: continue
             }
         }

@@ -49,7 +49,9 @@ private func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [P
         if let known = latest[purchase.transactionID], !purchase.isLaterWord(than: known) { continue }
         latest[purchase.transactionID] = purchase
     }
-    var result = latest.values.sorted { ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID) }
+    var result = latest.values.sorted {
+        ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
+    }
     guard !renewals.isEmpty else { return result }
 
     var renewalOf: [String: Renewal] = [:]
@@ -62,7 +64,9 @@ private func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [P
     for (index, purchase) in result.enumerated() where purchase.expiresDate != nil {
         if let known = indexOfLatest[purchase.originalTransactionID],
             result[known].expiresDate ?? .distantPast > purchase.expiresDate ?? .distantPast
-        { continue }
+        {
+            continue
+        }
         indexOfLatest[purchase.originalTransactionID] = index
     }
     for (subscription, index) in indexOfLatest {
