@@ -23,13 +23,13 @@ struct PolicyReader {
         guard let fields = Fields(root, .policy, &reading) else {
             throw reading.error(mainFile: root.position.file)
         }
-        let app = app(fields[.app])
-        let eras = eras(fields[.eras])
+        let app = self.app(fields[.app])
+        let eras = self.eras(fields[.eras])
         let buildNumbers = fields[.buildNumbers].flatMap { $0.word(&reading, of: Policy.BuildNumbers.self) }
-        let releases = releases(fields[.releases])
-        var entitlements = entitlements(fields[.entitlements])
+        let releases = self.releases(fields[.releases])
+        var entitlements = self.entitlements(fields[.entitlements])
         let inDoubt = fields[.inDoubt].flatMap { $0.word(&reading, of: Policy.InDoubt.self) }
-        let whileUndetermined = fields[.whileUndetermined].flatMap { whileUndetermined($0) }
+        let whileUndetermined = fields[.whileUndetermined].flatMap { self.whileUndetermined($0) }
         let testEnvironments = fields[.testEnvironments].flatMap { $0.word(&reading, of: Policy.TestEnvironments.self) }
 
         // Where a name could not be read, who refers to it cannot be judged.
@@ -84,8 +84,8 @@ struct PolicyReader {
             return Era(
                 name: name ?? "\u{0}\(index)",
                 model: model ?? .paid,
-                begins: fields?[.begins].map { beginnings($0) } ?? [:],
-                changeover: fields?[.changeover].flatMap { changeover($0) })
+                begins: fields?[.begins].map { self.beginnings($0) } ?? [:],
+                changeover: fields?[.changeover].flatMap { self.changeover($0) })
         }
     }
 
@@ -203,9 +203,9 @@ struct PolicyReader {
             guard let fields = Fields(part, .entitlement, &reading) else { return Entitlement(name: entry.key) }
             return Entitlement(
                 name: entry.key,
-                products: fields[.products].map { products($0) } ?? [],
-                honours: fields[.honours].flatMap { honours($0) },
-                trial: fields[.trial].flatMap { trial($0) })
+                products: fields[.products].map { self.products($0) } ?? [],
+                honours: fields[.honours].flatMap { self.honours($0) },
+                trial: fields[.trial].flatMap { self.trial($0) })
         }
     }
 
