@@ -75,7 +75,7 @@ extension ReceiptMinter {
     }
 
     private var nonConsumable: ReceiptDraft {
-        var purchase = purchase("\(app.bundleID).everything", transactionID: "410000000000001", at: Self.everythingPurchase)
+        var purchase = self.purchase("\(app.bundleID).everything", transactionID: "410000000000001", at: Self.everythingPurchase)
         purchase[.productType] = .number(0)
         return purchase
     }
@@ -83,7 +83,7 @@ extension ReceiptMinter {
     /// A period of a subscription, for receipts with many purchases.
     public func subscriptionPeriod(_ number: Int, from start: Date, length: TimeInterval) -> ReceiptDraft {
         let first = 410_000_000_000_100
-        var purchase = purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
+        var purchase = self.purchase("\(app.bundleID).yearly", transactionID: String(first + number), at: start)
         purchase[.originalTransactionID] = .text(String(first))
         purchase[.productType] = .number(3)
         purchase[.expiresDate] = .date(start.addingTimeInterval(length))

@@ -1,6 +1,6 @@
 import Crypto
 public import Foundation
-import TenureAppStore
+package import TenureAppStore
 
 /// The attributes of a receipt, or of one in-app purchase in it, before they are signed.
 public struct ReceiptDraft: Sendable, Hashable {

@@ -1,6 +1,7 @@
 public import Foundation
 public import TenureAppStore
 import TenureCore
+import X509
 
 /// Signs app receipts as the App Store does, and in the environment Xcode as Xcode does, with the keys of a test
 /// authority.
@@ -23,7 +24,7 @@ public struct ReceiptMinter: Sendable {
 
     /// A sound receipt: the default attributes, changed as wanted.
     public func mint(_ change: (inout ReceiptDraft) throws -> Void = { _ in }) throws -> [UInt8] {
-        var draft = draft
+        var draft = self.draft
         try change(&draft)
         return try mint(draft)
     }
@@ -35,9 +36,9 @@ public struct ReceiptMinter: Sendable {
 
     /// One receipt with one defect.
     public func mint(with defect: ReceiptDefect) throws -> [UInt8] {
-        var draft = draft
+        var draft = self.draft
         defect.spoil(&draft, at: instant)
-        var assembly = try assembly(draft)
+        var assembly = try self.assembly(draft)
         try defect.spoil(&assembly, draft: draft, by: self)
         return try assembly.bytes()
     }
