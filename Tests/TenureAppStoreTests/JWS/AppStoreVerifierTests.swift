@@ -119,8 +119,8 @@ import Testing
     }
 
     @Test func `an environment speaks under its own roots only`() throws {
-        let other = try TestAuthority(seed: "another authority")
-        let trust = try TrustConfiguration(anchors: [.production: Minted.authority.anchors, .sandbox: other.anchors])
+        let other = try TestAuthority(seed: "another authority", receiptsOf: Minted.authority)
+        let trust = try TrustConfiguration(anchors: [.production: Minted.authority.anchors, .sandbox: TrustAnchors(der: [other.jws.root.der])])
         let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
         #expect(throws: Never.self) { try verifier.verifyTransaction(Minted.minter.mint(.transaction), now: nil) }
         let forged = JWSMinter(authority: other, signedAt: Minted.instant)

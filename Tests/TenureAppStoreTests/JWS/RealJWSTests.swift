@@ -37,7 +37,7 @@ struct RealJWSTests {
         let verifier = try fixtureVerifier()
         let codes = try ["wrongBundleId", "missingX5CHeaderClaim", "legacyTransaction"].map { name in
             let jws = try Real.jws("apple-fixtures/\(name)")
-            return rejection("\(name)") { try verifier.verifyNotification(jws, now: nil) }?.code
+            return rejection("\(name)") { try verifier.verifyNotification(jws, now: Minted.instant) }?.code
         }
         #expect(codes == [.wrongApp, .untrustedChain, .malformed])
     }
