@@ -33,6 +33,11 @@ public struct TestAuthority: Sendable {
 
     /// A new authority; without a seed, one that there never was.
     public init(seed text: String? = nil) throws {
+        try self.init(seed: text, receiptsOf: nil)
+    }
+
+    /// A new authority that signs receipts with the keys of another one: making RSA keys takes seconds.
+    package init(seed text: String?, receiptsOf other: TestAuthority?) throws {
         let seed = text.map(Seed.init) ?? Seed.random()
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(seed.p384("root")), by: nil)
         let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
@@ -40,14 +45,18 @@ public struct TestAuthority: Sendable {
         let leaf = try AuthorityRole.leaf.recipe(for: .jws).issue(for: .p256(seed.p256("leaf")), by: intermediate)
         jws = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
 
-        func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
-        let receiptRoot = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
-        let receiptIntermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: receiptRoot)
-        let receiptLeaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: receiptIntermediate)
-        receipts = AuthorityChain(root: receiptRoot, intermediate: receiptIntermediate, leaf: receiptLeaf)
-
+        if let other {
+            receipts = other.receipts
+            xcodeReceipts = other.xcodeReceipts
+        } else {
+            func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
+            let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
+            let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: root)
+            let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: intermediate)
+            receipts = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
+            xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
+        }
         xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(seed.p256("xcode")), by: nil)
-        xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
     }
 
     /// Both roots: what a verifier of production and sandbox artifacts trusts.
@@ -149,5 +158,12 @@ package enum AuthorityRole: UInt8, Sendable {
             recipe.signsCertificates = false
         }
         return recipe
+    }
+}
+
+extension TestAuthority {
+    /// The certificate of another developer's Xcode.
+    package static func xcodeCertificate(seed: String) throws -> [UInt8] {
+        try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(Seed(seed).p256("xcode")), by: nil).der
     }
 }
