@@ -90,7 +90,7 @@ extension SignedData {
 }
 
 extension Rejection {
-    fileprivate init(_ fault: ReceiptFault) {
+    init(_ fault: ReceiptFault) {
         switch fault {
         case .malformed(let reason): self.init(.malformed, "the receipt is malformed: \(reason)")
         case .unsupportedAlgorithm(let reason): self.init(.unsupportedAlgorithm, reason)
