@@ -75,7 +75,11 @@ let package = Package(
         ),
         .target(
             name: "TenureStore",
-            dependencies: ["TenureCore", .product(name: "GRDB", package: "GRDB.swift", condition: service)]
+            dependencies: [
+                "TenureCore",
+                .product(name: "GRDB", package: "GRDB.swift", condition: service),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+            ]
         ),
         .target(name: "TenureAPI", dependencies: ["TenureCore"]),
         .target(
