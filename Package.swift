@@ -95,7 +95,7 @@ let package = Package(
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureServer",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI", "TenureServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
             ]
         ),
