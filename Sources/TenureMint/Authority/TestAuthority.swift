@@ -151,3 +151,10 @@ package enum AuthorityRole: UInt8, Sendable {
         return recipe
     }
 }
+
+extension TestAuthority {
+    /// The certificate of another developer's Xcode.
+    package static func xcodeCertificate(seed: String) throws -> [UInt8] {
+        try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(Seed(seed).p256("xcode")), by: nil).der
+    }
+}
