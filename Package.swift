@@ -22,6 +22,9 @@ let package = Package(
         .library(name: "TenureCore", targets: ["TenureCore"]),
         .library(name: "TenureAppStore", targets: ["TenureAppStore"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
+        // For `Fuzz` and `Benchmarks`, which are packages of their own.
+        .library(name: "TenureMint", targets: ["TenureMint"]),
+        .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [

@@ -26,6 +26,12 @@ package enum ReceiptDate {
         return Date(timeIntervalSince1970: Double(seconds - offset) + fraction)
     }
 
+    /// What a person may write: RFC 3339, or milliseconds since 1970.
+    package static func date(fromAnyText text: String) -> Date? {
+        let bytes = Array(text.utf8)
+        return date(in: bytes, bytes.indices) ?? VerifyReceiptDate.date(fromMilliseconds: text)
+    }
+
     /// As Apple writes it: whole seconds, UTC. The year is limited to what four digits can say.
     package static func text(_ date: Date) -> String {
         let (year, month, day, seconds) = components(of: date)

@@ -25,7 +25,7 @@ public enum ReceiptEncoding: Sendable, Hashable {
 
     private static func looksLikeSignedData(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == BERTag.sequence else { return false }
-        let name = [BERTag.objectIdentifier, UInt8(SignedData.OID.signedData.count)] + SignedData.OID.signedData
+        let name = [BERTag.objectIdentifier, UInt8(ReceiptOID.signedData.count)] + ReceiptOID.signedData
         // The length before it has one to five bytes.
         return (2...6).contains { bytes.dropFirst($0).starts(with: name) }
     }

@@ -88,12 +88,3 @@ extension SignedData {
         return key.isValidSignature(signature, for: Hash.hash(data: signedBytes), padding: .insecurePKCS1v1_5)
     }
 }
-
-extension Rejection {
-    init(_ fault: ReceiptFault) {
-        switch fault {
-        case .malformed(let reason): self.init(.malformed, "the receipt is malformed: \(reason)")
-        case .unsupportedAlgorithm(let reason): self.init(.unsupportedAlgorithm, reason)
-        }
-    }
-}

@@ -47,7 +47,7 @@ struct SignedData {
         let outer = try reader.element(BERTag.sequence, at: 0, before: bytes.count, "the outer sequence")
         guard outer.end == bytes.count else { throw .malformed("bytes follow the receipt") }
         var info = Cursor(outer)
-        try info.objectIdentifier(OID.signedData, "the content type `signedData`", &reader)
+        try info.objectIdentifier(ReceiptOID.signedData, "the content type `signedData`", &reader)
         var wrapped = Cursor(try info.next(BERTag.context0, "the signed data", &reader))
         try info.end("the outer sequence")
         var signedData = Cursor(try wrapped.next(BERTag.sequence, "the signed data", &reader))
@@ -57,7 +57,7 @@ struct SignedData {
         let digestAlgorithms = try signedData.next(BERTag.set, "the set of digest algorithms", &reader)
 
         var encapsulated = Cursor(try signedData.next(BERTag.sequence, "the content", &reader))
-        try encapsulated.objectIdentifier(OID.data, "the content type `data`", &reader)
+        try encapsulated.objectIdentifier(ReceiptOID.data, "the content type `data`", &reader)
         guard !encapsulated.isAtEnd else { throw .malformed("it is detached: the content is not in it") }
         var content = Cursor(try encapsulated.next(BERTag.context0, "the content", &reader))
         try encapsulated.end("the content")
@@ -148,17 +148,17 @@ struct SignedData {
         _ digest: Range<Int>, signature: Range<Int>, _ reader: BERReader
     ) throws(ReceiptFault) -> Digest {
         let used: Digest
-        if reader.equal(digest, OID.sha256) {
+        if reader.equal(digest, ReceiptOID.sha256) {
             used = .sha256
-        } else if reader.equal(digest, OID.sha1) {
+        } else if reader.equal(digest, ReceiptOID.sha1) {
             used = .sha1
         } else {
             throw .unsupportedAlgorithm("its digest is neither SHA-1 nor SHA-256")
         }
         // `rsaEncryption` takes the digest named beside it; the others name their own, which must be the same.
-        if reader.equal(signature, OID.rsaEncryption) { return used }
-        if reader.equal(signature, OID.sha256WithRSA), used == .sha256 { return used }
-        if reader.equal(signature, OID.sha1WithRSA), used == .sha1 { return used }
+        if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
+        if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
+        if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
         throw .unsupportedAlgorithm("its signature is not RSA over that digest")
     }
 
@@ -187,43 +187,20 @@ struct SignedData {
             let type = try attribute.next(BERTag.objectIdentifier, "the type of a signed attribute", &reader)
             var values = Cursor(try attribute.next(BERTag.set, "the value of a signed attribute", &reader))
             try attribute.end("a signed attribute")
-            if reader.equal(type.contents, OID.messageDigest) {
+            if reader.equal(type.contents, ReceiptOID.messageDigest) {
                 guard messageDigest == nil else { throw .malformed("it has two signed digests") }
                 messageDigest = try values.next(BERTag.octetString, "the signed digest", &reader).contents
                 try values.end("the signed digest")
-            } else if reader.equal(type.contents, OID.contentType) {
+            } else if reader.equal(type.contents, ReceiptOID.contentType) {
                 guard !hasContentType else { throw .malformed("it has two signed content types") }
                 hasContentType = true
-                try values.objectIdentifier(OID.data, "the signed content type `data`", &reader)
+                try values.objectIdentifier(ReceiptOID.data, "the signed content type `data`", &reader)
                 try values.end("the signed content type")
             }
         }
         guard let messageDigest else { throw .malformed("the signed attributes lack a digest") }
         guard hasContentType else { throw .malformed("the signed attributes lack a content type") }
         return SignedAttributes(encoding: element.encoding, messageDigest: messageDigest)
-    }
-
-    // MARK: Names
-
-    package enum OID {
-        /// 1.2.840.113549.1.7.1
-        package static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
-        /// 1.2.840.113549.1.7.2
-        package static let signedData: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
-        /// 1.2.840.113549.1.9.3
-        package static let contentType: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x03]
-        /// 1.2.840.113549.1.9.4
-        package static let messageDigest: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x04]
-        /// 1.3.14.3.2.26
-        package static let sha1: [UInt8] = [0x2B, 0x0E, 0x03, 0x02, 0x1A]
-        /// 2.16.840.1.101.3.4.2.1
-        package static let sha256: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01]
-        /// 1.2.840.113549.1.1.1
-        package static let rsaEncryption: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
-        /// 1.2.840.113549.1.1.5
-        package static let sha1WithRSA: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x05]
-        /// 1.2.840.113549.1.1.11
-        package static let sha256WithRSA: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]
     }
 }
 

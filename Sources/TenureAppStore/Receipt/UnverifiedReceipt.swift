@@ -1,10 +1,11 @@
-/// A receipt that was only taken apart: for showing to a person what it claims. It proves nothing.
+/// An app receipt as it was read, without regard to who signed it: to show people what was rejected, and why.
+/// Nothing turns it into evidence.
 public struct UnverifiedReceipt: Sendable, Hashable {
     public let payload: ReceiptPayload
-    /// The certificates that it carries, as far as they can be read; none of them is checked.
+    /// Those that can be read, the signer's first.
     public let certificates: [CertificateSummary]
 
-    /// Reads BER or DER. Throws `malformed`, `unsupportedAlgorithm` or `tooLarge`.
+    /// Throws `tooLarge`, `malformed` or `unsupportedAlgorithm`.
     public init(_ bytes: [UInt8]) throws(Rejection) {
         guard bytes.count <= ReceiptEncoding.maximumSize else {
             throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
@@ -12,8 +13,12 @@ public struct UnverifiedReceipt: Sendable, Hashable {
         do {
             let signedData = try SignedData(bytes)
             payload = try ReceiptPayloadParser.parse(signedData.content, of: signedData.reader)
-            // What cannot be read is not shown; the verdict says what is wrong with it.
-            certificates = signedData.certificates.compactMap { try? ParsedCertificate(der: signedData.bytes(of: $0)).summary }
+            var summaries: [CertificateSummary] = []
+            for (index, certificate) in signedData.certificates.enumerated() {
+                guard let parsed = try? ParsedCertificate(der: signedData.bytes(of: certificate)) else { continue }
+                summaries.insert(parsed.summary, at: index == signedData.signer ? 0 : summaries.count)
+            }
+            certificates = summaries
         } catch {
             throw Rejection(error)
         }
