@@ -91,7 +91,7 @@ private func latestActs(of acts: [SupportAct]) -> [SupportAct] {
 
 extension Purchase {
     /// On equal times the word that grants less counts; then an order of content, so that the order of arrival never does.
-    fileprivate func isLaterWord(than other: Purchase) -> Bool {
+    package func isLaterWord(than other: Purchase) -> Bool {
         let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1, isUpgraded ? 1 : 0)
         let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1, other.isUpgraded ? 1 : 0)
         if mine != others { return mine > others }
@@ -101,7 +101,7 @@ extension Purchase {
 }
 
 extension Renewal {
-    fileprivate func isLaterWord(than other: Renewal) -> Bool {
+    package func isLaterWord(than other: Renewal) -> Bool {
         let mine = (signedDate ?? .distantPast, gracePeriodExpiresDate ?? .distantPast)
         return mine > (other.signedDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)
     }

@@ -1,0 +1,81 @@
+/// Escapes in JSON strings (RFC 8259, section 7).
+enum JSONEscapes {
+    /// Moves `position` from a backslash to behind its escape; a pair of surrogates counts as one.
+    static func skip(in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int) throws(JSONParser.Mistake) {
+        let start = position
+        guard position + 1 < buffer.count else {
+            throw JSONParser.Mistake(position: start, reason: "a string does not end")
+        }
+        switch buffer[position + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 2
+        case UInt8(ascii: "u"):
+            guard let unit = unit(in: buffer[...], at: position + 2) else {
+                throw JSONParser.Mistake(position: start, reason: "an escape lacks its four digits")
+            }
+            position += 6
+            if UTF16.isLeadSurrogate(unit) {
+                guard position + 1 < buffer.count, buffer[position] == UInt8(ascii: "\\"),
+                    buffer[position + 1] == UInt8(ascii: "u"),
+                    let trail = self.unit(in: buffer[...], at: position + 2), UTF16.isTrailSurrogate(trail)
+                else { throw JSONParser.Mistake(position: start, reason: "half a surrogate pair is missing") }
+                position += 6
+            } else if UTF16.isTrailSurrogate(unit) {
+                throw JSONParser.Mistake(position: start, reason: "half a surrogate pair is missing")
+            }
+        default: throw JSONParser.Mistake(position: start, reason: "an unknown escape")
+        }
+    }
+
+    /// The text of a string that was checked before.
+    static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
+        var units: [UInt8] = []
+        units.reserveCapacity(bytes.count)
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            guard bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.endIndex else {
+                units.append(bytes[index])
+                index += 1
+                continue
+            }
+            let letter = bytes[index + 1]
+            index += 2
+            switch letter {
+            case UInt8(ascii: "b"): units.append(0x08)
+            case UInt8(ascii: "f"): units.append(0x0C)
+            case UInt8(ascii: "n"): units.append(0x0A)
+            case UInt8(ascii: "r"): units.append(0x0D)
+            case UInt8(ascii: "t"): units.append(0x09)
+            case UInt8(ascii: "u"):
+                var sequence = [unit(in: bytes, at: index) ?? 0xFFFD]
+                index += 4
+                if UTF16.isLeadSurrogate(sequence[0]) {
+                    sequence.append(unit(in: bytes, at: index + 2) ?? 0xFFFD)
+                    index += 6
+                }
+                units.append(contentsOf: String(decoding: sequence, as: UTF16.self).utf8)
+            default: units.append(letter)
+            }
+        }
+        return String(decoding: units, as: UTF8.self)
+    }
+
+    /// Four hexadecimal digits.
+    private static func unit<Bytes: RandomAccessCollection<UInt8>>(in bytes: Bytes, at index: Int) -> UInt16?
+    where Bytes.Index == Int {
+        guard index >= bytes.startIndex, bytes.endIndex - index >= 4 else { return nil }
+        var unit: UInt16 = 0
+        for digit in bytes[index..<index + 4] {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = digit - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            unit = unit << 4 | UInt16(value)
+        }
+        return unit
+    }
+}

@@ -1,0 +1,82 @@
+/// A JSON text, checked as a whole and read on demand: the bytes, and where each value stands in them.
+///
+/// Strict as RFC 8259 and stricter: no duplicate names in an object (two readers could disagree on which counts), no
+/// invalid UTF-8, no unpaired surrogates, nothing before or after, at most 64 levels.
+struct JSONTape: Sendable, Hashable {
+    static let maximumDepth = 64
+
+    enum Kind: UInt8, Sendable {
+        case object, array, string, escapedString, number, `true`, `false`, null
+    }
+
+    /// One value, or one name in an object. Names and values alternate behind their object.
+    struct Node: Sendable, Hashable {
+        let kind: Kind
+        /// In the bytes; without the quotes of a string.
+        let start: Int32
+        var end: Int32
+        /// The node behind this one and all that it contains.
+        var next: Int32
+    }
+
+    let bytes: [UInt8]
+    let nodes: [Node]
+
+    /// Throws `malformed` with the position of the first mistake.
+    init(_ bytes: [UInt8]) throws(Rejection) {
+        guard bytes.count < Int32.max else { throw Rejection(.tooLarge, "the JSON has \(bytes.count) bytes") }
+        var nodes: [Node] = []
+        nodes.reserveCapacity(64)
+        let mistake = bytes.withUnsafeBufferPointer { buffer in
+            var parser = JSONParser(buffer: buffer, nodes: nodes)
+            let mistake = parser.parse()
+            nodes = parser.nodes
+            return mistake
+        }
+        if let mistake {
+            throw Rejection(.malformed, "the JSON is invalid at byte \(mistake.position): \(mistake.reason)")
+        }
+        self.bytes = bytes
+        self.nodes = nodes
+    }
+
+    var root: Int { 0 }
+
+    /// The text of a string node; nil for another kind.
+    func string(at index: Int) -> String? {
+        guard index < nodes.count else { return nil }
+        let node = nodes[index]
+        switch node.kind {
+        case .string: return String(decoding: bytes[Int(node.start)..<Int(node.end)], as: UTF8.self)
+        case .escapedString: return JSONEscapes.unescaped(bytes[Int(node.start)..<Int(node.end)])
+        default: return nil
+        }
+    }
+
+    /// The bytes of a node as they were written.
+    func text(at index: Int) -> ArraySlice<UInt8> {
+        guard index < nodes.count else { return [] }
+        return bytes[Int(nodes[index].start)..<Int(nodes[index].end)]
+    }
+
+    /// The value under `name` in the object at `index`.
+    func value(named name: StaticString, inObjectAt index: Int) -> Int? {
+        guard index < nodes.count, nodes[index].kind == .object, name.hasPointerRepresentation else { return nil }
+        let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        let end = Int(nodes[index].next)
+        var member = index + 1
+        while member + 1 < end {
+            let node = nodes[member]
+            let isWanted =
+                switch node.kind {
+                case .string:
+                    Int(node.end - node.start) == wanted.count
+                        && bytes[Int(node.start)..<Int(node.end)].elementsEqual(wanted)
+                default: string(at: member).map { $0.utf8.elementsEqual(wanted) } ?? false
+                }
+            if isWanted { return member + 1 }
+            member = Int(nodes[member + 1].next)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,163 @@
+import Crypto
+public import Foundation
+import TenureCore
+
+/// Whose app's artifacts are accepted. Nil: not compared, for reading artifacts of any app.
+public struct AppIdentity: Sendable, Hashable {
+    public let bundleID: String?
+    /// The App Store's id of the app; compared in production only, since other environments leave it out.
+    public let appAppleID: Int64?
+
+    public init(bundleID: String? = nil, appAppleID: Int64? = nil) {
+        self.bundleID = bundleID
+        self.appAppleID = appAppleID
+    }
+}
+
+/// Turns what the App Store signed as JWS into verified payloads, offline.
+///
+/// A value that many tasks share: copies use one cache of chains, and verify side by side.
+/// Certificates must have been valid when the artifact was signed, not now: they are replaced every two years.
+public struct AppStoreVerifier: Sendable {
+    public let app: AppIdentity
+    package let cache: ChainCache
+
+    /// How far a signer's clock may run ahead of ours.
+    static let clockTolerance: TimeInterval = 5 * 60
+
+    public init(app: AppIdentity, trust: TrustConfiguration) {
+        self.init(app: app, cache: ChainCache(trust: trust))
+    }
+
+    package init(app: AppIdentity, cache: ChainCache) {
+        self.app = app
+        self.cache = cache
+    }
+
+    public var trust: TrustConfiguration { cache.trust }
+
+    /// Which app transactions count.
+    public enum AppTransactionSource: Sendable, Hashable {
+        /// From whoever sends it: the server variant is refused, as it is bound to no device.
+        case client
+        /// From the App Store Server API or a notification: both variants.
+        case appStoreServer
+    }
+
+    /// Verifies a compact JWS. `now` is the present, against which a signing date in the future is refused; with nil
+    /// that check is left out, and an artifact that does not say when it was signed is refused.
+    ///
+    /// Throws a `Rejection`; its code is that of the first check that failed, in this order: size, form, algorithm,
+    /// chain, purpose, signature, payload, kind, validity, app, environment.
+    public func verifyAppTransaction(
+        _ jws: [UInt8],
+        from source: AppTransactionSource = .client,
+        now: Date?
+    ) throws(Rejection) -> Verified<AppTransactionPayload> {
+        let verified: Verified<AppTransactionPayload> = try verify(jws, now: now)
+        if source == .client, verified.payload.isServerVariant {
+            throw Rejection(
+                .wrongKind,
+                "it is the server's variant of an app transaction, which is bound to no device and proves nothing about who sends it"
+            )
+        }
+        return verified
+    }
+
+    /// Verifies a transaction; see `verifyAppTransaction`.
+    public func verifyTransaction(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<TransactionPayload> {
+        try verify(jws, now: now)
+    }
+
+    /// Verifies renewal info; see `verifyAppTransaction`. It names no app: it counts only beside a verified transaction
+    /// of the same `originalTransactionID`.
+    public func verifyRenewalInfo(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<RenewalInfoPayload> {
+        try verify(jws, now: now)
+    }
+
+    /// Verifies one JWS without what is nested in it.
+    func verify<Payload: StorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
+        let segments = try JWSSegments(jws)
+        let chain = try chain(of: segments)
+        try checkSignature(of: segments, by: chain)
+        let tape = try segments.object(segments.payload, as: "payload")
+        try checkKind(of: tape, is: Payload.kind)
+        let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
+        try checkSigning(at: payload.signedDate, by: chain, now: now)
+        try check(payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName, ofKind: Payload.kind)
+        let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
+        return Verified(payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain)
+    }
+
+    private func chain(of segments: JWSSegments) throws(Rejection) -> TrustedChain {
+        // A header of 4.5 KB that was seen before needs no decoding: that is most of a token.
+        let known = segments.bytes.withUnsafeBufferPointer { cache.chain(ofHeader: .init(rebasing: $0[segments.header])) }
+        if let known { return known }
+        let header = try JWSHeader(segments.object(segments.header, as: "header"))
+        try header.checkAlgorithm()
+        let chain = try header.chain(in: cache)
+        cache.remember(header: Array(segments.bytes[segments.header]), of: chain)
+        return chain
+    }
+
+    private func checkSignature(of segments: JWSSegments, by chain: TrustedChain) throws(Rejection) {
+        guard case .p256(let key) = chain.key else {
+            throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key")
+        }
+        let bytes = try segments.decoded(segments.signature, as: "signature")
+        // RFC 7518, section 3.4: the two numbers, 32 bytes each. The DER form of OpenSSL is another spelling of them.
+        guard bytes.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else {
+            throw Rejection(.badSignature, "the signature has \(bytes.count) bytes instead of 64")
+        }
+        guard key.isValidSignature(signature, for: SHA256.hash(data: segments.signedBytes)) else {
+            throw Rejection(.badSignature, "the signature does not belong to this header and payload")
+        }
+    }
+
+    private func checkKind(of tape: JSONTape, is kind: JWSKind) throws(Rejection) {
+        let found = JWSKind(of: tape)
+        guard found == kind else {
+            throw Rejection(.wrongKind, "\(kind.phrase) is wanted, and this is \(found?.phrase ?? "something else")")
+        }
+    }
+
+    func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
+        guard let instant = signedDate ?? now else {
+            throw Rejection(.malformed, "it does not say when it was signed")
+        }
+        try chain.checkValidity(at: instant)
+        if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
+            throw Rejection(
+                .expiredAtSigning,
+                "it says that it was signed at \(instant.formatted(.iso8601)), which lies in the future"
+            )
+        }
+    }
+
+    // Apple's order: first whose app it is, then which environment.
+    private func check(
+        _ bundleID: String?,
+        appAppleID: Int64?,
+        in environment: String?,
+        ofKind kind: JWSKind
+    ) throws(Rejection) {
+        if let wanted = app.bundleID, kind != .renewalInfo {
+            // Bytes are compared: two spellings of one letter in Unicode are two bundle ids.
+            guard let bundleID, bundleID.utf8.elementsEqual(wanted.utf8) else {
+                throw Rejection(.wrongApp, "it belongs to `\(bundleID ?? "")`, and not to `\(wanted)`")
+            }
+        }
+        if let wanted = app.appAppleID, kind.namesAppAppleID, environment == AppStoreEnvironment.production.rawValue {
+            guard appAppleID == wanted else {
+                throw Rejection(
+                    .wrongApp,
+                    "it belongs to the app with the id \(appAppleID.map(String.init) ?? "(none)"), and not to \(wanted)"
+                )
+            }
+        }
+    }
+}
+
+extension JWSKind {
+    fileprivate var namesAppAppleID: Bool { self == .appTransaction || self == .notification }
+}

@@ -1,0 +1,54 @@
+import Crypto
+public import Foundation
+
+/// By which a device recognises what was signed for it: SHA-384 over the lower-case UUIDs of the nonce and of the
+/// device, as the App Store computes it.
+public struct DeviceVerification: Sendable, Hashable {
+    /// 48 bytes.
+    public let hash: [UInt8]
+    public let nonce: UUID
+
+    /// Nil where a field is absent. Throws `malformed` where one is there without the other, or cannot be read.
+    init?(hash: String?, nonce: String?) throws(Rejection) {
+        guard hash != nil || nonce != nil else { return nil }
+        guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount else {
+            throw Rejection(.malformed, "`deviceVerification` must be Base64 of \(SHA384.byteCount) bytes")
+        }
+        guard let nonce, let uuid = UUID(uuidString: nonce) else {
+            throw Rejection(.malformed, "`deviceVerificationNonce` must be a UUID")
+        }
+        self.hash = bytes
+        self.nonce = uuid
+    }
+
+    /// Whether it was signed for the device with this `AppStore.deviceVerificationID`. Who sends an id claims it.
+    public func matches(deviceVerificationID: UUID) -> Bool {
+        hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
+    }
+
+    package static func hash(nonce: UUID, deviceVerificationID: UUID) -> [UInt8] {
+        let text = nonce.uuidString.lowercased() + deviceVerificationID.uuidString.lowercased()
+        return Array(SHA384.hash(data: Array(text.utf8)))
+    }
+}
+
+extension AppTransactionPayload {
+    /// Nil in the server variant. Throws `malformed`.
+    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
+        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
+    }
+}
+
+extension TransactionPayload {
+    /// Nil where it came from a server. Throws `malformed`.
+    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
+        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
+    }
+}
+
+extension RenewalInfoPayload {
+    /// Nil where it came from a server. Throws `malformed`.
+    public func deviceBinding() throws(Rejection) -> DeviceVerification? {
+        try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
+    }
+}

@@ -1,0 +1,77 @@
+public import TenureCore
+
+extension Verified<AppTransactionPayload> {
+    /// What it proves about the app itself.
+    public var proof: AppProof {
+        AppProof(
+            kind: payload.isServerVariant ? .serverAppTransaction : .appTransaction,
+            signedDate: signedDate,
+            id: payload.appTransactionID.flatMap { $0.isEmpty ? nil : .appTransaction($0) },
+            originalPlatform: payload.originalPlatform?.known,
+            originalAppVersion: payload.originalApplicationVersion,
+            originalPurchaseDate: payload.originalPurchaseDate,
+            preorderDate: payload.preorderDate,
+            revocationDate: payload.revocationDate
+        )
+    }
+}
+
+extension Verified<TransactionPayload> {
+    /// What it proves of a purchase.
+    ///
+    /// Throws `malformed` where it does not say which transaction or which product.
+    public var purchase: Purchase {
+        get throws(Rejection) {
+            guard let transactionID = payload.transactionID, !transactionID.isEmpty else {
+                throw Rejection(.malformed, "the transaction has no `transactionId`")
+            }
+            guard let productID = payload.productID, !productID.isEmpty else {
+                throw Rejection(.malformed, "the transaction has no `productId`")
+            }
+            return Purchase(
+                transactionID: transactionID,
+                originalTransactionID: payload.originalTransactionID,
+                productID: productID,
+                type: payload.type?.meaning,
+                purchaseDate: payload.purchaseDate,
+                expiresDate: payload.expiresDate,
+                revocationDate: payload.revocationDate,
+                isUpgraded: payload.isUpgraded ?? false,
+                isFamilyShared: payload.inAppOwnershipType.map { $0 == .familyShared } ?? false,
+                signedDate: signedDate
+            )
+        }
+    }
+}
+
+extension Open<ProductType> {
+    fileprivate var meaning: Purchase.ProductType {
+        switch self {
+        case .known(.nonConsumable): .nonConsumable
+        case .known(.consumable): .consumable
+        case .known(.nonRenewing): .nonRenewing
+        case .known(.autoRenewable): .autoRenewable
+        case .unknown(let name): .unknown(name)
+        }
+    }
+}
+
+extension Verified<RenewalInfoPayload> {
+    /// What it says of its subscription; it counts beside that subscription's transaction only.
+    ///
+    /// Throws `malformed` where it does not say which subscription.
+    public var renewal: Renewal {
+        get throws(Rejection) {
+            guard let originalTransactionID = payload.originalTransactionID, !originalTransactionID.isEmpty else {
+                throw Rejection(.malformed, "the renewal info has no `originalTransactionId`")
+            }
+            return Renewal(
+                originalTransactionID: originalTransactionID,
+                productID: payload.productID,
+                gracePeriodExpiresDate: payload.gracePeriodExpiresDate,
+                isInBillingRetryPeriod: payload.isInBillingRetryPeriod ?? false,
+                signedDate: signedDate
+            )
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// The header of a JWS: the algorithm, and the certificates that its signer shows.
+struct JWSHeader {
+    /// Nil where it names none.
+    let algorithm: String?
+    let namesCriticalExtensions: Bool
+    /// Standard Base64 of DER; nil where it shows none.
+    let x5c: [String]?
+
+    init(_ tape: JSONTape) throws(Rejection) {
+        let read = FieldReader(tape: tape, index: tape.root)
+        do {
+            algorithm = try read(Field<String>("alg"))
+            x5c = try read(Field<[String]>("x5c"))
+        } catch {
+            throw error.inside("header")
+        }
+        namesCriticalExtensions = tape.value(named: "crit", inObjectAt: tape.root) != nil
+    }
+
+    /// Throws `unsupportedAlgorithm` unless it is what the App Store signs with.
+    func checkAlgorithm() throws(Rejection) {
+        guard algorithm == "ES256" else {
+            throw Rejection(
+                .unsupportedAlgorithm,
+                algorithm.map { "the App Store signs with `ES256`, and not with `\($0.prefix(64))`" }
+                    ?? "the header names no algorithm"
+            )
+        }
+        guard !namesCriticalExtensions else {
+            throw Rejection(.unsupportedAlgorithm, "the header demands extensions (`crit`) that the App Store never uses")
+        }
+    }
+
+    /// The chain that the header shows, checked.
+    func chain(in cache: ChainCache) throws(Rejection) -> TrustedChain {
+        guard let x5c else {
+            throw Rejection(.untrustedChain, "the header shows no certificates (`x5c`)")
+        }
+        switch x5c.count {
+        case 1: return try cache.localChain(certificate: certificate(x5c[0], at: 0), purpose: .jws)
+        case 3:
+            let leaf = try certificate(x5c[0], at: 0)
+            let intermediate = try certificate(x5c[1], at: 1)
+            // The third must be readable as Base64 and counts for nothing: the root is the configured one.
+            _ = try certificate(x5c[2], at: 2)
+            return try cache.chain(leaf: leaf, intermediate: intermediate, purpose: .jws)
+        default:
+            throw Rejection(.untrustedChain, "the header shows \(x5c.count) certificates (`x5c`) instead of 3")
+        }
+    }
+
+    /// The DER bytes of one entry.
+    func certificate(_ entry: String, at index: Int) throws(Rejection) -> [UInt8] {
+        guard !entry.isEmpty, let der = Base64.standard.decode(Array(entry.utf8)[...]) else {
+            throw Rejection(.malformed, "certificate \(index + 1) of the header (`x5c`) is not canonical Base64")
+        }
+        return der
+    }
+}

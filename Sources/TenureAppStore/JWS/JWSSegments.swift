@@ -1,0 +1,50 @@
+/// The three segments of a compact JWS (RFC 7515, section 7.1), found but not yet decoded.
+struct JWSSegments {
+    /// Genuine ones have 2 to 12 KB.
+    static let maximumSize = 256 * 1024
+
+    let bytes: [UInt8]
+    let header: Range<Int>
+    let payload: Range<Int>
+    let signature: Range<Int>
+
+    /// Throws `tooLarge` or `malformed`.
+    init(_ bytes: [UInt8]) throws(Rejection) {
+        guard bytes.count <= Self.maximumSize else {
+            throw Rejection(.tooLarge, "\(bytes.count) bytes, and no genuine JWS has more than \(Self.maximumSize)")
+        }
+        let dot = UInt8(ascii: ".")
+        guard let first = bytes.firstIndex(of: dot), let second = bytes[(first + 1)...].firstIndex(of: dot),
+            first > 0, second > first + 1, second + 1 < bytes.count, !bytes[(second + 1)...].contains(dot)
+        else { throw Rejection(.malformed, "a JWS has three segments, separated by periods") }
+        self.bytes = bytes
+        header = 0..<first
+        payload = first + 1..<second
+        signature = second + 1..<bytes.count
+    }
+
+    /// What the signature covers.
+    var signedBytes: ArraySlice<UInt8> { bytes[0..<payload.upperBound] }
+
+    /// The bytes of one segment. Throws `malformed` unless it is canonical base64url without padding.
+    func decoded(_ segment: Range<Int>, as name: String) throws(Rejection) -> [UInt8] {
+        guard let decoded = Base64.urlSafe.decode(bytes[segment]) else {
+            throw Rejection(.malformed, "the \(name) is not canonical base64url")
+        }
+        return decoded
+    }
+
+    /// The JSON object in one segment.
+    func object(_ segment: Range<Int>, as name: String) throws(Rejection) -> JSONTape {
+        let tape: JSONTape
+        do {
+            tape = try JSONTape(decoded(segment, as: name))
+        } catch {
+            throw error.inside(name)
+        }
+        guard tape.nodes.first?.kind == .object else {
+            throw Rejection(.malformed, "the \(name) is not a JSON object")
+        }
+        return tape
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+
+extension String: FieldValue {
+    static var shape: FieldShape { .text }
+
+    init?(_ tape: JSONTape, at index: Int) {
+        guard let text = tape.string(at: index) else { return nil }
+        self = text
+    }
+}
+
+extension Int64: FieldValue {
+    static var shape: FieldShape { .integer }
+
+    /// Exact: ids pass 2^53.
+    init?(_ tape: JSONTape, at index: Int) {
+        guard tape.nodes[index].kind == .number else { return nil }
+        self.init(digits: tape.text(at: index))
+    }
+
+    fileprivate init?(digits text: ArraySlice<UInt8>) {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? text.dropFirst() : text
+        guard !digits.isEmpty, digits.count <= 19 else { return nil }
+        var value: Int64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            let (shifted, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = shifted.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            guard !isTooLarge, !overflows else { return nil }
+            value = sum
+        }
+        // Gathered below zero, where one value more has room.
+        guard isNegative || value > .min else { return nil }
+        self = isNegative ? value : -value
+    }
+}
+
+extension Bool: FieldValue {
+    static var shape: FieldShape { .boolean }
+
+    init?(_ tape: JSONTape, at index: Int) {
+        switch tape.nodes[index].kind {
+        case .true: self = true
+        case .false: self = false
+        default: return nil
+        }
+    }
+}
+
+extension Date: FieldValue {
+    static var shape: FieldShape { .instant }
+
+    /// What a calendar can still name: ±100,000,000 days around 1970.
+    private static let farthest = 8.64e15
+
+    init?(_ tape: JSONTape, at index: Int) {
+        guard tape.nodes[index].kind == .number else { return nil }
+        let text = tape.text(at: index)
+        if let milliseconds = Int64(digits: text) {
+            guard abs(Double(milliseconds)) <= Self.farthest else { return nil }
+            self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+        } else {
+            // Xcode signs fractions of a millisecond.
+            guard let milliseconds = Double(String(decoding: text, as: UTF8.self)),
+                abs(milliseconds) <= Self.farthest
+            else { return nil }
+            self.init(timeIntervalSince1970: milliseconds.rounded() / 1000)
+        }
+    }
+}
+
+extension Array: FieldValue where Element: FieldValue {
+    static var shape: FieldShape { .list(Element.shape) }
+
+    init?(_ tape: JSONTape, at index: Int) {
+        let node = tape.nodes[index]
+        guard node.kind == .array else { return nil }
+        self = []
+        var element = index + 1
+        while element < Int(node.next) {
+            guard let value = Element(tape, at: element) else { return nil }
+            append(value)
+            element = Int(tape.nodes[element].next)
+        }
+    }
+}
+
+extension FieldObject {
+    static var shape: FieldShape { .object(fields) }
+
+    /// Objects are read with their path, by `FieldReader`.
+    init?(_ tape: JSONTape, at index: Int) {
+        do {
+            try self.init(reading: FieldReader(tape: tape, index: index))
+        } catch {
+            return nil
+        }
+    }
+}

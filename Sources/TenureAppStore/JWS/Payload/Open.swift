@@ -1,0 +1,34 @@
+/// A value of a list that Apple extends every year: known, or kept as it was written.
+public enum Open<Known: RawRepresentable & Sendable & Hashable>: Sendable, Hashable
+where Known.RawValue: Sendable & Hashable {
+    case known(Known)
+    case unknown(Known.RawValue)
+
+    public init(rawValue: Known.RawValue) {
+        self = Known(rawValue: rawValue).map(Open.known) ?? .unknown(rawValue)
+    }
+
+    public var rawValue: Known.RawValue {
+        switch self {
+        case .known(let value): value.rawValue
+        case .unknown(let rawValue): rawValue
+        }
+    }
+
+    /// Nil where the value is not a known one.
+    public var known: Known? {
+        if case .known(let value) = self { value } else { nil }
+    }
+
+    public static func == (value: Open, known: Known) -> Bool { value.known == known }
+    public static func != (value: Open, known: Known) -> Bool { value.known != known }
+}
+
+extension Open: FieldValue where Known.RawValue: FieldValue {
+    static var shape: FieldShape { Known.RawValue.shape }
+
+    init?(_ tape: JSONTape, at index: Int) {
+        guard let rawValue = Known.RawValue(tape, at: index) else { return nil }
+        self.init(rawValue: rawValue)
+    }
+}

@@ -1,0 +1,38 @@
+public import Foundation
+
+/// A JWS that was only taken apart: for showing to a person what it claims. It proves nothing.
+public struct UnverifiedJWS: Sendable, Hashable {
+    /// By the keys of the payload; nil where they fit no kind.
+    public let kind: JWSKind?
+    public let header: JSONObject
+    public let payload: JSONObject
+    /// The certificates that the header shows, as far as they can be read; none of them is checked.
+    public let certificates: [CertificateSummary]
+
+    /// Throws `tooLarge`, or `malformed` where it is not three segments with two JSON objects.
+    public init(_ jws: [UInt8]) throws(Rejection) {
+        let segments = try JWSSegments(jws)
+        let header = try segments.object(segments.header, as: "header")
+        let payload = try segments.object(segments.payload, as: "payload")
+        kind = JWSKind(of: payload)
+        self.header = JSONObject(header, at: header.root)
+        self.payload = JSONObject(payload, at: payload.root)
+        guard case .array(let entries)? = self.header["x5c"] else {
+            certificates = []
+            return
+        }
+        // What cannot be read is not shown; the verdict says what is wrong with it.
+        certificates = entries.prefix(10).compactMap { entry in
+            guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...]) else { return nil }
+            return try? ParsedCertificate(der: der).summary
+        }
+    }
+
+    /// When it claims to have been signed.
+    public var signedDate: Date? {
+        guard case .number(let text)? = payload[kind == .appTransaction ? "receiptCreationDate" : "signedDate"],
+            let milliseconds = Double(text), abs(milliseconds) <= 8.64e15
+        else { return nil }
+        return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
+    }
+}

@@ -1,0 +1,81 @@
+public import Foundation
+import TenureCore
+
+/// A notification with what is nested in it, each verified on its own and compared with the rest.
+public struct VerifiedNotification: Sendable, Hashable {
+    public let notification: Verified<NotificationPayload>
+    public let transaction: Verified<TransactionPayload>?
+    public let renewalInfo: Verified<RenewalInfoPayload>?
+    /// The server variant.
+    public let appTransaction: Verified<AppTransactionPayload>?
+}
+
+extension AppStoreVerifier {
+    /// Verifies an App Store Server Notification, and every JWS nested in it as if it had come alone; see
+    /// `verifyAppTransaction` for `now` and the order of the checks.
+    ///
+    /// Beyond that: what is nested belongs to the same app and environment (`wrongApp`, `wrongEnvironment`), and
+    /// transaction and renewal info to the same subscription (`malformed`).
+    public func verifyNotification(_ jws: [UInt8], now: Date?) throws(Rejection) -> VerifiedNotification {
+        let notification: Verified<NotificationPayload> = try verify(jws, now: now)
+        let data = notification.payload.data
+        // Apple's order: `appData` counts only where nothing stands before it.
+        let appData =
+            data == nil && notification.payload.summary == nil && notification.payload.externalPurchaseToken == nil
+            ? notification.payload.appData : nil
+        let result = VerifiedNotification(
+            notification: notification,
+            transaction: try nested(data?.signedTransactionInfo, "data.signedTransactionInfo", now),
+            renewalInfo: try nested(data?.signedRenewalInfo, "data.signedRenewalInfo", now),
+            appTransaction: try nested(appData?.signedAppTransactionInfo, "appData.signedAppTransactionInfo", now)
+        )
+        try result.checkBelongTogether()
+        return result
+    }
+
+    private func nested<Payload: StorePayload>(
+        _ jws: String?,
+        _ path: String,
+        _ now: Date?
+    ) throws(Rejection) -> Verified<Payload>? {
+        guard let jws else { return nil }
+        do {
+            return try verify(Array(jws.utf8), now: now)
+        } catch {
+            throw error.inside(path)
+        }
+    }
+}
+
+extension VerifiedNotification {
+    fileprivate func checkBelongTogether() throws(Rejection) {
+        try checkBelongs(transaction, as: "data.signedTransactionInfo")
+        try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")
+        try checkBelongs(appTransaction, as: "appData.signedAppTransactionInfo")
+        if let transaction, let renewalInfo,
+            transaction.payload.originalTransactionID != renewalInfo.payload.originalTransactionID
+        {
+            throw Rejection(
+                .malformed,
+                "its transaction and its renewal info belong to different subscriptions"
+            )
+        }
+    }
+
+    private func checkBelongs<Payload: StorePayload>(_ nested: Verified<Payload>?, as path: String) throws(Rejection) {
+        guard let nested else { return }
+        guard nested.environment == notification.environment else {
+            throw Rejection(
+                .wrongEnvironment,
+                "`\(path)` was signed in `\(nested.environment.rawValue)`, and the notification in `\(notification.environment.rawValue)`"
+            )
+        }
+        // Renewal info names no app.
+        guard Payload.kind != .renewalInfo else { return }
+        guard let inner = nested.payload.bundleID, let outer = notification.payload.bundleID,
+            inner.utf8.elementsEqual(outer.utf8)
+        else {
+            throw Rejection(.wrongApp, "`\(path)` belongs to another app than the notification")
+        }
+    }
+}

@@ -1,0 +1,14 @@
+public import Foundation
+
+/// What a person wants to know of a certificate.
+public struct CertificateSummary: Sendable, Hashable {
+    /// Distinguished names as RFC 4514 writes them, such as `CN=Apple Root CA - G3,OU=…`.
+    public let subject: String
+    public let issuer: String
+    /// Hexadecimal, upper case, without leading zeros.
+    public let serialNumber: String
+    public let notBefore: Date
+    public let notAfter: Date
+    /// SHA-256 of the DER bytes, hexadecimal, upper case.
+    public let fingerprint: String
+}

@@ -1,0 +1,127 @@
+import SwiftASN1
+import X509
+
+extension ParsedCertificate {
+    /// The anchor that signed this intermediate, checked as an authority like the intermediate itself.
+    func anchor(among anchors: TrustAnchors, purpose: ChainPurpose) throws(Rejection) -> ParsedCertificate {
+        // Several roots may bear one name: the signature tells which it was.
+        let namesakes = anchors.certificates.filter { $0.subject == issuer }
+        guard !namesakes.isEmpty else {
+            throw Rejection(.untrustedChain, "no trusted root is called `\(x509.issuer)`")
+        }
+        // Whoever issued it: without this no signature needs to be computed.
+        try checkIsAuthority(intermediatesBelow: 0)
+        var rejection: Rejection?
+        for anchor in namesakes {
+            do {
+                try anchor.checkIsAuthority(intermediatesBelow: 1)
+                try checkIsSigned(by: anchor, purpose: purpose)
+                return anchor
+            } catch {
+                rejection = rejection ?? error
+            }
+        }
+        throw rejection ?? Rejection(.untrustedChain, "no trusted root signed it")
+    }
+
+    /// RFC 5280, section 6.1.3: names, key identifiers and the signature itself.
+    func checkIsSigned(by issuer: ParsedCertificate, purpose: ChainPurpose) throws(Rejection) {
+        guard self.issuer == issuer.subject else {
+            throw Rejection(
+                .untrustedChain,
+                "`\(x509.subject)` was issued by `\(x509.issuer)`, and not by `\(issuer.x509.subject)`"
+            )
+        }
+        if let wanted = try authorityKeyIdentifier(), let found = try issuer.subjectKeyIdentifier(), wanted != found {
+            throw Rejection(.untrustedChain, "`\(x509.subject)` names another key of its issuer")
+        }
+        guard purpose.allows(x509.signatureAlgorithm) else {
+            throw Rejection(
+                .unsupportedAlgorithm,
+                "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which is not accepted here"
+            )
+        }
+        guard issuer.x509.publicKey.isValidSignature(x509.signature, for: x509) else {
+            throw Rejection(.untrustedChain, "`\(x509.subject)` is not signed by the key of `\(issuer.x509.subject)`")
+        }
+    }
+
+    /// RFC 5280, sections 4.2.1.3 and 4.2.1.9: what may issue certificates.
+    func checkIsAuthority(intermediatesBelow: Int) throws(Rejection) {
+        try checkShape()
+        switch try basicConstraints() {
+        case .isCertificateAuthority(let maxPathLength):
+            guard maxPathLength ?? .max >= intermediatesBelow else {
+                throw Rejection(.untrustedChain, "`\(x509.subject)` may not stand this high in a chain")
+            }
+        case .notCertificateAuthority, nil:
+            throw Rejection(.untrustedChain, "`\(x509.subject)` is no certificate authority")
+        }
+        if let usage = try keyUsage(), !usage.keyCertSign {
+            throw Rejection(.untrustedChain, "`\(x509.subject)` may not sign certificates")
+        }
+    }
+
+    /// That Apple made the pair for signing what the App Store says. Any developer's certificate leads to the same
+    /// root: without this check every developer could sign.
+    func checkIsSigner(intermediate: ParsedCertificate) throws(Rejection) {
+        try checkShape()
+        if case .isCertificateAuthority = try basicConstraints() {
+            throw Rejection(.wrongPurpose, "`\(x509.subject)` is a certificate authority, which never signs artifacts")
+        }
+        if let usage = try keyUsage(), !usage.digitalSignature {
+            throw Rejection(.wrongPurpose, "`\(x509.subject)` may not sign data")
+        }
+        try checkHas(AppleMarker.receiptSigner)
+        try intermediate.checkHas(AppleMarker.developerRelations)
+    }
+
+    private func checkHas(_ marker: ASN1ObjectIdentifier) throws(Rejection) {
+        guard let found = x509.extensions[oid: marker] else {
+            throw Rejection(.wrongPurpose, "`\(x509.subject)` lacks Apple's extension \(marker)")
+        }
+        guard !found.critical else {
+            throw Rejection(.wrongPurpose, "Apple's extension \(marker) is critical in `\(x509.subject)`")
+        }
+    }
+
+    private func checkShape() throws(Rejection) {
+        guard x509.version == .v3 else {
+            throw Rejection(.untrustedChain, "`\(x509.subject)` is not an X.509 certificate of version 3")
+        }
+        for found in x509.extensions where found.critical {
+            switch found.oid {
+            // The markers have a check of their own, with a reason of their own.
+            case .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage,
+                AppleMarker.receiptSigner, AppleMarker.developerRelations:
+                continue
+            default:
+                throw Rejection(.untrustedChain, "`\(x509.subject)` has an unknown critical extension, \(found.oid)")
+            }
+        }
+    }
+
+    private func basicConstraints() throws(Rejection) -> BasicConstraints? {
+        try read("basic constraints") { try x509.extensions.basicConstraints }
+    }
+
+    private func keyUsage() throws(Rejection) -> KeyUsage? {
+        try read("key usage") { try x509.extensions.keyUsage }
+    }
+
+    private func authorityKeyIdentifier() throws(Rejection) -> [UInt8]? {
+        try read("authority key identifier") { try x509.extensions.authorityKeyIdentifier?.keyIdentifier.map(Array.init) }
+    }
+
+    private func subjectKeyIdentifier() throws(Rejection) -> [UInt8]? {
+        try read("subject key identifier") { try x509.extensions.subjectKeyIdentifier.map { Array($0.keyIdentifier) } }
+    }
+
+    private func read<Value>(_ name: String, _ value: () throws -> Value) throws(Rejection) -> Value {
+        do {
+            return try value()
+        } catch {
+            throw Rejection(.malformed, "the \(name) of `\(x509.subject)` cannot be read")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Crypto
+import CryptoExtras
+package import SwiftASN1
+import X509
+
+/// What a chain is to sign: App Store data differ in the keys and signatures that Apple uses.
+package enum ChainPurpose: Sendable, Hashable {
+    case jws
+    case receipt
+
+    /// Apple's receipts were signed with SHA-1 until 2025, and keep that signature until they are refreshed.
+    func allows(_ algorithm: Certificate.SignatureAlgorithm) -> Bool {
+        switch algorithm {
+        case .ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512,
+            .sha256WithRSAEncryption, .sha384WithRSAEncryption, .sha512WithRSAEncryption:
+            true
+        case .sha1WithRSAEncryption: self == .receipt
+        default: false
+        }
+    }
+}
+
+extension ParsedCertificate {
+    /// The key of a signer: P-256 for JWS (`ES256`), RSA for receipts.
+    func signingKey(for purpose: ChainPurpose) throws(Rejection) -> TrustedChain.Key {
+        switch purpose {
+        case .jws:
+            guard let key = P256.Signing.PublicKey(x509.publicKey) else {
+                throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key, not with \(x509.publicKey)")
+            }
+            return .p256(key)
+        case .receipt:
+            guard let key = _RSA.Signing.PublicKey(x509.publicKey) else {
+                throw Rejection(.unsupportedAlgorithm, "a receipt is signed with an RSA key, not with \(x509.publicKey)")
+            }
+            return .rsa(key)
+        }
+    }
+}
+
+/// The non-critical extensions by which Apple says what a certificate is for. Only their presence counts: the value is
+/// NULL in genuine ones, and an empty string in Apple's own fixtures.
+package enum AppleMarker {
+    package static let receiptSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
+    package static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
+}

@@ -1,0 +1,78 @@
+import Crypto
+import Foundation
+import SwiftASN1
+package import X509
+
+/// A certificate as it was read: nothing about it is trusted yet.
+package struct ParsedCertificate: Sendable {
+    package let der: [UInt8]
+    package let x509: Certificate
+    /// The encoded names: a chain is built by their bytes, since two spellings of one name are two names.
+    package let issuer: [UInt8]
+    package let subject: [UInt8]
+    /// The contents octets of the serial number.
+    package let serialNumber: [UInt8]
+
+    /// Throws `malformed` where the bytes are no X.509 certificate, or more than one.
+    package init(der: [UInt8]) throws(Rejection) {
+        // Genuine certificates have at most 2 KB.
+        guard der.count <= 16 * 1024 else {
+            throw Rejection(.tooLarge, "a certificate of \(der.count) bytes is larger than any genuine one")
+        }
+        do {
+            x509 = try Certificate(derEncoded: der)
+            let fields = try Self.fields(ofTBS: x509.tbsCertificateBytes)
+            issuer = fields.issuer
+            subject = fields.subject
+            serialNumber = fields.serialNumber
+        } catch {
+            throw Rejection(.malformed, "a certificate cannot be read: \(Self.reason(of: error))")
+        }
+        self.der = der
+    }
+
+    private static func reason(of error: any Error) -> String {
+        switch error {
+        case let error as ASN1Error: error.code.description
+        case let error as CertificateError: error.code.description
+        default: "its key is invalid"
+        }
+    }
+
+    // RFC 5280, section 4.1: version [0], serialNumber, signature, issuer, validity, subject, …
+    private static func fields(
+        ofTBS bytes: ArraySlice<UInt8>
+    ) throws -> (serialNumber: [UInt8], issuer: [UInt8], subject: [UInt8]) {
+        try DER.sequence(DER.parse(bytes), identifier: .sequence) { nodes in
+            let missing = ASN1Error.invalidASN1Object(reason: "fields are missing")
+            guard var node = nodes.next() else { throw missing }
+            if node.identifier == ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific) {
+                guard let next = nodes.next() else { throw missing }
+                node = next
+            }
+            guard case .primitive(let serialNumber) = node.content,
+                nodes.next() != nil, let issuer = nodes.next(), nodes.next() != nil, let subject = nodes.next()
+            else { throw missing }
+            while nodes.next() != nil {}
+            return (Array(serialNumber), Array(issuer.encodedBytes), Array(subject.encodedBytes))
+        }
+    }
+
+    package var fingerprint: [UInt8] { Array(SHA256.hash(data: der)) }
+
+    package var summary: CertificateSummary {
+        CertificateSummary(
+            subject: x509.subject.description,
+            issuer: x509.issuer.description,
+            serialNumber: Self.hexadecimal(serialNumber.drop { $0 == 0 }),
+            notBefore: x509.notValidBefore,
+            notAfter: x509.notValidAfter,
+            fingerprint: Self.hexadecimal(fingerprint)
+        )
+    }
+
+    package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,52 @@
+/// Why an artifact of the App Store counts for nothing.
+public struct Rejection: Error, Sendable, Hashable {
+    /// A stable name of the reason, for programs.
+    public enum Code: String, CaseIterable, Sendable, Hashable, Codable {
+        /// The bytes are not what the format says, or a required field is missing or of the wrong type.
+        case malformed
+        /// Signed by an algorithm or a kind of key that the App Store does not use for this artifact.
+        case unsupportedAlgorithm
+        /// The certificates do not lead to a trusted root.
+        case untrustedChain
+        /// The certificates lead to a trusted root, but were not made for signing such an artifact.
+        case wrongPurpose
+        /// A certificate of the chain was not valid when the artifact says that it was signed, or that instant lies
+        /// in the future.
+        case expiredAtSigning
+        /// The signature does not belong to these bytes and this certificate.
+        case badSignature
+        /// Signed for another app.
+        case wrongApp
+        /// Signed in an environment that is not accepted here.
+        case wrongEnvironment
+        /// A genuine artifact, but of another kind than the one asked for.
+        case wrongKind
+        /// Larger than any genuine artifact.
+        case tooLarge
+        /// Too many unknown signers came in a short time: nothing was checked, and it may be sent again later.
+        case tooManyUnknownSigners
+        /// The verifier itself is set up wrongly: not the artifact's fault.
+        case misconfigured
+    }
+
+    public let code: Code
+    /// One sentence with the facts; lower case, without a final period.
+    public let detail: String
+
+    package init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// Whether the same artifact may be accepted a moment later.
+    public var isRetryable: Bool { code == .tooManyUnknownSigners }
+
+    /// The same reason, said of a part of a larger artifact.
+    package func inside(_ part: String) -> Rejection {
+        Rejection(code, "`\(part)`: \(detail)")
+    }
+}
+
+extension Rejection: CustomStringConvertible {
+    public var description: String { "\(code.rawValue): \(detail)" }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// Certificates that the operator trusts: roots, or the certificate with which one Xcode signs. Never empty.
+public struct TrustAnchors: Sendable {
+    package let certificates: [ParsedCertificate]
+
+    /// Apple's three roots. Today JWS lead to G3 and receipts to the first one; Apple asks to accept all of them.
+    public static let apple = TrustAnchors(unique: AppleRoots.certificates)
+
+    /// From the contents of a file: one DER certificate, or PEM with any number of them.
+    ///
+    /// Throws `misconfigured` where there is no certificate in it, or one that cannot be read.
+    public init(_ contents: [UInt8]) throws(Rejection) {
+        // A DER certificate is a SEQUENCE; PEM is text.
+        if contents.first == 0x30 {
+            try self.init(der: [contents])
+        } else {
+            try self.init(pem: String(decoding: contents, as: UTF8.self))
+        }
+    }
+
+    /// From PEM text; what stands outside of the certificates is ignored.
+    public init(pem text: String) throws(Rejection) {
+        try self.init(der: Self.certificates(inPEM: text))
+    }
+
+    /// From the DER bytes of one or more certificates.
+    public init(der certificates: [[UInt8]]) throws(Rejection) {
+        guard !certificates.isEmpty else {
+            throw Rejection(.misconfigured, "there is no certificate to trust; name at least one root")
+        }
+        var parsed: [ParsedCertificate] = []
+        for der in certificates {
+            do {
+                parsed.append(try ParsedCertificate(der: der))
+            } catch {
+                throw Rejection(.misconfigured, "a certificate to trust is unusable: \(error.detail)")
+            }
+        }
+        self.init(unique: parsed)
+    }
+
+    private init(unique certificates: [ParsedCertificate]) {
+        var seen: Set<[UInt8]> = []
+        self.certificates = certificates.filter { seen.insert($0.der).inserted }
+    }
+
+    public func union(_ other: TrustAnchors) -> TrustAnchors {
+        TrustAnchors(unique: certificates + other.certificates)
+    }
+
+    public var summaries: [CertificateSummary] { certificates.map(\.summary) }
+
+    /// Whether the root of `chain` is one of these.
+    package func contain(anchorOf chain: TrustedChain) -> Bool {
+        certificates.contains { $0.der == chain.anchor }
+    }
+
+    private static func certificates(inPEM text: String) throws(Rejection) -> [[UInt8]] {
+        let begin = "-----BEGIN CERTIFICATE-----"
+        let end = "-----END CERTIFICATE-----"
+        var certificates: [[UInt8]] = []
+        var rest = Substring(text)
+        while let opening = rest.range(of: begin) {
+            rest = rest[opening.upperBound...]
+            guard let closing = rest.range(of: end) else {
+                throw Rejection(.misconfigured, "the PEM text ends inside a certificate")
+            }
+            let base64 = rest[..<closing.lowerBound].utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }
+            guard let der = Base64.standard.decode(base64[...]) else {
+                throw Rejection(.misconfigured, "a PEM certificate is not valid Base64")
+            }
+            certificates.append(der)
+            rest = rest[closing.upperBound...]
+        }
+        return certificates
+    }
+}

@@ -1,0 +1,96 @@
+package import Crypto
+package import CryptoExtras
+package import Foundation
+import X509
+
+/// A chain of certificates that leads to a configured anchor. Only the validator in this folder makes one.
+///
+/// It says nothing of time: an artifact asks `isValid(at:)` with the instant at which it was signed.
+package struct TrustedChain: Sendable {
+    /// The key that verifies the artifact's signature.
+    package enum Key: Sendable {
+        case p256(P256.Signing.PublicKey)
+        case rsa(_RSA.Signing.PublicKey)
+    }
+
+    package let key: Key
+    /// When all certificates were valid, the root included. Empty where their periods do not overlap: `notBefore` is
+    /// then later than `notAfter`.
+    package let notBefore: Date
+    package let notAfter: Date
+    /// Signer first; one for a local chain, else three.
+    package let certificates: [CertificateSummary]
+    /// The DER bytes of the anchor that it led to.
+    package let anchor: [UInt8]
+    /// Signed by a configured certificate itself, as Xcode does.
+    package let isLocal: Bool
+
+    fileprivate init(key: Key, certificates: [ParsedCertificate], isLocal: Bool) {
+        self.key = key
+        notBefore = certificates.map(\.x509.notValidBefore).max() ?? .distantFuture
+        notAfter = certificates.map(\.x509.notValidAfter).min() ?? .distantPast
+        self.certificates = certificates.map(\.summary)
+        anchor = certificates.last?.der ?? []
+        self.isLocal = isLocal
+    }
+
+    package func isValid(at instant: Date) -> Bool {
+        notBefore <= instant && instant <= notAfter
+    }
+
+    /// Throws `expiredAtSigning` unless all certificates were valid at `instant`.
+    package func checkValidity(at instant: Date) throws(Rejection) {
+        guard !isValid(at: instant) else { return }
+        let culprit = certificates.first { instant < $0.notBefore || instant > $0.notAfter }
+        let format = Date.ISO8601FormatStyle()
+        throw Rejection(
+            .expiredAtSigning,
+            """
+            the certificate `\(culprit?.subject ?? "")` is valid from \(format.format(culprit?.notBefore ?? notBefore)) \
+            until \(format.format(culprit?.notAfter ?? notAfter)), and the artifact was signed at \(format.format(instant))
+            """
+        )
+    }
+}
+
+/// Builds and checks exactly Apple's shape: signer, intermediate, pinned root.
+///
+/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`. Time is not looked at.
+package func trustedChain(
+    leaf: [UInt8],
+    intermediate: [UInt8],
+    anchors: TrustAnchors,
+    purpose: ChainPurpose
+) throws(Rejection) -> TrustedChain {
+    let leaf = try ParsedCertificate(der: leaf)
+    let authority = try ParsedCertificate(der: intermediate)
+    let anchor = try authority.anchor(among: anchors, purpose: purpose)
+    return try trustedChain(leaf: leaf, intermediate: authority, anchor: anchor, purpose: purpose)
+}
+
+/// The second half of the work: `intermediate` is known to be signed by `anchor`.
+func trustedChain(
+    leaf: ParsedCertificate,
+    intermediate: ParsedCertificate,
+    anchor: ParsedCertificate,
+    purpose: ChainPurpose
+) throws(Rejection) -> TrustedChain {
+    try leaf.checkIsSigned(by: intermediate, purpose: purpose)
+    try leaf.checkIsSigner(intermediate: intermediate)
+    let key = try leaf.signingKey(for: purpose)
+    return TrustedChain(key: key, certificates: [leaf, intermediate, anchor], isLocal: false)
+}
+
+/// A chain of the one certificate with which Xcode signs: it must be, byte by byte, a configured one.
+///
+/// Throws `untrustedChain` or `unsupportedAlgorithm`.
+package func locallyTrusted(
+    certificate: [UInt8],
+    anchors: TrustAnchors,
+    purpose: ChainPurpose
+) throws(Rejection) -> TrustedChain {
+    guard let anchor = anchors.certificates.first(where: { $0.der == certificate }) else {
+        throw Rejection(.untrustedChain, "its certificate is not one of those configured for Xcode")
+    }
+    return TrustedChain(key: try anchor.signingKey(for: purpose), certificates: [anchor], isLocal: true)
+}

@@ -1,0 +1,43 @@
+import SwiftASN1
+public import TenureAppStore
+import X509
+
+/// Root, intermediate and signer in Apple's shape, or with one defect.
+package struct AuthorityChain: Sendable {
+    package let root: IssuedCertificate
+    package let intermediate: IssuedCertificate
+    package let leaf: IssuedCertificate
+
+    /// Signer first, as `x5c` and a receipt carry them.
+    package var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
+}
+
+/// What can be wrong with a chain. The root stays the authority's own where the defect does not lie in it.
+public enum ChainDefect: String, CaseIterable, Sendable, Hashable {
+    case missingLeafMarker, missingIntermediateMarker, swappedMarkers, criticalMarker
+    case unknownCriticalExtension
+    /// Another root of the same name.
+    case namesakeRoot
+    case leafExpiredAtSigning, intermediateExpiredAtSigning, rootExpiredAtSigning
+    case intermediateNotAuthority
+    /// The authority's signer, used as an issuer.
+    case leafAsIntermediate
+    /// The signer is itself an authority.
+    case leafIsAuthority
+    /// The signer has a key of another algorithm: P-384 where P-256 belongs, P-256 where RSA belongs.
+    case foreignKey
+    /// Expired by now and valid when it signed: nothing is wrong with that.
+    case leafExpiredSince
+
+    /// What a verifier says; nil where it accepts.
+    public var rejection: Rejection.Code? {
+        switch self {
+        case .missingLeafMarker, .missingIntermediateMarker, .swappedMarkers, .criticalMarker, .leafIsAuthority:
+            .wrongPurpose
+        case .unknownCriticalExtension, .namesakeRoot, .intermediateNotAuthority, .leafAsIntermediate: .untrustedChain
+        case .leafExpiredAtSigning, .intermediateExpiredAtSigning, .rootExpiredAtSigning: .expiredAtSigning
+        case .foreignKey: .unsupportedAlgorithm
+        case .leafExpiredSince: nil
+        }
+    }
+}

@@ -1,0 +1,67 @@
+public import Foundation
+import SwiftASN1
+import TenureAppStore
+import X509
+
+/// A test authority on disk: what verifiers trust as `roots.pem` and `xcode.pem`, and every certificate beside its
+/// private key, which only the owner can read.
+extension TestAuthority {
+    private static let names: [(String, any KeyPath<TestAuthority, IssuedCertificate> & Sendable)] = [
+        ("jws-root", \.jws.root), ("jws-intermediate", \.jws.intermediate), ("jws-leaf", \.jws.leaf),
+        ("receipt-root", \.receipts.root), ("receipt-intermediate", \.receipts.intermediate),
+        ("receipt-leaf", \.receipts.leaf), ("xcode-jws", \.xcodeJWS), ("xcode-receipt", \.xcodeReceipts),
+    ]
+
+    /// Writes the authority into a directory, which is made if need be. Throws where it cannot be written.
+    public func save(to directory: URL) throws {
+        let files = FileManager.default
+        try files.createDirectory(at: directory, withIntermediateDirectories: true)
+        for (name, path) in Self.names {
+            let issued = self[keyPath: path]
+            let key = directory.appendingPathComponent("\(name).key.pem")
+            // Made with its mode from the start: nobody else can open it in between.
+            try? files.removeItem(at: key)
+            guard
+                files.createFile(
+                    atPath: key.path, contents: Data(issued.key.pem.utf8), attributes: [.posixPermissions: 0o600])
+            else { throw MintingError("`\(key.path)` cannot be written") }
+            try write([issued], to: directory.appendingPathComponent("\(name).pem"))
+        }
+        try write([jws.root, receipts.root], to: directory.appendingPathComponent("roots.pem"))
+        try write([xcodeJWS, xcodeReceipts], to: directory.appendingPathComponent("xcode.pem"))
+    }
+
+    private func write(_ certificates: [IssuedCertificate], to file: URL) throws {
+        let text = certificates.map { PEMDocument(type: "CERTIFICATE", derBytes: $0.der).pemString + "\n" }.joined()
+        try Data(text.utf8).write(to: file)
+    }
+
+    /// Reads an authority that was saved before.
+    public init(directory: URL) throws {
+        func read(_ name: String) throws -> IssuedCertificate {
+            let file = directory.appendingPathComponent("\(name).pem")
+            let keyFile = directory.appendingPathComponent("\(name).key.pem")
+            let anchors: TrustAnchors
+            let key: AuthorityKey
+            do {
+                anchors = try TrustAnchors([UInt8](Data(contentsOf: file)))
+                key = try AuthorityKey(pem: String(decoding: Data(contentsOf: keyFile), as: UTF8.self))
+            } catch {
+                throw MintingError("`\(directory.path)` is no complete test authority: `\(name)` cannot be read (\(error))")
+            }
+            guard let certificate = anchors.certificates.first, certificate.x509.publicKey == key.publicKey else {
+                throw MintingError("the key of `\(name)` in `\(directory.path)` does not belong to its certificate")
+            }
+            return IssuedCertificate(certificate: certificate, key: key)
+        }
+        self.init(
+            jws: AuthorityChain(
+                root: try read("jws-root"), intermediate: try read("jws-intermediate"), leaf: try read("jws-leaf")),
+            receipts: AuthorityChain(
+                root: try read("receipt-root"), intermediate: try read("receipt-intermediate"),
+                leaf: try read("receipt-leaf")),
+            xcodeJWS: try read("xcode-jws"),
+            xcodeReceipts: try read("xcode-receipt")
+        )
+    }
+}

@@ -1,0 +1,47 @@
+package import Crypto
+package import CryptoExtras
+import Foundation
+package import X509
+
+/// A private key of a test authority.
+package enum AuthorityKey: Sendable {
+    case p256(P256.Signing.PrivateKey)
+    case p384(P384.Signing.PrivateKey)
+    case rsa(_RSA.Signing.PrivateKey)
+
+    package var publicKey: Certificate.PublicKey {
+        switch self {
+        case .p256(let key): Certificate.PublicKey(key.publicKey)
+        case .p384(let key): Certificate.PublicKey(key.publicKey)
+        case .rsa(let key): Certificate.PublicKey(key.publicKey)
+        }
+    }
+
+    /// The key as an issuer of certificates. EC keys sign reproducibly, so that one seed gives one header.
+    package var issuer: Certificate.PrivateKey {
+        switch self {
+        case .p256, .p384: Certificate.PrivateKey(ReproducibleSigner(key: self))
+        case .rsa(let key): Certificate.PrivateKey(key)
+        }
+    }
+
+    package var pem: String {
+        switch self {
+        case .p256(let key): key.pemRepresentation
+        case .p384(let key): key.pemRepresentation
+        case .rsa(let key): key.pemRepresentation
+        }
+    }
+
+    package init(pem: String) throws(MintingError) {
+        if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p256(key)
+        } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .p384(key)
+        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
+            self = .rsa(key)
+        } else {
+            throw MintingError("it is no private key in PEM of a kind that an authority uses (P-256, P-384, RSA)")
+        }
+    }
+}

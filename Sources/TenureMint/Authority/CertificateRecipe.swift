@@ -1,0 +1,98 @@
+package import Foundation
+import Crypto
+package import SwiftASN1
+package import TenureAppStore
+package import X509
+
+/// What a certificate of a test authority is made from; every part of it can be set wrongly on purpose.
+package struct CertificateRecipe: Sendable {
+    package var commonName: String
+    package var organization: String
+    package var notBefore: Date
+    package var notAfter: Date
+    /// Nil: no basic constraints.
+    package var basicConstraints: BasicConstraints?
+    package var signsCertificates: Bool
+    /// Non-critical, with the value NULL, as in Apple's.
+    package var markers: [ASN1ObjectIdentifier] = []
+    package var markersAreCritical = false
+    package var hasUnknownCriticalExtension = false
+    package var signatureAlgorithm: Certificate.SignatureAlgorithm?
+    package var serialNumber: [UInt8]
+
+    package func issue(
+        for key: AuthorityKey,
+        by issuer: IssuedCertificate?
+    ) throws -> IssuedCertificate {
+        let subject = try name
+        let signer = issuer?.key ?? key
+        let x509 = try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(bytes: serialNumber[...]),
+            publicKey: key.publicKey,
+            notValidBefore: notBefore,
+            notValidAfter: notAfter,
+            issuer: issuer.map(\.certificate.x509.subject) ?? subject,
+            subject: subject,
+            signatureAlgorithm: signatureAlgorithm ?? signer.issuer.certificateAlgorithm,
+            extensions: extensions(key: key.publicKey, issuerKey: issuer.map(\.key.publicKey)),
+            issuerPrivateKey: signer.issuer
+        )
+        var serializer = DER.Serializer()
+        try serializer.serialize(x509)
+        return IssuedCertificate(certificate: try ParsedCertificate(der: serializer.serializedBytes), key: key)
+    }
+
+    private var name: DistinguishedName {
+        get throws {
+            try DistinguishedName {
+                CountryName("US")
+                OrganizationName(organization)
+                CommonName(commonName)
+            }
+        }
+    }
+
+    // Section 6.1 of the formats: what Apple's libraries want to see, the strict one in Python included.
+    private func extensions(
+        key: Certificate.PublicKey,
+        issuerKey: Certificate.PublicKey?
+    ) throws -> Certificate.Extensions {
+        var extensions = Certificate.Extensions()
+        if let basicConstraints {
+            try extensions.append(Certificate.Extension(basicConstraints, critical: true))
+        }
+        let usage = signsCertificates ? KeyUsage(keyCertSign: true, cRLSign: true) : KeyUsage(digitalSignature: true)
+        try extensions.append(Certificate.Extension(usage, critical: true))
+        try extensions.append(Certificate.Extension(SubjectKeyIdentifier(hash: key), critical: false))
+        if let issuerKey {
+            let identifier = SubjectKeyIdentifier(hash: issuerKey).keyIdentifier
+            try extensions.append(Certificate.Extension(AuthorityKeyIdentifier(keyIdentifier: identifier), critical: false))
+        }
+        for marker in markers {
+            try extensions.append(Certificate.Extension(oid: marker, critical: markersAreCritical, value: [0x05, 0x00]))
+        }
+        if hasUnknownCriticalExtension {
+            try extensions.append(Certificate.Extension(oid: [1, 3, 6, 1, 4, 1, 99999, 1], critical: true, value: [0x05, 0x00]))
+        }
+        return extensions
+    }
+}
+
+/// A certificate and its private key.
+package struct IssuedCertificate: Sendable {
+    package let certificate: ParsedCertificate
+    package let key: AuthorityKey
+
+    package var der: [UInt8] { certificate.der }
+}
+
+extension Certificate.PrivateKey {
+    fileprivate var certificateAlgorithm: Certificate.SignatureAlgorithm {
+        switch publicKey {
+        case let key where P256.Signing.PublicKey(key) != nil: .ecdsaWithSHA256
+        case let key where P384.Signing.PublicKey(key) != nil: .ecdsaWithSHA384
+        default: .sha256WithRSAEncryption
+        }
+    }
+}

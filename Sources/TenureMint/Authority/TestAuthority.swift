@@ -1,0 +1,160 @@
+import Crypto
+import CryptoExtras
+package import Foundation
+import SwiftASN1
+public import TenureAppStore
+package import X509
+
+/// Signs as the App Store does, with roots of its own: for rehearsals and tests, wherever an operator trusts them.
+///
+/// With a seed the EC keys and certificates are the same every time. RSA keys (of receipts) are always random, since
+/// swift-crypto makes none from a seed: keep an authority in a directory to keep them. No private key ships with Tenure.
+public struct TestAuthority: Sendable {
+    /// P-384, P-384, P-256: signs JWS.
+    package let jws: AuthorityChain
+    /// RSA-2048: signs receipts.
+    package let receipts: AuthorityChain
+    /// P-256, self-signed, as Xcode signs JWS.
+    package let xcodeJWS: IssuedCertificate
+    /// RSA-2048, self-signed, as Xcode signs receipts.
+    package let xcodeReceipts: IssuedCertificate
+
+    package init(
+        jws: AuthorityChain,
+        receipts: AuthorityChain,
+        xcodeJWS: IssuedCertificate,
+        xcodeReceipts: IssuedCertificate
+    ) {
+        self.jws = jws
+        self.receipts = receipts
+        self.xcodeJWS = xcodeJWS
+        self.xcodeReceipts = xcodeReceipts
+    }
+
+    /// A new authority; without a seed, one that there never was.
+    public init(seed text: String? = nil) throws {
+        let seed = text.map(Seed.init) ?? Seed.random()
+        let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(seed.p384("root")), by: nil)
+        let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
+            .issue(for: .p384(seed.p384("intermediate")), by: root)
+        let leaf = try AuthorityRole.leaf.recipe(for: .jws).issue(for: .p256(seed.p256("leaf")), by: intermediate)
+        jws = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
+
+        func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
+        let receiptRoot = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
+        let receiptIntermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: receiptRoot)
+        let receiptLeaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: receiptIntermediate)
+        receipts = AuthorityChain(root: receiptRoot, intermediate: receiptIntermediate, leaf: receiptLeaf)
+
+        xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(seed.p256("xcode")), by: nil)
+        xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
+    }
+
+    /// Both roots: what a verifier of production and sandbox artifacts trusts.
+    public var anchors: TrustAnchors {
+        get throws(Rejection) { try TrustAnchors(der: [jws.root.der, receipts.root.der]) }
+    }
+
+    /// Both certificates that stand for a developer's Xcode.
+    public var xcodeAnchors: TrustAnchors {
+        get throws(Rejection) { try TrustAnchors(der: [xcodeJWS.der, xcodeReceipts.der]) }
+    }
+
+    /// The chain for artifacts signed at `instant`, made anew where it has a defect or another signature algorithm.
+    package func chain(
+        for purpose: ChainPurpose,
+        defect: ChainDefect? = nil,
+        signedAt instant: Date,
+        signatureAlgorithm: Certificate.SignatureAlgorithm? = nil
+    ) throws -> AuthorityChain {
+        let sound = purpose == .jws ? jws : receipts
+        guard defect != nil || signatureAlgorithm != nil else { return sound }
+
+        var rootRecipe = AuthorityRole.root.recipe(for: purpose)
+        var intermediateRecipe = AuthorityRole.intermediate.recipe(for: purpose)
+        var leafRecipe = AuthorityRole.leaf.recipe(for: purpose)
+        rootRecipe.signatureAlgorithm = signatureAlgorithm
+        intermediateRecipe.signatureAlgorithm = signatureAlgorithm
+        leafRecipe.signatureAlgorithm = signatureAlgorithm
+        var rootKey = sound.root.key
+        var leafKey = sound.leaf.key
+        let year: TimeInterval = 366 * 86400
+        switch defect {
+        case .missingLeafMarker: leafRecipe.markers = []
+        case .missingIntermediateMarker: intermediateRecipe.markers = []
+        case .swappedMarkers: swap(&leafRecipe.markers, &intermediateRecipe.markers)
+        case .criticalMarker: leafRecipe.markersAreCritical = true
+        case .unknownCriticalExtension: leafRecipe.hasUnknownCriticalExtension = true
+        case .namesakeRoot:
+            rootKey = try purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .rsa(_RSA.Signing.PrivateKey(keySize: .bits2048))
+        case .leafExpiredAtSigning: leafRecipe.notAfter = instant.addingTimeInterval(-86400)
+        case .intermediateExpiredAtSigning: intermediateRecipe.notAfter = instant.addingTimeInterval(-86400)
+        case .rootExpiredAtSigning: rootRecipe.notAfter = instant.addingTimeInterval(-86400)
+        case .leafExpiredSince:
+            leafRecipe.notBefore = instant.addingTimeInterval(-year)
+            leafRecipe.notAfter = instant.addingTimeInterval(60)
+        case .intermediateNotAuthority: intermediateRecipe.basicConstraints = .notCertificateAuthority
+        case .leafIsAuthority: leafRecipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
+        case .foreignKey: leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
+        case .leafAsIntermediate, nil: break
+        }
+        if defect == .leafAsIntermediate {
+            let leaf = try leafRecipe.issue(for: leafKey, by: sound.leaf)
+            return AuthorityChain(root: sound.root, intermediate: sound.leaf, leaf: leaf)
+        }
+        let isRootTouched = defect == .namesakeRoot || defect == .rootExpiredAtSigning || signatureAlgorithm != nil
+        let root = isRootTouched ? try rootRecipe.issue(for: rootKey, by: nil) : sound.root
+        let intermediate = try intermediateRecipe.issue(for: sound.intermediate.key, by: root)
+        let leaf = try leafRecipe.issue(for: leafKey, by: intermediate)
+        return AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
+    }
+}
+
+/// The place of a certificate in Apple's shape.
+package enum AuthorityRole: UInt8, Sendable {
+    case root = 1
+    case intermediate
+    case leaf
+    case xcode
+
+    package func recipe(for purpose: ChainPurpose) -> CertificateRecipe {
+        let serial: [UInt8] = [0x54, purpose == .jws ? 0x01 : 0x02, rawValue]
+        // Long enough for artifacts of every era since the App Store opened, within what UTCTime can say.
+        let opening = Date(timeIntervalSince1970: 1_199_145_600)  // 2008-01-01
+        let closing = Date(timeIntervalSince1970: 2_493_072_000)  // 2049-01-01
+        var recipe = CertificateRecipe(
+            commonName: "Tenure Test Root CA (\(purpose == .jws ? "JWS" : "receipts"))",
+            organization: "Tenure Test Authority",
+            notBefore: opening,
+            notAfter: closing,
+            basicConstraints: .isCertificateAuthority(maxPathLength: nil),
+            signsCertificates: true,
+            serialNumber: serial
+        )
+        switch self {
+        case .root: break
+        case .intermediate:
+            recipe.commonName = "Tenure Test Developer Relations CA (\(purpose == .jws ? "JWS" : "receipts"))"
+            recipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
+            recipe.markers = [AppleMarker.developerRelations]
+        case .leaf:
+            recipe.commonName = "Tenure Test App Store Receipt Signing (\(purpose == .jws ? "JWS" : "receipts"))"
+            recipe.basicConstraints = .notCertificateAuthority
+            recipe.signsCertificates = false
+            recipe.markers = [AppleMarker.receiptSigner]
+        case .xcode:
+            recipe.commonName = purpose == .jws ? "StoreKit Testing in Xcode" : "StoreKit"
+            recipe.organization = recipe.commonName
+            recipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
+            recipe.signsCertificates = false
+        }
+        return recipe
+    }
+}
+
+extension TestAuthority {
+    /// The certificate of another developer's Xcode.
+    package static func xcodeCertificate(seed: String) throws -> [UInt8] {
+        try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(Seed(seed).p256("xcode")), by: nil).der
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+public import TenureAppStore
+import TenureCore
+
+extension JWSMinter {
+    /// A sensible payload of an invented customer: bought the app as build 37 on iOS in 2014, everything in it in 2015.
+    ///
+    /// In Sandbox and Xcode with what those environments always say. Each field can be replaced by Apple's name.
+    public func payload(of kind: JWSKind) throws -> JSONObject {
+        switch kind {
+        case .appTransaction: appTransaction
+        case .transaction: transaction
+        case .renewalInfo: renewalInfo
+        case .notification: try notification()
+        case .realtime: throw MintingError("retention messaging requests cannot be minted")
+        }
+    }
+
+    private var appTransaction: JSONObject {
+        var payload = JSONObject()
+        payload["receiptType"] = .string(app.environment.rawValue)
+        if app.environment == .production { payload["appAppleId"] = .integer(app.appAppleID) }
+        payload["bundleId"] = .string(app.bundleID)
+        payload["applicationVersion"] = .string(app.environment == .xcode ? "1" : "310")
+        if app.environment == .production { payload["versionExternalIdentifier"] = .integer(861_000_310) }
+        payload["receiptCreationDate"] = .instant(instant)
+        switch app.environment {
+        case .production:
+            payload["originalPurchaseDate"] = .instant(Self.day(2014, 9, 6))
+            payload["originalApplicationVersion"] = .string("37")
+        case .sandbox:
+            payload["originalPurchaseDate"] = .integer(1_375_340_400_000)
+            payload["originalApplicationVersion"] = .string("1.0")
+        case .xcode:
+            payload["originalPurchaseDate"] = .integer(-62_135_769_600_000)
+            payload["originalApplicationVersion"] = .string("1")
+        }
+        bind(&payload)
+        if app.environment != .xcode {
+            payload["appTransactionId"] = .string("704000000000000001")
+            payload["originalPlatform"] = .string("iOS")
+        }
+        return payload
+    }
+
+    private var transaction: JSONObject {
+        var payload = JSONObject()
+        payload["transactionId"] = .string("410000000000001")
+        payload["originalTransactionId"] = .string("410000000000001")
+        payload["bundleId"] = .string(app.bundleID)
+        payload["productId"] = .string("\(app.bundleID).everything")
+        payload["purchaseDate"] = .instant(Self.day(2015, 7, 1))
+        payload["originalPurchaseDate"] = .instant(Self.day(2015, 7, 1))
+        payload["quantity"] = .integer(1)
+        payload["type"] = .string(ProductType.nonConsumable.rawValue)
+        payload["inAppOwnershipType"] = .string(OwnershipType.purchased.rawValue)
+        payload["signedDate"] = .instant(instant)
+        payload["environment"] = .string(app.environment.rawValue)
+        payload["transactionReason"] = .string(TransactionReason.purchase.rawValue)
+        payload["storefront"] = .string("USA")
+        payload["storefrontId"] = .string("143441")
+        payload["price"] = .integer(9990)
+        payload["currency"] = .string("USD")
+        payload["appTransactionId"] = .string("704000000000000001")
+        bind(&payload)
+        return payload
+    }
+
+    /// The transaction of the subscription that `renewalInfo` speaks of: from the 20th of November 2026 for a year.
+    private var subscription: JSONObject {
+        var payload = transaction
+        payload["transactionId"] = .string("410000000000022")
+        payload["originalTransactionId"] = .string("410000000000020")
+        payload["webOrderLineItemId"] = .string("410000000000120")
+        payload["productId"] = .string("\(app.bundleID).yearly")
+        payload["subscriptionGroupIdentifier"] = .string("20828838")
+        payload["purchaseDate"] = .instant(instant.addingTimeInterval(-86400))
+        payload["originalPurchaseDate"] = .instant(instant.addingTimeInterval(-86400 * 366))
+        payload["expiresDate"] = .instant(instant.addingTimeInterval(86400 * 364))
+        payload["type"] = .string(ProductType.autoRenewable.rawValue)
+        payload["transactionReason"] = .string(TransactionReason.renewal.rawValue)
+        payload["deviceVerification"] = nil
+        payload["deviceVerificationNonce"] = nil
+        return payload
+    }
+
+    private var renewalInfo: JSONObject {
+        var payload = JSONObject()
+        payload["originalTransactionId"] = .string("410000000000020")
+        payload["autoRenewProductId"] = .string("\(app.bundleID).yearly")
+        payload["productId"] = .string("\(app.bundleID).yearly")
+        payload["autoRenewStatus"] = .integer(AutoRenewStatus.on.rawValue)
+        payload["renewalPrice"] = .integer(19990)
+        payload["currency"] = .string("USD")
+        payload["signedDate"] = .instant(instant)
+        payload["environment"] = .string(app.environment.rawValue)
+        payload["recentSubscriptionStartDate"] = .instant(instant.addingTimeInterval(-86400 * 366))
+        payload["renewalDate"] = .instant(instant.addingTimeInterval(86400 * 364))
+        payload["appTransactionId"] = .string("704000000000000001")
+        return payload
+    }
+
+    private func notification() throws -> JSONObject {
+        var data = JSONObject()
+        data["appAppleId"] = .integer(app.appAppleID)
+        data["bundleId"] = .string(app.bundleID)
+        data["bundleVersion"] = .string("310")
+        data["environment"] = .string(app.environment.rawValue)
+        data["signedTransactionInfo"] = .string(String(decoding: try mint(payload: subscription), as: UTF8.self))
+        data["signedRenewalInfo"] = .string(String(decoding: try mint(payload: renewalInfo), as: UTF8.self))
+        data["status"] = .integer(SubscriptionStatus.active.rawValue)
+
+        var payload = JSONObject()
+        payload["notificationType"] = .string(NotificationType.didRenew.rawValue)
+        payload["notificationUUID"] = .string("3a4b0d0e-0000-4000-8000-000000000001")
+        payload["data"] = .object(data)
+        payload["version"] = .string("2.0")
+        payload["signedDate"] = .instant(instant)
+        return payload
+    }
+
+    /// The transaction that the default notification carries, for changing it.
+    package var nestedTransaction: JSONObject { subscription }
+
+    private func bind(_ payload: inout JSONObject) {
+        let nonce = Self.nonce
+        let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: app.deviceVerificationID)
+        payload["deviceVerification"] = .string(String(decoding: Base64.standard.encode(hash), as: UTF8.self))
+        payload["deviceVerificationNonce"] = .string(nonce.uuidString.lowercased())
+    }
+
+    private static let nonce = UUID(uuid: (0x4E, 0x0A, 0xCE, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
+
+    private static func day(_ year: Int, _ month: Int, _ day: Int) -> Date {
+        let calendar = Calendar(identifier: .gregorian)
+        let parts = DateComponents(timeZone: .gmt, year: year, month: month, day: day, hour: 10)
+        return calendar.date(from: parts) ?? .distantPast
+    }
+}
+
+extension JSONObject {
+    /// An app transaction as the App Store Server API gives it: without what binds it to a device.
+    public var serverVariant: JSONObject {
+        let left = ["applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce"]
+        return JSONObject(members: members.filter { !left.contains($0.name) })
+    }
+}

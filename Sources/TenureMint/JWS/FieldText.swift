@@ -1,0 +1,77 @@
+public import Foundation
+public import TenureAppStore
+
+extension JWSKind {
+    /// The payload with one field set from text, as `--set field=value` gives it: the field by Apple's name, fields of
+    /// inner objects behind a period (`data.status`).
+    ///
+    /// Instants are milliseconds since 1970 or ISO 8601; objects and lists are JSON; an empty text removes the field.
+    /// Throws `MintingError` where there is no such field, or the text is no value of its shape.
+    public func setting(
+        _ name: String,
+        to text: String,
+        in payload: JSONObject
+    ) throws(MintingError) -> JSONObject {
+        try payload.setting(name.split(separator: ".", omittingEmptySubsequences: false)[...], to: text, among: fields)
+    }
+}
+
+extension JSONObject {
+    fileprivate func setting(
+        _ path: ArraySlice<Substring>,
+        to text: String,
+        among fields: [FieldDescription]
+    ) throws(MintingError) -> JSONObject {
+        guard let name = path.first, let field = fields.first(where: { $0.name == name }) else {
+            let names = fields.map(\.name).joined(separator: ", ")
+            throw MintingError("there is no field `\(path.joined(separator: "."))`; the fields here are \(names)")
+        }
+        var result = self
+        if path.count > 1 {
+            guard case .object(let inner) = field.shape else {
+                throw MintingError("`\(name)` has no fields of its own")
+            }
+            let present = if case .object(let object)? = self[field.name] { object } else { JSONObject() }
+            result[field.name] = .object(try present.setting(path.dropFirst(), to: text, among: inner))
+        } else {
+            result[field.name] = text.isEmpty ? nil : try field.value(from: text)
+        }
+        return result
+    }
+}
+
+extension FieldDescription {
+    fileprivate func value(from text: String) throws(MintingError) -> JSONValue {
+        switch shape {
+        case .text: return .string(text)
+        case .integer:
+            guard Int64(text) != nil else { throw MintingError("`\(name)` is an integer, and `\(text)` is none") }
+            return .number(text)
+        case .instant:
+            if let number = Double(text), number.isFinite { return .number(text) }
+            guard let date = try? Date(text, strategy: .iso8601) else {
+                throw MintingError(
+                    "`\(name)` is an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
+            }
+            return .instant(date)
+        case .boolean:
+            guard let value = Bool(text) else { throw MintingError("`\(name)` is true or false, and not `\(text)`") }
+            return .boolean(value)
+        case .object, .list:
+            do {
+                return try JSONValue(parsing: Array(text.utf8))
+            } catch {
+                throw MintingError("`\(name)` is written as JSON: \(error.detail)")
+            }
+        }
+    }
+}
+
+extension JSONValue {
+    /// Milliseconds since 1970, as the App Store writes instants.
+    public static func instant(_ date: Date) -> JSONValue {
+        .number(String(Int64((date.timeIntervalSince1970 * 1000).rounded())))
+    }
+
+    public static func integer(_ value: Int64) -> JSONValue { .number(String(value)) }
+}

@@ -1,0 +1,71 @@
+import Crypto
+import Foundation
+public import TenureAppStore
+
+/// What can be wrong, or only unusual, with a JWS under a sound chain.
+public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
+    // The header.
+    case noAlgorithm, algorithmNone, algorithmLowerCase, algorithmES384, algorithmRS256
+    /// HMAC with the signer's public key as the secret.
+    case algorithmHS256
+    case criticalHeader
+    case noX5C, noCertificates, oneCertificate, twoCertificates, fourCertificates
+    case urlSafeCertificate, newlineInCertificate, trailingCertificateByte, unreadableCertificate, x5cOfNumbers
+    // The signature.
+    case derSignature, foreignSignature, shortSignature
+    case flippedHeaderBit, flippedPayloadBit, flippedSignatureBit
+    // The spelling.
+    case paddedSegment, nonCanonicalSignature, standardAlphabet, trailingNewline, fourthSegment, twoSegments
+    // The payload.
+    case payloadIsNoObject, duplicateKey, escapedDuplicateKey, deepNesting, oversized, invalidUTF8, trailingJSON
+    case textDate, endlessDate, futureSigning
+    case wrongBundle, wrongBundleCase, decomposedBundle, noBundle
+    case wrongEnvironment, localTesting, noEnvironment
+    case wrongAppAppleID, noAppAppleID
+    // Notifications.
+    case nestedOtherApp, nestedOtherEnvironment, nestedOtherSubscription, nestedUnsigned
+    // Unusual, and sound.
+    case garbageRoot, extraHeaderKeys, fractionalDate, unknownEnum, unknownField, dataAndSummary
+
+    /// What a verifier says, configured for `com.example.calculator`, 828838134 and Production; nil where it accepts.
+    public var rejection: Rejection.Code? {
+        switch self {
+        case .noAlgorithm, .algorithmNone, .algorithmLowerCase, .algorithmES384, .algorithmRS256, .algorithmHS256,
+            .criticalHeader:
+            .unsupportedAlgorithm
+        case .noX5C, .noCertificates, .oneCertificate, .twoCertificates, .fourCertificates: .untrustedChain
+        case .urlSafeCertificate, .newlineInCertificate, .trailingCertificateByte, .unreadableCertificate, .x5cOfNumbers:
+            .malformed
+        case .derSignature, .foreignSignature, .shortSignature, .flippedPayloadBit, .flippedSignatureBit: .badSignature
+        // The certificate that the bit lies in no longer carries its issuer's signature.
+        case .flippedHeaderBit: .untrustedChain
+        case .paddedSegment, .nonCanonicalSignature, .standardAlphabet, .trailingNewline, .fourthSegment, .twoSegments:
+            .malformed
+        case .payloadIsNoObject, .duplicateKey, .escapedDuplicateKey, .deepNesting, .invalidUTF8, .trailingJSON, .textDate,
+            .endlessDate:
+            .malformed
+        case .oversized: .tooLarge
+        case .futureSigning: .expiredAtSigning
+        case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle, .wrongAppAppleID, .noAppAppleID: .wrongApp
+        case .wrongEnvironment, .localTesting, .noEnvironment: .wrongEnvironment
+        case .nestedOtherApp: .wrongApp
+        case .nestedOtherEnvironment: .wrongEnvironment
+        case .nestedOtherSubscription: .malformed
+        case .nestedUnsigned: .unsupportedAlgorithm
+        case .garbageRoot, .extraHeaderKeys, .fractionalDate, .unknownEnum, .unknownField, .dataAndSummary: nil
+        }
+    }
+
+    /// The kinds of artifact that can have it.
+    public var kinds: [JWSKind] {
+        switch self {
+        case .nestedOtherApp, .nestedOtherEnvironment, .nestedOtherSubscription, .nestedUnsigned, .dataAndSummary:
+            [.notification]
+        case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle: [.appTransaction, .transaction]
+        case .wrongAppAppleID, .noAppAppleID: [.appTransaction]
+        // Renewal info without its environment is left without a mark of its app or place, and still refused.
+        case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum: [.appTransaction, .transaction, .renewalInfo]
+        default: [.appTransaction, .transaction, .renewalInfo, .notification]
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Crypto
+public import Foundation
+public import TenureAppStore
+import TenureCore
+
+/// Signs JWS as the App Store does, with the keys of a test authority.
+public struct JWSMinter: Sendable {
+    public let authority: TestAuthority
+    public let app: MintedApp
+    /// When the artifacts say that they were signed.
+    public let instant: Date
+
+    public init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
+        self.authority = authority
+        self.app = app
+        self.instant = instant
+    }
+
+    /// A sound artifact: the default payload of its kind, with the given fields in their place (null removes one).
+    public func mint(_ kind: JWSKind, setting fields: [String: JSONValue] = [:]) throws -> [UInt8] {
+        var payload = try payload(of: kind)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            payload[name] = value == .null ? nil : value
+        }
+        return try mint(payload: payload)
+    }
+
+    /// A soundly signed artifact with any payload. In the environment Xcode it carries Xcode's one certificate.
+    public func mint(payload: JSONObject) throws -> [UInt8] {
+        var draft = try JWSDraft(minter: self, payload: payload)
+        return try draft.sign()
+    }
+
+    /// One artifact with one defect.
+    public func mint(_ kind: JWSKind, with defect: JWSDefect) throws -> [UInt8] {
+        var draft = try JWSDraft(minter: self, payload: payload(of: kind))
+        try defect.spoil(&draft, kind: kind, by: self)
+        return try draft.sign()
+    }
+
+    /// One artifact of a chain with one defect, and the anchors under which to judge it.
+    public func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
+        let chain = try authority.chain(for: .jws, defect: defect, signedAt: instant)
+        var draft = try JWSDraft(minter: self, payload: payload(of: kind))
+        draft.certificates = chain.certificates
+        draft.key = chain.leaf.key
+        // A namesake is what the authority's root is compared with; an expired root is itself the anchor.
+        let root = defect == .namesakeRoot ? authority.jws.root : chain.root
+        return (try draft.sign(), try TrustAnchors(der: [root.der]))
+    }
+}
+
+/// A JWS in the making: every part of it can be spoilt before or after it is signed.
+struct JWSDraft {
+    var payload: [UInt8]
+    /// DER; written as `x5c`.
+    var certificates: [[UInt8]]
+    /// Written instead of `certificates`.
+    var x5c: [String]?
+    var algorithm: String? = "ES256"
+    var showsCertificates = true
+    /// Written behind the others.
+    var headerMembers: [JSONObject.Member] = []
+    var key: AuthorityKey
+    /// Instead of the raw signature.
+    var makeSignature: (@Sendable ([UInt8]) throws -> [UInt8])?
+    /// Changes the finished text.
+    var finish: (@Sendable ([UInt8]) throws -> [UInt8])?
+
+    init(minter: JWSMinter, payload: JSONObject) throws {
+        self.payload = JSONValue.object(payload).bytes
+        if minter.app.environment == .xcode {
+            // As Xcode writes it.
+            certificates = [minter.authority.xcodeJWS.der]
+            key = minter.authority.xcodeJWS.key
+            headerMembers = [
+                .init(name: "kid", value: .string("Apple_Xcode_Key")), .init(name: "typ", value: .string("JWT")),
+            ]
+        } else {
+            certificates = minter.authority.jws.certificates
+            key = minter.authority.jws.leaf.key
+        }
+    }
+
+    mutating func sign() throws -> [UInt8] {
+        var header = JSONObject()
+        header["alg"] = algorithm.map(JSONValue.string)
+        if showsCertificates {
+            let entries = x5c ?? certificates.map { String(decoding: Base64.standard.encode($0), as: UTF8.self) }
+            header["x5c"] = .array(entries.map(JSONValue.string))
+        }
+        header.members += headerMembers
+        let dot = [UInt8(ascii: ".")]
+        let signed =
+            Base64.urlSafe.encode(JSONValue.object(header).bytes) + dot + Base64.urlSafe.encode(payload)
+        let signature = try makeSignature?(signed) ?? key.rawSignature(of: signed)
+        let text = signed + dot + Base64.urlSafe.encode(signature)
+        return try finish?(text) ?? text
+    }
+}
+
+extension AuthorityKey {
+    /// As JWS wants it (RFC 7518, section 3.4): two numbers, without DER around them.
+    func rawSignature(of bytes: [UInt8]) throws -> [UInt8] {
+        switch self {
+        case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)
+        case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: bytes)).rawRepresentation)
+        case .rsa: throw MintingError("a JWS is signed with an EC key")
+        }
+    }
+}

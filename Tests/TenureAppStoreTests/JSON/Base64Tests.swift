@@ -1,0 +1,32 @@
+import Foundation
+import TenureAppStore
+import Testing
+
+@Suite struct Base64Tests {
+    @Test func `every length is spelled and read back, as Foundation spells it`() {
+        for count in 0..<100 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+            let standard = Base64.standard.encode(bytes)
+            #expect(String(decoding: standard, as: UTF8.self) == Data(bytes).base64EncodedString())
+            #expect(Base64.standard.decode(standard[...]) == bytes)
+            let urlSafe = Base64.urlSafe.encode(bytes)
+            #expect(!urlSafe.contains(UInt8(ascii: "=")))
+            #expect(Base64.urlSafe.decode(urlSafe[...]) == bytes)
+        }
+    }
+
+    @Test(arguments: ["A", "AA", "AAA", "AA=", "AAA==", "====", "AB==", "AAB=", "A===", "AA==AA==", "AAAA=", "AAAA\n", " AAAA", "AA-_", "é", "=", "=AAA"])
+    func `standard Base64 has one spelling`(text: String) {
+        #expect(Base64.standard.decode(Array(text.utf8)[...]) == nil)
+    }
+
+    @Test(arguments: ["A", "AB", "AAB", "AA==", "AAA=", "AA+/", "AAAAA", "AA A", "A\0AA", "AAA\u{7F}"])
+    func `url-safe Base64 has one spelling`(text: String) {
+        #expect(Base64.urlSafe.decode(Array(text.utf8)[...]) == nil)
+    }
+
+    @Test func `nothing spells nothing`() {
+        #expect(Base64.standard.decode([]) == [])
+        #expect(Base64.urlSafe.decode([]) == [])
+    }
+}

@@ -1,0 +1,61 @@
+import TenureAppStore
+import Testing
+
+@Suite struct JSONValueTests {
+    private func parse(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+    @Test(arguments: [
+        "{}", "[]", "0", "-0", "-1.5e+3", "\"\"", "true", "false", "null", #"{"a":{"b":[1,2,{"c":null}]},"d":"é"}"#,
+        #"["\ud83d\ude00","\u0041","\"\\\/\b\f\n\r\t"]"#, "[1.0,1.00,123456789012345678901234567890]",
+    ])
+    func `what is valid is read and written again without loss`(text: String) throws {
+        let value = try parse(text)
+        #expect(try JSONValue(parsing: value.bytes) == value)
+        if !text.contains("\\") { #expect(String(decoding: value.bytes, as: UTF8.self) == text) }
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "}", "[", "[1,]", "[,1]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{a:1}"#, "'a'", "01", "1.", ".5",
+        "+1", "-", "1e", "1e+", "0x1", "NaN", "Infinity", "tru", "nul", "True", "\"", "\"\\\"", #""\x""#, #""\u12""#,
+        #""\u12g4""#, #""\ud83d""#, #""\ud83dx""#, #""\ud83d\u0041""#, #""\ude00""#, "\"\u{01}\"", "\"\n\"", "1 2", "{}{}",
+        "[1]x", "\u{FEFF}{}", #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"x":{"b":1,"c":2,"b":3}}"#, "//\n1", "[1 2]",
+    ])
+    func `what is not valid is malformed`(text: String) {
+        #expect(rejection("`\(text)`") { try parse(text) }?.code == .malformed)
+    }
+
+    @Test(arguments: [
+        [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80],
+        [0xF5, 0x80, 0x80, 0x80], [0x80], [0xC3], [0xE2, 0x82], [0xE2, 0x28, 0xA1], [0xFF],
+    ] as [[UInt8]])
+    func `text that is not UTF-8 is malformed`(bytes: [UInt8]) {
+        #expect(rejection { try JSONValue(parsing: [0x22] + bytes + [0x22]) }?.code == .malformed)
+        #expect(rejection { try JSONValue(parsing: [0x22] + bytes) }?.code == .malformed)
+    }
+
+    @Test func `64 levels are read, and not one more`() throws {
+        func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+        #expect(throws: Never.self) { try parse(nested(64)) }
+        #expect(rejection { try parse(nested(65)) }?.code == .malformed)
+        #expect(rejection { try parse(String(repeating: "{\"a\":", count: 100_000)) }?.code == .malformed)
+    }
+
+    @Test func `a duplicate among thousands of names is found`() throws {
+        let members = (0..<5000).map { "\"n\($0)\":\($0)" }
+        #expect(throws: Never.self) { try parse("{\(members.joined(separator: ","))}") }
+        #expect(rejection { try parse("{\((members + ["\"n7\":0"]).joined(separator: ","))}") }?.code == .malformed)
+    }
+
+    @Test func `no prefix and no changed byte of a text leads past its end`() {
+        let text = Array(#"{"a":[1,-2.5e3,"\u0041\ud83d\ude00é"],"b":{"c":true,"d":null}}"#.utf8)
+        for count in 0..<text.count { #expect(throws: Rejection.self) { try JSONValue(parsing: Array(text.prefix(count))) } }
+        for index in text.indices {
+            for byte in UInt8.min ... .max {
+                var changed = text
+                changed[index] = byte
+                // Valid or not: it returns.
+                _ = try? JSONValue(parsing: changed)
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@Suite struct AppStoreVerifierTests {
+    @Test(arguments: AppStoreVerifier.kinds)
+    func `a sound artifact of each kind is verified`(kind: JWSKind) throws {
+        let jws = try Minted.minter.mint(kind)
+        let verifier = try Minted.verifier()
+        // Twice: the second time its signer is known.
+        #expect(try verifier.verify(jws, as: kind, now: Minted.instant) == .verified)
+        #expect(try verifier.verify(jws, as: kind, now: nil) == .verified)
+    }
+
+    @Test(arguments: JWSDefect.allCases)
+    func `a defect has its own reason, whether the signer is known or not`(defect: JWSDefect) throws {
+        for kind in defect.kinds {
+            var app = Minted.app
+            if defect == .decomposedBundle { app = AppIdentity(bundleID: "com.example.caf\u{E9}") }
+            let cold = try Minted.verifier(app: app)
+            let warm = try Minted.verifier(app: app)
+            _ = try? warm.verify(Minted.minter.mint(kind), as: kind, now: Minted.instant)
+            let jws = try Minted.minter.mint(kind, with: defect)
+            for verifier in [cold, warm] {
+                if let code = defect.rejection {
+                    let found = rejection("\(defect) \(kind)") { try verifier.verify(jws, as: kind, now: Minted.instant) }
+                    #expect(found?.code == code, "\(kind): \(found?.detail ?? "")")
+                } else {
+                    #expect(throws: Never.self, "\(kind)") { try verifier.verify(jws, as: kind, now: Minted.instant) }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ChainDefect.allCases)
+    func `a defect of the chain has its own reason`(defect: ChainDefect) throws {
+        for kind in AppStoreVerifier.kinds where kind != .notification {
+            let (jws, anchors) = try Minted.minter.mint(kind, with: defect)
+            let verifier = try Minted.verifier(anchors: anchors)
+            if let code = defect.rejection {
+                #expect(rejection { try verifier.verify(jws, as: kind, now: nil) }?.code == code)
+            } else {
+                #expect(try verifier.verify(jws, as: kind, now: nil) == .verified)
+            }
+        }
+    }
+
+    @Test(arguments: AppStoreVerifier.kinds, AppStoreVerifier.kinds)
+    func `no kind passes for another`(minted: JWSKind, wanted: JWSKind) throws {
+        guard minted != wanted else { return }
+        let jws = try Minted.minter.mint(minted)
+        #expect(rejection { try Minted.verifier().verify(jws, as: wanted, now: Minted.instant) }?.code == .wrongKind)
+    }
+
+    @Test(arguments: AppStoreVerifier.kinds)
+    func `every single changed character is noticed`(kind: JWSKind) throws {
+        let jws = try Minted.minter.mint(kind)
+        let verifier = try Minted.verifier()
+        _ = try verifier.verify(jws, as: kind, now: nil)
+        for index in stride(from: 0, to: jws.count, by: 61) {
+            var changed = jws
+            changed[index] = changed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(throws: Rejection.self, "character \(index)") { try verifier.verify(changed, as: kind, now: nil) }
+        }
+    }
+
+    @Test(arguments: AppStoreVerifier.kinds)
+    func `a truncated artifact is refused`(kind: JWSKind) throws {
+        let jws = try Minted.minter.mint(kind)
+        let verifier = try Minted.verifier()
+        for count in stride(from: 0, to: jws.count, by: 97) {
+            #expect(throws: Rejection.self) { try verifier.verify(Array(jws.prefix(count)), as: kind, now: nil) }
+        }
+    }
+
+    @Test func `the server variant counts only from the server`() throws {
+        let payload = try Minted.minter.payload(of: .appTransaction).serverVariant
+        let jws = try Minted.minter.mint(payload: payload)
+        let verifier = try Minted.verifier()
+        #expect(rejection { try verifier.verifyAppTransaction(jws, now: nil) }?.code == .wrongKind)
+        let verified = try verifier.verifyAppTransaction(jws, from: .appStoreServer, now: nil)
+        #expect(verified.proof.kind == .serverAppTransaction)
+    }
+
+    @Test func `an artifact that does not say when it was signed is judged at the present, or not at all`() throws {
+        let jws = try Minted.minter.mint(.transaction, setting: ["signedDate": .null])
+        let verifier = try Minted.verifier()
+        #expect(try verifier.verifyTransaction(jws, now: Minted.instant).signedDate == nil)
+        #expect(rejection { try verifier.verifyTransaction(jws, now: nil) }?.code == .malformed)
+        #expect(rejection { try verifier.verifyTransaction(jws, now: .distantFuture) }?.code == .expiredAtSigning)
+    }
+
+    @Test func `a clock that runs five minutes ahead is tolerated`() throws {
+        let jws = try Minted.minter.mint(.transaction)
+        let verifier = try Minted.verifier()
+        #expect(throws: Never.self) { try verifier.verifyTransaction(jws, now: Minted.instant.addingTimeInterval(-300)) }
+        let found = rejection { try verifier.verifyTransaction(jws, now: Minted.instant.addingTimeInterval(-301)) }
+        #expect(found?.code == .expiredAtSigning)
+    }
+
+    @Test func `without an identity any app is accepted`() throws {
+        let minter = JWSMinter(
+            authority: Minted.authority, app: MintedApp(bundleID: "com.example.other"), signedAt: Minted.instant)
+        let jws = try minter.mint(.appTransaction)
+        #expect(throws: Never.self) { try Minted.verifier(app: AppIdentity()).verifyAppTransaction(jws, now: nil) }
+        #expect(rejection { try Minted.verifier().verifyAppTransaction(jws, now: nil) }?.code == .wrongApp)
+    }
+
+    @Test func `the App Store's id of the app is compared in production only`() throws {
+        let minter = JWSMinter(
+            authority: Minted.authority, app: MintedApp(environment: .sandbox), signedAt: Minted.instant)
+        let verifier = AppStoreVerifier(
+            app: Minted.app, trust: try TrustConfiguration(anchors: [.sandbox: Minted.authority.anchors]))
+        let verified = try verifier.verifyAppTransaction(minter.mint(.appTransaction), now: nil)
+        #expect(verified.payload.appAppleID == nil)
+        #expect(verified.environment == .sandbox)
+    }
+
+    @Test func `an environment speaks under its own roots only`() throws {
+        let other = try TestAuthority(seed: "another authority")
+        let trust = try TrustConfiguration(anchors: [.production: Minted.authority.anchors, .sandbox: other.anchors])
+        let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
+        #expect(throws: Never.self) { try verifier.verifyTransaction(Minted.minter.mint(.transaction), now: nil) }
+        let forged = JWSMinter(authority: other, signedAt: Minted.instant)
+        #expect(rejection { try verifier.verifyTransaction(forged.mint(.transaction), now: nil) }?.code == .untrustedChain)
+    }
+
+    @Test func `what Xcode signs is local, and only where its certificate is configured`() throws {
+        let authority = Minted.authority
+        let minter = JWSMinter(authority: authority, app: MintedApp(environment: .xcode), signedAt: Minted.instant)
+        let jws = try minter.mint(.appTransaction)
+        #expect(rejection { try Minted.verifier().verifyAppTransaction(jws, now: nil) }?.code == .untrustedChain)
+        let trust = try TrustConfiguration(anchors: [.production: authority.anchors, .xcode: authority.xcodeAnchors])
+        let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
+        let verified = try verifier.verifyAppTransaction(jws, now: nil)
+        #expect(verified.status == .local && verified.environment == .xcode && verified.certificates.count == 1)
+        // Xcode's key speaks for Xcode alone, and the App Store never for Xcode.
+        let production = try minter.mint(.appTransaction, setting: ["receiptType": .string("Production"), "appAppleId": .integer(828_838_134)])
+        #expect(rejection { try verifier.verifyAppTransaction(production, now: nil) }?.code == .wrongEnvironment)
+        let claimed = try Minted.minter.mint(.appTransaction, setting: ["receiptType": .string("Xcode")])
+        #expect(rejection { try verifier.verifyAppTransaction(claimed, now: nil) }?.code == .wrongEnvironment)
+        // Only Xcode: the App Store's chains are then nobody's.
+        let localOnly = AppStoreVerifier(app: Minted.app, trust: try TrustConfiguration(anchors: [.xcode: authority.xcodeAnchors]))
+        #expect(rejection { try localOnly.verifyTransaction(Minted.minter.mint(.transaction), now: nil) }?.code == .untrustedChain)
+    }
+
+    @Test func `nothing is verified that has more than 256 KiB`() throws {
+        let jws = [UInt8](repeating: UInt8(ascii: "A"), count: 256 * 1024 + 1)
+        #expect(rejection { try Minted.verifier().verifyTransaction(jws, now: nil) }?.code == .tooLarge)
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@Suite struct JWSEvidenceTests {
+    private let verifier: AppStoreVerifier
+    private let minter = Minted.minter
+
+    init() throws {
+        verifier = try Minted.verifier()
+    }
+
+    @Test func `an app transaction proves what it says of the app`() throws {
+        let jws = try minter.mint(.appTransaction, setting: ["revocationDate": .integer(1_500_000_000_000), "preorderDate": .integer(1_400_000_000_000)])
+        let proof = try verifier.verifyAppTransaction(jws, now: nil).proof
+        #expect(proof.kind == .appTransaction)
+        #expect(proof.signedDate == Minted.instant)
+        #expect(proof.id == .appTransaction("704000000000000001"))
+        #expect(proof.originalPlatform == .iOS)
+        #expect(proof.originalAppVersion == "37")
+        #expect(proof.originalPurchaseDate == Date(timeIntervalSince1970: 1_409_997_600))
+        #expect(proof.revocationDate == Date(timeIntervalSince1970: 1_500_000_000))
+        #expect(proof.preorderDate == Date(timeIntervalSince1970: 1_400_000_000))
+    }
+
+    @Test func `a platform that nobody knows is no platform`() throws {
+        let jws = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("carOS")])
+        #expect(try verifier.verifyAppTransaction(jws, now: nil).proof.originalPlatform == nil)
+    }
+
+    @Test func `a transaction proves a purchase`() throws {
+        let purchase = try verifier.verifyTransaction(minter.mint(.transaction), now: nil).purchase
+        #expect(purchase.transactionID == "410000000000001")
+        #expect(purchase.productID == "com.example.calculator.everything")
+        #expect(purchase.type == .nonConsumable)
+        #expect(!purchase.isFamilyShared && !purchase.isUpgraded)
+        #expect(purchase.signedDate == Minted.instant)
+        let other = try minter.mint(.transaction, setting: [
+            "type": .string("Rental"), "inAppOwnershipType": .string("FAMILY_SHARED"), "isUpgraded": .boolean(true),
+            "revocationDate": .integer(1_600_000_000_000), "expiresDate": .integer(1_700_000_000_000),
+            "originalTransactionId": .string("9"),
+        ])
+        let second = try verifier.verifyTransaction(other, now: nil).purchase
+        #expect(second.type == .unknown("Rental"))
+        #expect(second.isFamilyShared && second.isUpgraded)
+        #expect(second.originalTransactionID == "9")
+        #expect(second.revocationDate == Date(timeIntervalSince1970: 1_600_000_000))
+        #expect(second.expiresDate == Date(timeIntervalSince1970: 1_700_000_000))
+    }
+
+    @Test(arguments: ["transactionId", "productId"])
+    func `a transaction without an id or a product proves no purchase`(name: String) throws {
+        for value in [JSONValue.null, .string("")] {
+            let jws = try minter.mint(.transaction, setting: [name: value])
+            #expect(rejection { try verifier.verifyTransaction(jws, now: nil).purchase }?.code == .malformed)
+        }
+    }
+
+    @Test func `renewal info proves the state of a subscription`() throws {
+        let jws = try minter.mint(.renewalInfo, setting: [
+            "gracePeriodExpiresDate": .integer(1_700_000_000_000), "isInBillingRetryPeriod": .boolean(true),
+        ])
+        let renewal = try verifier.verifyRenewalInfo(jws, now: nil).renewal
+        #expect(renewal.originalTransactionID == "410000000000020")
+        #expect(renewal.productID == "com.example.calculator.yearly")
+        #expect(renewal.gracePeriodExpiresDate == Date(timeIntervalSince1970: 1_700_000_000))
+        #expect(renewal.isInBillingRetryPeriod)
+        let without = try minter.mint(.renewalInfo, setting: ["originalTransactionId": .null])
+        #expect(rejection { try verifier.verifyRenewalInfo(without, now: nil).renewal }?.code == .malformed)
+    }
+
+    @Test func `a notification brings its verified parts`() throws {
+        let result = try verifier.verifyNotification(minter.mint(.notification), now: nil)
+        #expect(result.notification.payload.notificationType == .known(.didRenew))
+        #expect(result.notification.payload.data?.status == .known(.active))
+        #expect(try result.transaction?.purchase.originalTransactionID == result.renewalInfo?.renewal.originalTransactionID)
+        #expect(result.appTransaction == nil)
+    }
+
+    @Test func `a withdrawn consent brings the server variant of the app transaction`() throws {
+        let app = try minter.mint(payload: minter.payload(of: .appTransaction).serverVariant)
+        func notification(bundleID: String) throws -> [UInt8] {
+            var data = JSONObject()
+            data["appAppleId"] = .integer(828_838_134)
+            data["bundleId"] = .string(bundleID)
+            data["environment"] = .string("Production")
+            data["signedAppTransactionInfo"] = .string(String(decoding: app, as: UTF8.self))
+            return try minter.mint(.notification, setting: [
+                "notificationType": .string("RESCIND_CONSENT"), "data": .null, "appData": .object(data),
+            ])
+        }
+        let result = try verifier.verifyNotification(notification(bundleID: "com.example.calculator"), now: nil)
+        #expect(result.appTransaction?.payload.appTransactionID == "704000000000000001")
+        let anyApp = try Minted.verifier(app: AppIdentity())
+        #expect(rejection { try anyApp.verifyNotification(notification(bundleID: "com.example.other"), now: nil) }?.code == .wrongApp)
+    }
+
+    @Test func `a token for purchases outside names its environment by its prefix`() throws {
+        func notification(_ id: String) throws -> [UInt8] {
+            var token = JSONObject()
+            token["externalPurchaseId"] = .string(id)
+            token["bundleId"] = .string("com.example.calculator")
+            token["appAppleId"] = .integer(828_838_134)
+            return try minter.mint(.notification, setting: [
+                "notificationType": .string("EXTERNAL_PURCHASE_TOKEN"), "data": .null,
+                "externalPurchaseToken": .object(token),
+            ])
+        }
+        let id = "b2158121-7af9-49d4-9561-1f588205523e"
+        #expect(try verifier.verifyNotification(notification(id), now: nil).notification.environment == .production)
+        #expect(rejection { try verifier.verifyNotification(notification("SANDBOX_" + id), now: nil) }?.code == .wrongEnvironment)
+    }
+
+    @Test func `a device recognises what was signed for it`() throws {
+        let payload = try verifier.verifyAppTransaction(minter.mint(.appTransaction), now: nil).payload
+        let binding = try #require(try payload.deviceBinding())
+        #expect(binding.matches(deviceVerificationID: MintedApp.device))
+        #expect(!binding.matches(deviceVerificationID: UUID()))
+    }
+
+    @Test func `the hash of a device is that of the two lower-case ids`() throws {
+        // SHA-384 of the 72 ASCII bytes, as computed with OpenSSL.
+        let nonce = try #require(UUID(uuidString: "48C8B92D-CE0D-4229-BEDF-E61B4F9CFC92"))
+        let device = try #require(UUID(uuidString: "7EDEA87D-98F0-42D0-9682-49CA81022F73"))
+        let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: device)
+        #expect(ParsedCertificate.hexadecimal(hash) == "303CB59B8D9F33694147F8FCC8AD2CB6BBB71FE5907C76B82C34797DD412BF11085A26CCECCEBA177963293D6A7FBC63")
+    }
+
+    @Test(arguments: ["AAAA", "no base64", ""])
+    func `a device hash that cannot be read is malformed`(hash: String) throws {
+        let jws = try minter.mint(.appTransaction, setting: ["deviceVerification": .string(hash)])
+        let payload = try verifier.verifyAppTransaction(jws, now: nil).payload
+        #expect(rejection { try payload.deviceBinding() }?.code == .malformed)
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@Suite struct PayloadTests {
+    private let verifier: AppStoreVerifier
+    private let minter = Minted.minter
+
+    init() throws {
+        verifier = try Minted.verifier(app: AppIdentity())
+    }
+
+    /// A value for a field of any shape; no two alike.
+    private func value(for field: FieldDescription, number: Int) -> JSONValue {
+        func value(_ shape: FieldShape) -> JSONValue {
+            switch shape {
+            case .text: .string("text \(number)")
+            case .integer: .integer(9_007_199_254_740_993 + Int64(number))
+            case .instant: .integer(1_700_000_000_000 + Int64(number))
+            case .boolean: .boolean(true)
+            case .object(let fields):
+                .object(JSONObject(members: fields.map { .init(name: $0.name, value: self.value(for: $0, number: number + 1)) }))
+            case .list(let shape): .array([value(shape), value(shape)])
+            }
+        }
+        return value(field.shape)
+    }
+
+    /// The names of stored properties that are nil, in the payload and all that it contains.
+    private func absent(in value: Any, path: String = "") -> [String] {
+        Mirror(reflecting: value).children.flatMap { child -> [String] in
+            guard let label = child.label, label != "tape" else { return absent(in: child.value, path: path) }
+            let mirror = Mirror(reflecting: child.value)
+            if mirror.displayStyle == .optional, mirror.children.isEmpty { return [path + label] }
+            return child.value is Date ? [] : absent(in: child.value, path: path + label + ".")
+        }
+    }
+
+    @Test(arguments: [JWSKind.appTransaction, .transaction, .renewalInfo])
+    func `every field of the table is read`(kind: JWSKind) throws {
+        var payload = JSONObject()
+        for (number, field) in kind.fields.enumerated() { payload[field.name] = value(for: field, number: number * 100) }
+        payload[kind == .appTransaction ? "receiptType" : "environment"] = .string("Production")
+        let jws = try minter.mint(payload: payload)
+        let (read, json): (Any, JSONObject) =
+            switch kind {
+            case .appTransaction:
+                try { let p = try verifier.verifyAppTransaction(jws, now: nil).payload; return (p, p.json) }()
+            case .transaction: try { let p = try verifier.verifyTransaction(jws, now: nil).payload; return (p, p.json) }()
+            default: try { let p = try verifier.verifyRenewalInfo(jws, now: nil).payload; return (p, p.json) }()
+            }
+        #expect(absent(in: read) == [])
+        #expect(json == payload)
+        let fieldCount = Mirror(reflecting: read).children.count - 1
+        #expect(fieldCount == kind.fields.count)
+    }
+
+    @Test func `every field of a notification's parts is read`() throws {
+        for part in ["data", "summary", "externalPurchaseToken", "appData"] {
+            let fields = try #require(JWSKind.notification.fields.first { $0.name == part })
+            guard case .object(var object) = value(for: fields, number: 0) else { continue }
+            if object["environment"] != nil { object["environment"] = .string("Production") }
+            for name in ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"] { object[name] = nil }
+            var payload = JSONObject()
+            payload["notificationType"] = .string("TEST")
+            payload["subtype"] = .string("INITIAL_BUY")
+            payload["notificationUUID"] = .string("3a4b0d0e-0000-4000-8000-000000000009")
+            payload["version"] = .string("2.0")
+            payload["signedDate"] = .instant(Minted.instant)
+            payload[part] = .object(object)
+            let read = try verifier.verifyNotification(minter.mint(payload: payload), now: nil)
+            let missing = absent(in: read.notification.payload).filter { !$0.contains("signed") }
+            #expect(Set(missing) == Set(["data", "summary", "externalPurchaseToken", "appData"]).subtracting([part]))
+        }
+    }
+
+    @Test(arguments: [JWSKind.appTransaction, .transaction, .renewalInfo, .notification])
+    func `a field of the wrong type is malformed`(kind: JWSKind) throws {
+        for field in kind.fields where field.name != "receiptType" && field.name != "environment" {
+            let wrong: JSONValue = field.shape == .boolean ? .string("true") : .boolean(true)
+            let jws = try minter.mint(kind, setting: [field.name: wrong])
+            let found = rejection("`\(field.name)`") { try verifier.verify(jws, as: kind, now: Minted.instant) }
+            #expect(found?.code == .malformed)
+            #expect(found?.detail.contains("`\(field.name)`") == true)
+        }
+    }
+
+    @Test func `integers keep every digit and refuse what does not fit`() throws {
+        func appleID(_ digits: String) throws -> Int64? {
+            let jws = try minter.mint(.appTransaction, setting: ["appAppleId": .number(digits)])
+            return try verifier.verifyAppTransaction(jws, now: nil).payload.appAppleID
+        }
+        #expect(try appleID("9223372036854775807") == .max)
+        #expect(try appleID("-9223372036854775808") == .min)
+        #expect(try appleID("9007199254740993") == 9_007_199_254_740_993)
+        #expect(try appleID("0") == 0)
+        for digits in ["9223372036854775808", "-9223372036854775809", "1.5", "1e3", "99999999999999999999999"] {
+            #expect(rejection { try appleID(digits) }?.code == .malformed)
+        }
+    }
+
+    @Test func `dates may be fractional, negative and far away, but not endless`() throws {
+        func date(_ digits: String) throws -> Date? {
+            let jws = try minter.mint(.appTransaction, setting: ["originalPurchaseDate": .number(digits)])
+            return try verifier.verifyAppTransaction(jws, now: nil).payload.originalPurchaseDate
+        }
+        #expect(try date("1697679936049.7297") == Date(timeIntervalSince1970: 1_697_679_936.050))
+        #expect(try date("-62135769600000") == Date(timeIntervalSince1970: -62_135_769_600))
+        #expect(try date("0") == Date(timeIntervalSince1970: 0))
+        #expect(try date("1.6976799360497297e12") == Date(timeIntervalSince1970: 1_697_679_936.050))
+        for digits in ["1e300", "-1e300", "1e400", "8640000000000001", "99999999999999999999999999"] {
+            #expect(rejection { try date(digits) }?.code == .malformed)
+        }
+    }
+
+    @Test func `absent and null are the same, and empty is something else`() throws {
+        let jws = try minter.mint(payload: {
+            var payload = try minter.payload(of: .transaction)
+            payload["storefront"] = .null
+            payload["currency"] = .string("")
+            payload["price"] = nil
+            return payload
+        }())
+        let payload = try verifier.verifyTransaction(jws, now: nil).payload
+        #expect(payload.storefront == nil && payload.currency == "" && payload.price == nil)
+    }
+
+    @Test func `unknown values and fields are kept`() throws {
+        let jws = try minter.mint(.transaction, setting: [
+            "inAppOwnershipType": .string("ASSIGNED"), "revocationReason": .integer(7), "new": .array([.number("1.50")]),
+        ])
+        let payload = try verifier.verifyTransaction(jws, now: nil).payload
+        #expect(payload.inAppOwnershipType == .unknown("ASSIGNED"))
+        #expect(payload.revocationReason == .unknown(7))
+        #expect(payload.json["new"] == .array([.number("1.50")]))
+    }
+}

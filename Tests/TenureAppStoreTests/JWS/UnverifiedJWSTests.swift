@@ -1,0 +1,32 @@
+import Foundation
+import TenureAppStore
+import TenureMint
+import Testing
+
+@Suite struct UnverifiedJWSTests {
+    @Test(arguments: AppStoreVerifier.kinds)
+    func `a refused artifact still shows what it claims`(kind: JWSKind) throws {
+        let jws = try Minted.minter.mint(kind, with: .foreignSignature)
+        #expect(rejection { try Minted.verifier().verify(jws, as: kind, now: nil) }?.code == .badSignature)
+        let shown = try UnverifiedJWS(jws)
+        #expect(shown.kind == kind)
+        #expect(shown.payload == (try UnverifiedJWS(Minted.minter.mint(payload: shown.payload)).payload))
+        #expect(shown.certificates.count == 3)
+        #expect(shown.signedDate == Minted.instant)
+        #expect(shown.header["alg"] == .string("ES256"))
+    }
+
+    @Test(arguments: ["", ".", "..", "a.b", "a.b.c", "e30.e30.", "e30..AA", "W10.e30.AA", "e30.e30.AA.AA"])
+    func `what is no JWS is malformed`(text: String) {
+        #expect(rejection { try UnverifiedJWS(Array(text.utf8)) }?.code == .malformed)
+    }
+
+    @Test func `a retention messaging request is told from the others`() throws {
+        var payload = JSONObject()
+        for name in ["originalTransactionId", "productId", "userLocale", "requestIdentifier"] { payload[name] = .string("x") }
+        payload["environment"] = .string("Production")
+        let jws = try Minted.minter.mint(payload: payload)
+        #expect(try UnverifiedJWS(jws).kind == .realtime)
+        #expect(rejection { try Minted.verifier().verifyRenewalInfo(jws, now: nil) }?.code == .wrongKind)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@Suite struct ChainCacheTests {
+    private func cache(_ budget: ChainCache.Budget = .standard) throws -> ChainCache {
+        ChainCache(trust: try TrustConfiguration(anchors: [.production: Minted.authority.anchors]), budget: budget)
+    }
+
+    /// A pair of which no other pair shares a byte sequence: the last byte of the signature is a counter.
+    private func badPair(_ number: Int) -> (leaf: [UInt8], intermediate: [UInt8]) {
+        var leaf = Minted.authority.jws.leaf.der
+        leaf[leaf.count - 1] ^= UInt8(truncatingIfNeeded: number % 255 + 1)
+        leaf[leaf.count - 2] ^= UInt8(truncatingIfNeeded: number / 255)
+        return (leaf, Minted.authority.jws.intermediate.der)
+    }
+
+    @Test func `a stream of distinct bad chains is turned away unchecked beyond the budget`() throws {
+        let cache = try cache(.init(burst: 8, perSecond: 0))
+        var codes: [Rejection.Code] = []
+        for number in 0..<12 {
+            let pair = badPair(number)
+            let found = rejection {
+                try cache.chain(leaf: pair.leaf, intermediate: pair.intermediate, purpose: .jws)
+            }
+            codes.append(try #require(found).code)
+        }
+        #expect(codes == Array(repeating: .untrustedChain, count: 8) + Array(repeating: .tooManyUnknownSigners, count: 4))
+        // What was refused before is still refused for its own reason.
+        let first = badPair(0)
+        #expect(
+            rejection { try cache.chain(leaf: first.leaf, intermediate: first.intermediate, purpose: .jws) }?.code
+                == .untrustedChain)
+    }
+
+    @Test func `a known signer is served while bad ones are turned away`() throws {
+        let cache = try cache(.init(burst: 1, perSecond: 0))
+        let chain = Minted.authority.jws
+        _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        for number in 0..<2000 {
+            let pair = badPair(number)
+            #expect(throws: Rejection.self) {
+                try cache.chain(leaf: pair.leaf, intermediate: pair.intermediate, purpose: .jws)
+            }
+        }
+        #expect(throws: Never.self) {
+            try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        }
+    }
+
+    @Test func `the budget refills`() async throws {
+        let cache = try cache(.init(burst: 1, perSecond: 100))
+        func code(_ number: Int) -> Rejection.Code? {
+            let pair = badPair(number)
+            return rejection { try cache.chain(leaf: pair.leaf, intermediate: pair.intermediate, purpose: .jws) }?.code
+        }
+        #expect(code(0) == .untrustedChain)
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(code(1) == .untrustedChain)
+    }
+
+    @Test func `a chain for JWS is not one for receipts`() throws {
+        let cache = try cache()
+        let chain = Minted.authority.jws
+        _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        #expect(
+            rejection {
+                try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .receipt)
+            }?.code == .unsupportedAlgorithm)
+    }
+
+    @Test func `validity is checked per artifact, with a chain that is known`() throws {
+        let verifier = try Minted.verifier()
+        _ = try verifier.verifyTransaction(Minted.minter.mint(.transaction), now: Minted.instant)
+        let early = JWSMinter(authority: Minted.authority, signedAt: Date(timeIntervalSince1970: 1_000_000_000))
+        #expect(
+            rejection { try verifier.verifyTransaction(early.mint(.transaction), now: Minted.instant) }?.code
+                == .expiredAtSigning)
+    }
+
+    @Test func `many tasks share one cache`() async throws {
+        let verifier = try Minted.verifier()
+        let sound = try Minted.minter.mint(.appTransaction)
+        let bad = try Minted.minter.mint(.appTransaction, with: .flippedHeaderBit)
+        let results = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<64 {
+                group.addTask {
+                    let jws = number.isMultiple(of: 2) ? sound : bad
+                    return (try? verifier.verifyAppTransaction(jws, now: Minted.instant)) != nil
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(results == 32)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import TenureAppStore
+import TenureMint
+import Testing
+import X509
+
+@Suite struct TrustedChainTests {
+    private func validate(
+        _ chain: AuthorityChain,
+        anchors: TrustAnchors? = nil,
+        purpose: ChainPurpose
+    ) throws -> TrustedChain {
+        try trustedChain(
+            leaf: chain.leaf.der,
+            intermediate: chain.intermediate.der,
+            anchors: try anchors ?? Minted.authority.anchors,
+            purpose: purpose
+        )
+    }
+
+    @Test(arguments: [ChainPurpose.jws, .receipt])
+    func `a chain of Apple's shape is trusted`(purpose: ChainPurpose) throws {
+        let chain = try Minted.authority.chain(for: purpose, signedAt: Minted.instant)
+        let trusted = try validate(chain, purpose: purpose)
+        #expect(trusted.certificates.count == 3)
+        #expect(trusted.anchor == chain.root.der)
+        #expect(trusted.isValid(at: Minted.instant))
+        #expect(!trusted.isLocal)
+    }
+
+    @Test(arguments: [ChainPurpose.jws, .receipt], ChainDefect.allCases)
+    func `a defect of a chain has its own reason`(purpose: ChainPurpose, defect: ChainDefect) throws {
+        let chain = try Minted.authority.chain(for: purpose, defect: defect, signedAt: Minted.instant)
+        let anchors = try TrustAnchors(der: [
+            defect == .rootExpiredAtSigning
+                ? chain.root.der : (purpose == .jws ? Minted.authority.jws : Minted.authority.receipts).root.der
+        ])
+        let verdict = Result {
+            try validate(chain, anchors: anchors, purpose: purpose).checkValidity(at: Minted.instant)
+        }
+        switch defect.rejection {
+        case nil: #expect(throws: Never.self) { try verdict.get() }
+        case let code?: #expect(rejection { try verdict.get() }?.code == code)
+        }
+    }
+
+    @Test func `receipts may be signed with SHA-1, and JWS may not`() throws {
+        let chain = try Minted.authority.chain(
+            for: .receipt, signedAt: Minted.instant, signatureAlgorithm: .sha1WithRSAEncryption)
+        let anchors = try TrustAnchors(der: [chain.root.der])
+        #expect(throws: Never.self) { try validate(chain, anchors: anchors, purpose: .receipt) }
+        #expect(rejection { try validate(chain, anchors: anchors, purpose: .jws) }?.code == .unsupportedAlgorithm)
+    }
+
+    @Test func `an RSA signer signs no JWS, and a P-256 signer no receipt`() throws {
+        let authority = Minted.authority
+        #expect(rejection { try validate(authority.receipts, purpose: .jws) }?.code == .unsupportedAlgorithm)
+        #expect(rejection { try validate(authority.jws, purpose: .receipt) }?.code == .unsupportedAlgorithm)
+    }
+
+    @Test func `bytes behind a certificate are not ignored`() throws {
+        let chain = Minted.authority.jws
+        for (leaf, intermediate) in [
+            (chain.leaf.der + [0], chain.intermediate.der), (chain.leaf.der, chain.intermediate.der + [0]),
+            ([], chain.intermediate.der), (chain.leaf.der, Array(chain.intermediate.der.dropLast())),
+        ] {
+            let found = rejection {
+                try trustedChain(
+                    leaf: leaf, intermediate: intermediate, anchors: Minted.authority.anchors, purpose: .jws)
+            }
+            #expect(found?.code == .malformed)
+        }
+    }
+
+    @Test func `a root does not stand in for an intermediate`() throws {
+        let chain = Minted.authority.jws
+        let found = rejection {
+            try trustedChain(
+                leaf: chain.leaf.der, intermediate: chain.root.der, anchors: Minted.authority.anchors, purpose: .jws)
+        }
+        #expect(found?.code == .untrustedChain)
+    }
+
+    @Test func `test chains are not trusted under Apple's roots`() {
+        #expect(rejection { try validate(Minted.authority.jws, anchors: .apple, purpose: .jws) }?.code == .untrustedChain)
+        #expect(
+            rejection { try validate(Minted.authority.receipts, anchors: .apple, purpose: .receipt) }?.code
+                == .untrustedChain)
+    }
+
+    @Test func `every flipped byte of a signer's certificate is noticed`() throws {
+        let chain = Minted.authority.jws
+        for index in stride(from: 0, to: chain.leaf.der.count, by: 7) {
+            var leaf = chain.leaf.der
+            leaf[index] ^= 0x01
+            #expect(throws: Rejection.self, "byte \(index)") {
+                try trustedChain(
+                    leaf: leaf, intermediate: chain.intermediate.der, anchors: Minted.authority.anchors, purpose: .jws)
+            }
+        }
+    }
+
+    @Test func `validity is that of all three certificates, ends included`() throws {
+        let chain = try Minted.authority.chain(for: .jws, defect: .leafExpiredSince, signedAt: Minted.instant)
+        let trusted = try validate(chain, purpose: .jws)
+        #expect(trusted.notAfter == Minted.instant.addingTimeInterval(60))
+        #expect(trusted.isValid(at: trusted.notAfter) && trusted.isValid(at: trusted.notBefore))
+        #expect(!trusted.isValid(at: trusted.notAfter.addingTimeInterval(1)))
+        #expect(!trusted.isValid(at: trusted.notBefore.addingTimeInterval(-1)))
+    }
+
+    @Test func `Xcode's certificate counts only where it is configured, byte by byte`() throws {
+        let authority = Minted.authority
+        let local = try locallyTrusted(certificate: authority.xcodeJWS.der, anchors: authority.xcodeAnchors, purpose: .jws)
+        #expect(local.isLocal && local.certificates.count == 1)
+        let other = try TestAuthority.xcodeCertificate(seed: "another Mac")
+        #expect(
+            rejection { try locallyTrusted(certificate: other, anchors: authority.xcodeAnchors, purpose: .jws) }?.code
+                == .untrustedChain)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@Suite struct TestAuthorityTests {
+    private static let instant = Date(timeIntervalSince1970: 1_795_176_000)
+
+    private func header(_ jws: [UInt8]) -> [UInt8] { Array(jws.prefix { $0 != UInt8(ascii: ".") }) }
+
+    private func payload(_ jws: [UInt8]) throws -> JSONObject { try UnverifiedJWS(jws).payload }
+
+    @Test func `with a seed keys, headers and payloads are reproducible`() throws {
+        let first = JWSMinter(authority: try TestAuthority(seed: "one"), signedAt: Self.instant)
+        let again = JWSMinter(authority: try TestAuthority(seed: "one"), signedAt: Self.instant)
+        let other = JWSMinter(authority: try TestAuthority(seed: "two"), signedAt: Self.instant)
+        for kind in [JWSKind.appTransaction, .transaction, .renewalInfo] {
+            #expect(try header(first.mint(kind)) == header(again.mint(kind)))
+            #expect(try payload(first.mint(kind)) == payload(again.mint(kind)))
+            #expect(try header(first.mint(kind)) != header(other.mint(kind)))
+        }
+        #expect(first.authority.xcodeJWS.der == again.authority.xcodeJWS.der)
+    }
+
+    @Test func `a saved authority is read again with the same keys, which only its owner can read`() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let authority = try TestAuthority()
+        try authority.save(to: directory)
+        let again = try TestAuthority(directory: directory)
+        #expect(again.jws.certificates == authority.jws.certificates)
+        #expect(again.receipts.certificates == authority.receipts.certificates)
+        #expect(again.receipts.leaf.key.pem == authority.receipts.leaf.key.pem)
+
+        let roots = try TrustAnchors([UInt8](Data(contentsOf: directory.appendingPathComponent("roots.pem"))))
+        let verifier = AppStoreVerifier(app: AppIdentity(), trust: try TrustConfiguration(anchors: [.production: roots]))
+        let jws = try JWSMinter(authority: again, signedAt: Self.instant).mint(.transaction)
+        #expect(throws: Never.self) { try verifier.verifyTransaction(jws, now: nil) }
+
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(files.filter { $0.hasSuffix(".key.pem") }.count == 8)
+        for file in files where file.hasSuffix(".key.pem") {
+            let attributes = try FileManager.default.attributesOfItem(atPath: directory.appendingPathComponent(file).path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func `a folder without an authority is an error with its path`() {
+        let directory = URL(fileURLWithPath: "/nonexistent/authority")
+        #expect { try TestAuthority(directory: directory) } throws: { "\($0)".contains("/nonexistent/authority") }
+    }
+
+    @Test func `a key that does not belong to its certificate is refused`() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try TestAuthority().save(to: directory)
+        let key = directory.appendingPathComponent("jws-leaf.key.pem")
+        try FileManager.default.removeItem(at: key)
+        try FileManager.default.copyItem(at: directory.appendingPathComponent("xcode-jws.key.pem"), to: key)
+        #expect(throws: MintingError.self) { try TestAuthority(directory: directory) }
+    }
+}
