@@ -30,85 +30,80 @@ private struct Judge {
     let now: Date
     private let eraSources: [EraSource]
     /// Said of every decision: that the environment, or a persona, stood in.
-    private let notes: [Reason]
+    private let notes: [Finding]
+    private let context: Reason.Context
 
     init(_ evidence: Evidence, promises: [Promise], policy: Policy, now: Date) {
         self.evidence = evidence
         self.policy = policy
         self.now = now
-        var notes: [Reason] = []
+        var notes: [Finding] = []
+        var judged = evidence.acquisitions
         if evidence.environment.isProduction {
             self.promises = promises
-            eraSources = evidence.acquisitions.map { EraSource($0, under: policy, at: now) }
-            if let persona = evidence.persona { notes.append(.personaRefused(persona.name)) }
+            eraSources = judged.enumerated().map { EraSource($0.element, index: $0.offset, under: policy, at: now) }
+            if evidence.persona != nil { notes.append(.personaRefused) }
         } else {
             // Rule I: test environments make and keep no promises, and eras are never read from their evidence.
             self.promises = []
-            if let persona = evidence.persona, let acquisition = evidence.personaAcquisition, !evidence.isEmpty {
+            if let acquisition = evidence.personaAcquisition, !evidence.isEmpty {
+                judged = [acquisition]
                 eraSources = [EraSource(acquisition, under: policy, at: now)]
-                notes.append(.persona(persona.name))
+                notes.append(.persona)
             } else {
                 eraSources = []
-                if let persona = evidence.persona { notes.append(.personaRefused(persona.name)) }
+                if evidence.persona != nil { notes.append(.personaRefused) }
             }
         }
         self.notes = notes
+        context = Reason.Context(evidence, judged: judged, under: policy)
     }
 
     func decision(on entitlement: Entitlement) -> Decision {
         let support = supportAnswer(on: entitlement)
         if case .nothing(.supportRevocation) = support {
-            return decision(on: entitlement, .denied, reasons: [.supportRevocation])
+            return decision(on: entitlement, .denied, findings: [.supportRevocation])
         }
         var rights: [EraRight] = []
         let (eras, source) = eraAnswer(on: entitlement, rights: &rights)
         let products = productAnswer(on: entitlement)
 
         // Rule G: sources combine by OR; the one that gives longest leads.
-        var best: SourceAnswer?
-        for answer in [eras, products.best, support, promiseAnswer(on: entitlement)] {
-            guard let answer else { continue }
-            if let known = best, !answer.isBetter(than: known) { continue }
-            best = answer
-        }
+        let promised = promiseAnswer(on: entitlement)
+        let best = SourceAnswer.best(SourceAnswer.best(eras, products.best), SourceAnswer.best(support, promised))
 
-        var reasons: [Reason] = []
-        reasons.reserveCapacity(8)
-        if case .gives(let until, let reason)? = best {
-            reasons.append(reason)
-            if let purchase = products.giving, purchase.isFamilyShared, reason.isOfProduct {
-                reasons.append(.familyShared(id: purchase.productID))
+        var findings: [Finding] = []
+        findings.reserveCapacity(8)
+        if case .gives(let until, let finding)? = best {
+            findings.append(finding)
+            if let giving = products.giving, evidence.purchases[giving].isFamilyShared, finding.isOfProduct {
+                findings.append(.familyShared(giving))
             }
             if let eras, case .gives = eras {
-                if eras.reason != reason { reasons.append(eras.reason) }
-                reasons += source?.possible.reasons ?? []
+                if eras.finding != finding { findings.append(eras.finding) }
+                if let source { findings += source.possible.findings }
             }
-            return decision(on: entitlement, .granted, until: until, reasons: reasons + notes, rights: rights)
+            return decision(on: entitlement, .granted, until: until, findings: findings, rights: rights)
         }
 
-        if let eras { reasons.append(eras.reason) }
+        if let eras { findings.append(eras.finding) }
         let productsMatter = !entitlement.products.isEmpty
         let purchasesAreKnown = evidence.purchasesAreComplete || !productsMatter
-        if productsMatter {
-            if products.refusals.isEmpty {
-                if evidence.purchasesAreComplete { reasons.append(.noPurchase) }
-            } else {
-                reasons += products.refusals
-            }
-        }
-        if !purchasesAreKnown { reasons.append(.purchasesIncomplete) }
-        if let support { reasons.append(support.reason) }
-        if let promised = promiseAnswer(on: entitlement) { reasons.append(promised.reason) }
-        reasons += source?.possible.reasons ?? []
+        if productsMatter, products.refusals.isEmpty, evidence.purchasesAreComplete { findings.append(.noPurchase) }
+        findings += products.refusals
+        if !purchasesAreKnown { findings.append(.purchasesIncomplete) }
+        if let support { findings.append(support.finding) }
+        if let promised { findings.append(promised.finding) }
+        if let source { findings += source.possible.findings }
 
-        if case .undetermined(let reason)? = eras {
-            var settlements = settlements(of: reason)
+        if case .undetermined(let finding)? = eras {
+            var settlements = settlements(of: finding)
             if !purchasesAreKnown { settlements.append(.purchases) }
-            return decision(on: entitlement, .undetermined, reasons: reasons + notes, settlements: settlements)
+            return decision(on: entitlement, .undetermined, findings: findings, settlements: settlements)
         }
         return purchasesAreKnown
-            ? decision(on: entitlement, .denied, reasons: reasons + notes)
-            : decision(on: entitlement, .undetermined, reasons: reasons + notes, settlements: [.purchases])
+            ? decision(on: entitlement, .denied, findings: findings)
+            : decision(on: entitlement, .undetermined, findings: findings, settlements: [.purchases])
     }
 
     // MARK: The sources
@@ -137,31 +132,32 @@ private struct Judge {
 
     /// Rule I.
     private func testEnvironmentAnswer(on entitlement: Entitlement) -> SourceAnswer {
-        let reason = Reason.testEnvironment(evidence.environment)
+        let finding = Finding.testEnvironment
         switch policy.testEnvironments {
-        case .newCustomer: return .nothing(reason)
-        case .undetermined: return .undetermined(reason)
+        case .newCustomer: return .nothing(finding)
+        case .undetermined: return .undetermined(finding)
         case .owner:
-            guard let era = entitlement.honouredEras.first else { return .nothing(reason) }
+            guard let era = entitlement.honouredEras.first else { return .nothing(finding) }
             let name = policy.eras[era].name
             let isUnlimited = (entitlement.honours ?? []).contains { $0.era == name && $0.isUnlimited }
-            return isUnlimited ? .gives(until: nil, reason) : .undetermined(reason)
+            return isUnlimited ? .gives(until: nil, finding) : .undetermined(finding)
         }
     }
 
     /// The best purchase, and why the others do not give.
     private func productAnswer(on entitlement: Entitlement) -> ProductAnswer {
         var result = ProductAnswer()
-        for purchase in evidence.purchases {
-            guard let product = entitlement.products.first(where: { $0.id == purchase.productID }) else { continue }
-            let answer = ProductSource(purchase: purchase, product: product).answer(at: now)
-            guard case .gives = answer else {
-                result.refusals.append(answer.reason)
-                continue
+        for product in entitlement.products {
+            for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
+                let answer = evidence.purchases[index].answer(as: product, at: index, now: now)
+                guard case .gives = answer else {
+                    result.refusals.append(answer.finding)
+                    continue
+                }
+                if let known = result.best, !answer.isBetter(than: known) { continue }
+                result.best = answer
+                result.giving = index
             }
-            if let known = result.best, !answer.isBetter(than: known) { continue }
-            result.best = answer
-            result.giving = purchase
         }
         return result
     }
@@ -188,8 +184,8 @@ private struct Judge {
 
     // MARK: The answer
 
-    private func settlements(of reason: Reason) -> [Settlement] {
-        switch reason {
+    private func settlements(of finding: Finding) -> [Settlement] {
+        switch finding {
         case .noAcquisition, .testEnvironment: [.appTransaction]
         case .nothingToCompare, .windowNeedsDate: [.appTransaction, .refreshedReceipt]
         default: [.support]
@@ -197,22 +193,23 @@ private struct Judge {
     }
 
     private func decision(
-        on entitlement: Entitlement, _ outcome: Decision.Outcome, until: Date? = nil, reasons: [Reason],
+        on entitlement: Entitlement, _ outcome: Decision.Outcome, until: Date? = nil, findings: [Finding],
         settlements: [Settlement] = [], rights: [EraRight] = []
     ) -> Decision {
         Decision(
-            entitlement: entitlement.name, outcome: outcome, until: until, reasons: reasons, settlements: settlements,
-            eraRights: rights)
+            entitlement: entitlement.name, outcome: outcome, until: until, findings: findings + notes, context: context,
+            settlements: settlements, eraRights: rights)
     }
 }
 
 private struct ProductAnswer {
     var best: SourceAnswer?
-    var giving: Purchase?
-    var refusals: [Reason] = []
+    /// The place of the purchase that gives longest.
+    var giving: Int?
+    var refusals: [Finding] = []
 }
 
-extension Reason {
+extension Finding {
     fileprivate var isOfProduct: Bool {
         switch self {
         case .product, .gracePeriod: true

@@ -13,11 +13,39 @@ public struct Decision: Sendable, Hashable {
     /// The instant at which a granted right no longer holds; nil: for good.
     public let until: Date?
     /// The deciding one first, then what it rests on.
-    public let reasons: [Reason]
+    public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
     /// What would settle an undetermined answer.
     public let settlements: [Settlement]
     /// The rights that eras give in production: what the record keeps as promises.
     public let eraRights: [EraRight]
+
+    let findings: [Finding]
+    let context: Reason.Context
+
+    init(
+        entitlement: String, outcome: Outcome, until: Date?, findings: [Finding], context: Reason.Context,
+        settlements: [Settlement], eraRights: [EraRight]
+    ) {
+        self.entitlement = entitlement
+        self.outcome = outcome
+        self.until = until
+        self.findings = findings
+        self.context = context
+        self.settlements = settlements
+        self.eraRights = eraRights
+    }
+
+    public static func == (left: Decision, right: Decision) -> Bool {
+        left.entitlement == right.entitlement && left.outcome == right.outcome && left.until == right.until
+            && left.reasons == right.reasons && left.settlements == right.settlements
+            && left.eraRights == right.eraRights
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(entitlement)
+        hasher.combine(outcome)
+        hasher.combine(until)
+    }
 }
 
 /// A right that an era gives to one acquisition.

@@ -1,17 +1,19 @@
 import Foundation
 
 /// Rules D and E: what the eras of one acquisition give of an entitlement.
-struct EraSource {
+///
+/// A class, since every entitlement of a decision asks the same one.
+final class EraSource {
     let acquisition: Acquisition
     let possible: PossibleEras
     let policy: Policy
     let now: Date
 
-    init(_ acquisition: Acquisition, under policy: Policy, at now: Date) {
+    init(_ acquisition: Acquisition, index: AcquisitionIndex = 0, under policy: Policy, at now: Date) {
         self.acquisition = acquisition
         self.policy = policy
         self.now = now
-        possible = PossibleEras(of: acquisition, under: policy)
+        possible = PossibleEras(of: acquisition, index: index, under: policy)
     }
 
     func answer(for entitlement: Entitlement) -> SourceAnswer {
@@ -23,32 +25,32 @@ struct EraSource {
     /// Rule D.
     private func answerByEras(for entitlement: Entitlement) -> SourceAnswer {
         let honoured = possible.eras.intersection(entitlement.honouredEras)
-        guard !honoured.isEmpty else { return .nothing(.eraNotHonoured(EraNames(possible.eras, of: policy))) }
+        guard !honoured.isEmpty else { return .nothing(.eraNotHonoured(possible.eras)) }
 
-        var giving = EraSet()
-        var unclear: Reason?
-        var refused: Reason?
-        var end: Date??
-        for era in honoured {
+        var giving = honoured.intersection(entitlement.unlimitedEras)
+        var unclear: Finding?
+        var refused: Finding?
+        var end: Date?? = giving.isEmpty ? nil : .some(nil)
+        for era in honoured.subtracting(giving) {
             switch HonourAnswer(entitlement.honours ?? [], era: era, source: self) {
             case .holds(let until):
                 giving.insert(era)
                 end = end.map { favoured($0, until) } ?? .some(until)
-            case .unclear(let reason): unclear = unclear ?? reason
-            case .no(let reason): refused = refused ?? reason
+            case .unclear(let finding): unclear = unclear ?? finding
+            case .no(let finding): refused = refused ?? finding
             }
         }
         if giving.isEmpty {
             if let unclear { return .undetermined(unclear) }
-            return .nothing(refused ?? .eraNotHonoured(EraNames(possible.eras, of: policy)))
+            return .nothing(refused ?? .eraNotHonoured(possible.eras))
         }
         if giving == possible.eras {
-            return .gives(until: end ?? nil, .eraHonoured(EraNames(giving, of: policy)))
+            return .gives(until: end ?? nil, .eraHonoured(giving))
         }
         guard possible.somethingWasCompared else { return .undetermined(.nothingToCompare) }
-        let doubt = Reason.inDoubt(
-            honoured: EraNames(giving, of: policy),
-            others: EraNames(possible.eras.subtracting(giving), of: policy)
+        let doubt = Finding.inDoubt(
+            honoured: giving,
+            others: possible.eras.subtracting(giving)
         )
         return policy.inDoubt == .favourCustomer ? .gives(until: end ?? nil, doubt) : .undetermined(doubt)
     }
@@ -115,34 +117,21 @@ extension Timeline {
 
     /// Whether one of these eras was on sale at some instant after the first and up to the second.
     fileprivate func canHaveSold(_ honoured: EraSet, after start: Date, until end: Date) -> Bool {
-        for era in honoured where allEras.contains(era) {
-            var begin = Date.distantPast
-            var finish = Date.distantFuture
-            for (index, beginning) in beginnings.enumerated() {
-                guard let date = beginning?.date else { continue }
-                if index <= era { begin = max(begin, date) } else { finish = min(finish, date) }
-            }
-            for changeover in changeovers where changeover.eras.contains(era) {
-                if changeover.eras.first == era {
-                    finish = max(finish, changeover.window.upperBound)
-                } else {
-                    begin = min(begin, changeover.window.lowerBound)
-                }
-            }
-            if begin <= end, finish > start { return true }
+        honoured.intersection(allEras).contains { era in
+            let sale = sale(of: era)
+            return sale.begin <= end && sale.end > start
         }
-        return false
     }
 }
 
 extension SourceAnswer {
     fileprivate func ending(at end: Date) -> SourceAnswer {
-        guard case .gives(let until, let reason) = self, until.outlasts(end) else { return self }
-        return .gives(until: end, reason)
+        guard case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
+        return .gives(until: end, finding)
     }
 
-    fileprivate func explained(by reason: Reason) -> SourceAnswer {
+    fileprivate func explained(by finding: Finding) -> SourceAnswer {
         guard case .gives(let until, _) = self else { return self }
-        return .gives(until: until, reason)
+        return .gives(until: until, finding)
     }
 }

@@ -3,8 +3,8 @@ import Foundation
 /// What the honours of one era give to one acquisition: the best of those that name it.
 enum HonourAnswer {
     case holds(until: Date?)
-    case unclear(Reason)
-    case no(Reason)
+    case unclear(Finding)
+    case no(Finding)
 
     init(_ honours: [Honour], era: Int, source: EraSource) {
         let name = source.policy.eras[era].name
@@ -14,19 +14,19 @@ enum HonourAnswer {
             if let known = best, !answer.isBetter(than: known) { continue }
             best = answer
         }
-        self = best ?? .no(.eraNotHonoured(EraNames(EraSet(from: era, to: era + 1), of: source.policy)))
+        self = best ?? .no(.eraNotHonoured(EraSet(from: era, to: era + 1)))
     }
 
     private init(_ honour: Honour, era: Int, source: EraSource) {
         if honour.boughtSince != nil || honour.boughtBefore != nil {
             guard let date = source.acquisition.originalPurchaseDate else {
-                self = .unclear(.windowNeedsDate(era: honour.era))
+                self = .unclear(.windowNeedsDate(era: era))
                 return
             }
             let since = honour.boughtSince.map { date >= $0.addingTimeInterval(-Slack.seconds) } ?? true
             let before = honour.boughtBefore.map { date < $0.addingTimeInterval(Slack.seconds) } ?? true
             guard since && before else {
-                self = .no(.outsideWindow(era: honour.era))
+                self = .no(.outsideWindow(era: era))
                 return
             }
         }
@@ -36,12 +36,12 @@ enum HonourAnswer {
             case .known(let date): end = end.outlasts(date) ? date : end
             case .never: break
             case .unknown:
-                self = .unclear(.endUnknown(era: honour.era))
+                self = .unclear(.endUnknown(era: era))
                 return
             }
         }
         if let end, end <= source.now {
-            self = .no(.honourEnded(era: honour.era, at: end))
+            self = .no(.honourEnded(era: era, at: end))
         } else {
             self = .holds(until: end)
         }

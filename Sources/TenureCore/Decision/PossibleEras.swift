@@ -6,18 +6,17 @@ struct PossibleEras {
     /// Whether a version met a boundary, or a date an instant.
     private(set) var somethingWasCompared: Bool
     /// What the proofs say, in the order in which it is told.
-    private(set) var reasons: [Reason] = []
+    private(set) var findings: [Finding] = []
     /// The platforms on which the app can have been acquired.
     let timelines: [Timeline]
     private let date: Date?
     private let version: AppVersion?
 
-    init(of acquisition: Acquisition, under policy: Policy) {
-        let signed = acquisition.originalPlatform.map { policy.timelines.timeline(of: $0) }
-        timelines = signed.map { [$0] } ?? policy.timelines.known
+    init(of acquisition: Acquisition, index: AcquisitionIndex, under policy: Policy) {
+        timelines = policy.timelines.possible(for: acquisition.originalPlatform)
         date = acquisition.originalPurchaseDate
         version = acquisition.version
-        reasons.reserveCapacity(4)
+        findings.reserveCapacity(4)
 
         var versionProof = VersionProof(platformCount: timelines.count)
         var dateEras = EraSet()
@@ -38,20 +37,20 @@ struct PossibleEras {
         if let changeover, let date {
             // The date's eras on the other platforms, whatever the version says.
             eras = timelines.reduce(changeover) { $1.changeover(at: date) == nil ? $0.union($1.eras(at: date)) : $0 }
-            reasons.append(.changeover(date, eras: EraNames(eras, of: policy)))
+            findings.append(.changeover(date, eras: eras))
         } else {
             eras = versionProof.eras.intersection(dateEras)
             if eras.isEmpty {
                 let resolution = Self.resolve(versionProof, against: dateEras)
                 eras = resolution.eras
-                reasons.append(resolution.reason)
+                findings.append(resolution.finding)
             }
         }
-        tellProofs(of: acquisition, versionProof: versionProof, dateEras: dateEras, isSigned: signed != nil, policy)
+        tellProofs(of: acquisition, at: index, versionProof: versionProof, dateEras: dateEras)
     }
 
     /// Rule C: the proofs contradict each other.
-    private static func resolve(_ version: VersionProof, against date: EraSet) -> (eras: EraSet, reason: Reason) {
+    private static func resolve(_ version: VersionProof, against date: EraSet) -> (eras: EraSet, finding: Finding) {
         if date.isWhollyEarlier(than: version.eras) { return (date, .dateBeforeVersion) }
         guard version.eras.isWhollyEarlier(than: date) else { return (date, .contradiction) }
         return version.isAuthoritative
@@ -59,29 +58,27 @@ struct PossibleEras {
     }
 
     private mutating func tellProofs(
-        of acquisition: Acquisition, versionProof: VersionProof, dateEras: EraSet, isSigned: Bool, _ policy: Policy
+        of acquisition: Acquisition, at index: AcquisitionIndex, versionProof: VersionProof, dateEras: EraSet
     ) {
-        if let text = acquisition.originalAppVersion {
+        if acquisition.originalAppVersion != nil {
             if version == nil {
-                reasons.append(.versionMalformed(text))
+                findings.append(.versionMalformed(index))
             } else if let platform = acquisition.originalPlatform, timelines.first?.platform == nil {
-                reasons.append(.platformNotInPolicy(platform))
+                findings.append(.platformNotInPolicy(platform))
             } else if versionProof.wasCompared {
-                reasons.append(
-                    .version(
-                        text, platform: acquisition.originalPlatform, eras: EraNames(versionProof.eras, of: policy)))
+                findings.append(.version(index, eras: versionProof.eras))
             } else {
-                reasons.append(versionProof.isUnlisted ? .versionNotListed(text) : .versionNotComparable(text))
+                findings.append(versionProof.isUnlisted ? .versionNotListed(index) : .versionNotComparable(index))
             }
         } else {
-            reasons.append(.versionMissing)
+            findings.append(.versionMissing)
         }
         if let date {
-            reasons.append(.date(date, eras: EraNames(dateEras, of: policy)))
+            findings.append(.date(date, eras: dateEras))
         } else {
-            reasons.append(.dateMissing)
+            findings.append(.dateMissing)
         }
-        if let preorderDate = acquisition.preorderDate { reasons.append(.preorder(preorderDate)) }
+        if let preorderDate = acquisition.preorderDate { findings.append(.preorder(preorderDate)) }
     }
 
     /// The platforms on which the proofs allow this era: those from which the length of an honour is counted.

@@ -12,7 +12,7 @@ private struct Sentence {
     let text: String
 
     init(of decision: Decision) {
-        let facts = Facts(decision.reasons)
+        let facts = Facts(decision)
         let name = "“\(decision.entitlement)”"
         switch decision.outcome {
         case .granted:
@@ -28,11 +28,12 @@ private struct Sentence {
     // MARK: Granted
 
     private static func grounds(of decision: Decision, _ facts: Facts) -> String {
-        switch decision.reasons.first {
+        switch decision.findings.first {
         case .eraHonoured(let eras):
-            if facts.persona != nil { return "you test as a customer who \(facts.acquisition("got the app"))" }
+            if facts.isPersona { return "you test as a customer who \(facts.acquisition("got the app"))" }
             return facts.acquisition("you got the app")
-                + (eras.areAllPaid ? ", while it was sold for a price" : ", and everybody who did then keeps this")
+                + (decision.context.policy.sold(in: eras)
+                    ? ", while it was sold for a price" : ", and everybody who did then keeps this")
         case .inDoubt:
             return facts.isChangeover
                 ? facts.acquisition("you got the app")
@@ -43,15 +44,21 @@ private struct Sentence {
             return "you had the app again by \(signed.inWords), after its refund, while it was still sold"
         case .boughtAgainInDoubt(let signed):
             return "you had the app again by \(signed.inWords), after its refund, and we decide in your favour"
-        case .product(let id, let until):
-            if facts.isFamilyShared { return "your family shares the purchase `\(id)` with you" }
-            return until == nil ? "you have the purchase `\(id)`" : "you have the subscription `\(id)`"
-        case .gracePeriod(let id, _):
-            return "the subscription `\(id)` could not be charged yet, so please check your payment method with Apple"
+        case .product(let index, let until):
+            if facts.isFamilyShared {
+                return "your family shares the purchase `\(decision.context.productID(index))` with you"
+            }
+            return until == nil
+                ? "you have the purchase `\(decision.context.productID(index))`"
+                : "you have the subscription `\(decision.context.productID(index))`"
+        case .gracePeriod(let index, _):
+            return
+                "the subscription `\(decision.context.productID(index))` could not be charged yet, so please check your payment method with Apple"
         case .supportGrant: return "our support team gave it to you"
         case .promise: return "we promised it when the app changed, and a promise stands"
-        case .testEnvironment(let environment):
-            return "in \(environment.rawValue) every tester counts as somebody who had the app before it changed"
+        case .testEnvironment:
+            return
+                "in \(decision.context.environment.rawValue) every tester counts as somebody who had the app before it changed"
         default: return "what the App Store says of you gives it"
         }
     }
@@ -60,8 +67,8 @@ private struct Sentence {
 
     private static func denial(of decision: Decision, _ name: String, _ facts: Facts) -> String {
         let help = "if that seems wrong, or somebody in your family had the app before, please write to our support"
-        for reason in decision.reasons {
-            switch reason {
+        for finding in decision.findings {
+            switch finding {
             case .supportRevocation:
                 return "\(name) was withdrawn by our support team: please write to them if you have a question."
             case .appRefunded(let date):
@@ -74,20 +81,22 @@ private struct Sentence {
             case .supportGrantEnded(let date):
                 return
                     "\(name) was given to you by our support team until \(date.inWords): please write to them if you need it longer."
-            case .refunded(let id, let date):
+            case .refunded(let index, let date):
                 return
-                    "\(name) came with the purchase `\(id)`, which was refunded or withdrawn on \(date.inWords): \(help)."
-            case .billingRetry(let id):
+                    "\(name) came with the purchase `\(decision.context.productID(index))`, which was refunded or withdrawn on \(date.inWords): \(help)."
+            case .billingRetry(let index):
                 return
-                    "\(name) comes with the subscription `\(id)`, which could not be charged: please check your payment method with Apple."
-            case .expired(let id, let date):
-                return "\(name) came with `\(id)`, which ended on \(date.inWords): it can be renewed in the app."
+                    "\(name) comes with the subscription `\(decision.context.productID(index))`, which could not be charged: please check your payment method with Apple."
+            case .expired(let index, let date):
+                return
+                    "\(name) came with `\(decision.context.productID(index))`, which ended on \(date.inWords): it can be renewed in the app."
             default: continue
             }
         }
-        switch decision.reasons.first {
-        case .testEnvironment(let environment):
-            return "\(name) is not included: in \(environment.rawValue) every tester counts as a new customer."
+        switch decision.findings.first {
+        case .testEnvironment:
+            return
+                "\(name) is not included: in \(decision.context.environment.rawValue) every tester counts as a new customer."
         case .outsideWindow:
             return
                 "\(name) is not included: \(facts.acquisition("you got the app")), outside the dates for which it was announced; \(help)."
@@ -109,8 +118,8 @@ private struct Sentence {
         case .purchases: whatToDo = "please open the app and tap Restore Purchases"
         case .support, nil: whatToDo = "please write to our support, who can settle it"
         }
-        for reason in decision.reasons {
-            switch reason {
+        for finding in decision.findings {
+            switch finding {
             case .noAcquisition: return "the App Store has not confirmed yet how you got the app; \(whatToDo)"
             case .nothingToCompare, .windowNeedsDate:
                 return "what the App Store has told us does not say when you got the app; \(whatToDo)"
@@ -121,8 +130,8 @@ private struct Sentence {
                 return
                     "the app was refunded and you have it again, which may have been before or after it became free; \(whatToDo)"
             case .endUnknown: return "how long it is yours counts from a day that is not set; \(whatToDo)"
-            case .testEnvironment(let environment):
-                return "\(environment.rawValue) does not tell how an app was acquired"
+            case .testEnvironment:
+                return "\(decision.context.environment.rawValue) does not tell how an app was acquired"
             default: continue
             }
         }
@@ -134,20 +143,22 @@ private struct Sentence {
         var version: (text: String, platform: Platform?)?
         var date: Date?
         var preorder: Date?
-        var persona: String?
+        var isPersona = false
         var isChangeover = false
         var isFamilyShared = false
 
-        init(_ reasons: [Reason]) {
-            for reason in reasons {
-                switch reason {
-                case .version(let text, let platform, _): version = (text, platform)
+        init(_ decision: Decision) {
+            for finding in decision.findings {
+                switch finding {
+                case .version(let index, _):
+                    guard let acquisition = decision.context.acquisition(index) else { continue }
+                    version = (acquisition.originalAppVersion ?? "", acquisition.originalPlatform)
                 case .date(let date, _): self.date = date
                 case .changeover(let date, _):
                     self.date = date
                     isChangeover = true
                 case .preorder(let date): preorder = date
-                case .persona(let name): persona = name
+                case .persona: isPersona = true
                 case .familyShared: isFamilyShared = true
                 default: break
                 }
@@ -180,4 +191,11 @@ extension Date {
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",
     ]
+}
+
+extension Policy {
+    /// Whether the app was sold for a price in every one of these eras.
+    fileprivate func sold(in eras: EraSet) -> Bool {
+        eras.allSatisfy { self.eras.indices.contains($0) && self.eras[$0].model == .paid }
+    }
 }

@@ -3,14 +3,21 @@ import Foundation
 /// What one source (an acquisition, a product, support, a promise) gives of one entitlement.
 enum SourceAnswer {
     /// `until` nil: for good.
-    case gives(until: Date?, Reason)
-    case undetermined(Reason)
-    case nothing(Reason)
+    case gives(until: Date?, Finding)
+    case undetermined(Finding)
+    case nothing(Finding)
 
-    var reason: Reason {
+    var finding: Finding {
         switch self {
-        case .gives(_, let reason), .undetermined(let reason), .nothing(let reason): reason
+        case .gives(_, let finding), .undetermined(let finding), .nothing(let finding): finding
         }
+    }
+
+    /// The one that serves the customer better; the first where neither does.
+    static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
+        guard let second else { return first }
+        guard let first else { return second }
+        return second.isBetter(than: first) ? second : first
     }
 
     /// Whether this serves the customer better than the other: gives longer, or at least leaves hope.

@@ -6,7 +6,7 @@ import Testing
 /// Each rule of a decision in its own place. The rules by example are data: `Tests/PolicyCases`.
 @Suite struct ProofRuleTests {
     private func possible(_ proof: AppProof, under policy: Policy) throws -> PossibleEras {
-        PossibleEras(of: try #require(acquisitions(in: [proof]).first), under: policy)
+        PossibleEras(of: try #require(acquisitions(in: [proof]).first), index: 0, under: policy)
     }
 
     private let paid = EraSet(from: 0, to: 1)
@@ -29,14 +29,16 @@ import Testing
         ])
         let found = try possible(Calculator.app("1.9", "2014-02-01", platform: .macOS), under: policy)
         #expect(found.eras == both && !found.somethingWasCompared)
-        #expect(found.reasons.contains(.platformNotInPolicy(.macOS)))
+        #expect(found.findings.contains(.platformNotInPolicy(.macOS)))
     }
 
     @Test func `in a changeover window both eras remain, whatever the version`() throws {
         let policy = try Calculator.policy()
         for version in ["37", "120", "1.x", nil] {
             let found = try possible(Calculator.app(version, "2015-06-10T20:00:00Z"), under: policy)
-            #expect(found.eras == both && found.reasons.first?.code == "changeover")
+            #expect(
+                found.eras == both
+                    && found.findings.first == .changeover(Calculator.iOSChange.addingTimeInterval(7_200), eras: both))
         }
     }
 
@@ -44,9 +46,9 @@ import Testing
     {
         let increasing = try Calculator.policy()
         let early = try possible(Calculator.app("130", "2014-02-01"), under: increasing)
-        #expect(early.eras == paid && early.reasons.first == .dateBeforeVersion)
+        #expect(early.eras == paid && early.findings.first == .dateBeforeVersion)
         let old = try possible(Calculator.app("37", "2016-02-01"), under: increasing)
-        #expect(old.eras == paid && old.reasons.first == .versionAuthoritative)
+        #expect(old.eras == paid && old.findings.first == .versionAuthoritative)
         let restarted = try Calculator.policy(buildNumbers: .restarted)
         #expect(try possible(Calculator.app("37", "2016-02-01"), under: restarted).eras == freemium)
     }
@@ -94,7 +96,7 @@ import Testing
         let ended = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
             expires: "2015-01-01")
-        #expect(try outcome([ended]).reasons.first == .licenceEnded(at: date("2015-01-01")))
+        #expect(try outcome([ended]).findings.first == .licenceEnded(at: date("2015-01-01")))
         let renewed = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2015-01-02", id: .download("5"), kind: .receipt,
             expires: "2019-01-01")
@@ -116,7 +118,7 @@ import Testing
         ] {
             #expect(try decide(honour, Calculator.app("37", bought)).outcome == outcome, "\(bought)")
         }
-        #expect(try decide(honour, Calculator.app("37", nil)).reasons.first == .windowNeedsDate(era: "paid"))
+        #expect(try decide(honour, Calculator.app("37", nil)).findings.first == .windowNeedsDate(era: 0))
     }
 
     @Test func `a length counts from the next era's beginning on the platform`() throws {
@@ -141,7 +143,7 @@ import Testing
                 Honour(era: "freemium", length: CalendarPeriod(months: 12)),
             ])
         let old = try Calculator.decide(Calculator.evidence([Calculator.app("37", nil)]), under: policy)
-        #expect(old.outcome == .undetermined && old.reasons.first == .endUnknown(era: "paid"))
+        #expect(old.outcome == .undetermined && old.findings.first == .endUnknown(era: 0))
         let new = try Calculator.decide(Calculator.evidence([Calculator.app("120", nil)]), under: policy)
         #expect(new.outcome == .granted && new.until == nil)
     }
@@ -173,7 +175,7 @@ import Testing
             originalTransactionID: "1", productID: Calculator.yearly, gracePeriodExpiresDate: nil,
             isInBillingRetryPeriod: true, signedDate: date("2015-06-30"))
         let decision = try decide(yearly(until: "2015-06-30"), renewals: [retry])
-        #expect(decision.outcome == .denied && decision.reasons.contains(.billingRetry(id: Calculator.yearly)))
+        #expect(decision.outcome == .denied && decision.findings.contains(.billingRetry(0)))
     }
 
     @Test func `renewal info without its transaction counts for nothing`() throws {
@@ -221,7 +223,7 @@ import Testing
 
     @Test func `a promise binds against policy edits, a renamed entitlement among them`() throws {
         let kept = try Calculator.decide(Calculator.evidence([proof]), promises: [promise()], under: strict)
-        #expect(kept.outcome == .granted && kept.reasons.first == .promise(until: nil))
+        #expect(kept.outcome == .granted && kept.findings.first == .promise(until: nil))
         let renamed = try Policy(
             app: strict.app, eras: strict.eras, buildNumbers: .increasing, entitlements: [Entitlement(name: "all")])
         let decisions = TenureCore.decide(
@@ -236,7 +238,7 @@ import Testing
         // What was signed after the refund was signed when the app was only free.
         #expect(ended.outcome == .denied)
         let only = try Calculator.decide(Calculator.evidence([refunded]), promises: [promise()], under: strict)
-        #expect(only.outcome == .denied && only.reasons.contains(.promiseEnded))
+        #expect(only.outcome == .denied && only.findings.contains(.promiseEnded))
         let other = Calculator.app(
             "37", "2014-05-01", signed: "2015-06-29", id: .appTransaction("2"), revoked: "2015-06-28")
         #expect(

@@ -12,7 +12,7 @@ import Testing
                 name: "freemium", model: .free,
                 begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-07-10"))]),
         ])
-        let timeline = policy.timelines.timeline(of: .iOS)
+        let timeline = policy.timelines.possible(for: .iOS)[0]
         #expect(timeline.eras(enclosing: try #require(AppVersion("119"))) == EraSet(from: 0, to: 1))
         #expect(timeline.eras(enclosing: try #require(AppVersion("120"))) == EraSet(from: 1, to: 3))
     }
@@ -23,7 +23,7 @@ import Testing
             Era(name: "promo", model: .free, begins: [.iOS: .at(version: nil, date: date("2013-12-24"))]),
             Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: nil)]),
         ])
-        let timeline = policy.timelines.timeline(of: .iOS)
+        let timeline = policy.timelines.possible(for: .iOS)[0]
         #expect(timeline.eras(enclosing: try #require(AppVersion("20"))) == EraSet(from: 0, to: 2))
         #expect(timeline.eras(enclosing: try #require(AppVersion("120"))) == EraSet(from: 2, to: 3))
         #expect(timeline.eras(at: date("2013-12-01")) == EraSet(from: 0, to: 1))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `dates have two seconds of slack at a boundary`() throws {
-        let timeline = try Calculator.policy().timelines.timeline(of: .iOS)
+        let timeline = try Calculator.policy().timelines.possible(for: .iOS)[0]
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(-2)) == EraSet(from: 0, to: 2))
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(-3)) == EraSet(from: 0, to: 1))
         #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(1)) == EraSet(from: 0, to: 2))
@@ -49,9 +49,9 @@ import Testing
                 ]),
         ])
         let version = try #require(AppVersion("90"))
-        #expect(policy.timelines.timeline(of: .tvOS).eras(enclosing: version) == EraSet(from: 0, to: 1))
-        #expect(policy.timelines.timeline(of: .visionOS).eras(enclosing: version) == EraSet(from: 1, to: 2))
-        #expect(policy.timelines.timeline(of: .macOS).platform == nil)
+        #expect(policy.timelines.possible(for: .tvOS)[0].eras(enclosing: version) == EraSet(from: 0, to: 1))
+        #expect(policy.timelines.possible(for: .visionOS)[0].eras(enclosing: version) == EraSet(from: 1, to: 2))
+        #expect(policy.timelines.possible(for: .macOS)[0].platform == nil)
         #expect(policy.timelines.known.compactMap(\.platform) == [.iOS, .visionOS])
     }
 
@@ -62,7 +62,7 @@ import Testing
                 name: "freemium", model: .free,
                 begins: [.iOS: .at(version: AppVersion("120"), date: nil), .macOS: .new]),
         ])
-        #expect(policy.timelines.timeline(of: .macOS).allEras == EraSet(from: 1, to: 2))
+        #expect(policy.timelines.possible(for: .macOS)[0].allEras == EraSet(from: 1, to: 2))
     }
 }
 
@@ -76,7 +76,7 @@ import Testing
             releases: releases.map {
                 Release(platform: .iOS, version: nil, build: AppVersion($0.0), releasedAt: $0.1)
             })
-        return policy.timelines.timeline(of: .iOS).erasOfRelease?[try #require(AppVersion(build))]
+        return policy.timelines.possible(for: .iOS)[0].erasOfRelease?[try #require(AppVersion(build))]
     }
 
     private func day(_ text: String) throws -> Release.Moment { .day(try #require(CivilDay(text))) }
