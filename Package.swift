@@ -103,7 +103,8 @@ let package = Package(
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI", "TenureServer",
+                .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
             ]
         ),
