@@ -86,7 +86,7 @@ private struct Judge {
             return decision(on: entitlement, .granted, until: until, findings: findings, rights: rights)
         }
 
-        if let eras { findings.append(eras.finding) }
+        findings.append(eras?.finding ?? .noHonours)
         let productsMatter = !entitlement.products.isEmpty
         let purchasesAreKnown = evidence.purchasesAreComplete || !productsMatter
         if productsMatter, products.refusals.isEmpty, evidence.purchasesAreComplete { findings.append(.noPurchase) }
