@@ -142,7 +142,7 @@ import Testing
         #expect(
             mistakes(text, csv: csv) == """
                 policy.yaml:5:19: `owners` is unknown here; did you mean `owner`?
-                builds.csv:1:35: the column `Note` is unknown; write one of `platform`, `version`, `build`, `releasedAt` or `model`
+                builds.csv:1:34: the column `Note` is unknown; write one of `platform`, `version`, `build`, `releasedAt` or `model`
                 """)
         let rows = """
             Platform,Build,Released At,Model

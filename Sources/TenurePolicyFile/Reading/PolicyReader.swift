@@ -61,7 +61,9 @@ struct PolicyReader {
 
     /// Whether the policy lacks what it lacks only because a part of the file was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
-        if reading.isBroken(mistake.path) { return true }
+        // That an honour's era does not exist has nothing to do with its other limits.
+        let isHonour = mistake.path.count == 4 && mistake.path[2] == "honours"
+        if reading.isBroken(isHonour ? mistake.path + ["era"] : mistake.path) { return true }
         // An unreadable release list might have answered whether build numbers rise.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
