@@ -7,14 +7,25 @@ import Testing
 @Suite struct TestAuthorityTests {
     private static let instant = Date(timeIntervalSince1970: 1_795_176_000)
 
+    /// One for all tests: making RSA keys takes seconds.
+    private static let authority: TestAuthority = {
+        do {
+            return try TestAuthority()
+        } catch {
+            fatalError("no test authority can be made: \(error)")
+        }
+    }()
+
     private func header(_ jws: [UInt8]) -> [UInt8] { Array(jws.prefix { $0 != UInt8(ascii: ".") }) }
 
     private func payload(_ jws: [UInt8]) throws -> JSONObject { try UnverifiedJWS(jws).payload }
 
     @Test func `with a seed keys, headers and payloads are reproducible`() throws {
-        let first = JWSMinter(authority: try TestAuthority(seed: "one"), signedAt: Self.instant)
-        let again = JWSMinter(authority: try TestAuthority(seed: "one"), signedAt: Self.instant)
-        let other = JWSMinter(authority: try TestAuthority(seed: "two"), signedAt: Self.instant)
+        func minter(_ seed: String) throws -> JWSMinter {
+            let authority = try TestAuthority(seed: seed, receiptsOf: Self.authority)
+            return JWSMinter(authority: authority, signedAt: Self.instant)
+        }
+        let (first, again, other) = (try minter("one"), try minter("one"), try minter("two"))
         for kind in [JWSKind.appTransaction, .transaction, .renewalInfo] {
             #expect(try header(first.mint(kind)) == header(again.mint(kind)))
             #expect(try payload(first.mint(kind)) == payload(again.mint(kind)))
@@ -26,7 +37,7 @@ import Testing
     @Test func `a saved authority is read again with the same keys, which only its owner can read`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
-        let authority = try TestAuthority()
+        let authority = Self.authority
         try authority.save(to: directory)
         let again = try TestAuthority(directory: directory)
         #expect(again.jws.certificates == authority.jws.certificates)
@@ -34,14 +45,16 @@ import Testing
         #expect(again.receipts.leaf.key.pem == authority.receipts.leaf.key.pem)
 
         let roots = try TrustAnchors([UInt8](Data(contentsOf: directory.appendingPathComponent("roots.pem"))))
-        let verifier = AppStoreVerifier(app: AppIdentity(), trust: try TrustConfiguration(anchors: [.production: roots]))
+        let verifier = AppStoreVerifier(
+            app: AppIdentity(), trust: try TrustConfiguration(anchors: [.production: roots]))
         let jws = try JWSMinter(authority: again, signedAt: Self.instant).mint(.transaction)
         #expect(throws: Never.self) { try verifier.verifyTransaction(jws, now: nil) }
 
         let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
         #expect(files.filter { $0.hasSuffix(".key.pem") }.count == 8)
         for file in files where file.hasSuffix(".key.pem") {
-            let attributes = try FileManager.default.attributesOfItem(atPath: directory.appendingPathComponent(file).path)
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: directory.appendingPathComponent(file).path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
     }
@@ -54,7 +67,7 @@ import Testing
     @Test func `a key that does not belong to its certificate is refused`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
-        try TestAuthority().save(to: directory)
+        try Self.authority.save(to: directory)
         let key = directory.appendingPathComponent("jws-leaf.key.pem")
         try FileManager.default.removeItem(at: key)
         try FileManager.default.copyItem(at: directory.appendingPathComponent("xcode-jws.key.pem"), to: key)

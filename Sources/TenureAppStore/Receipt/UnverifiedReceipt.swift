@@ -24,3 +24,24 @@ public struct UnverifiedReceipt: Sendable, Hashable {
         }
     }
 }
+
+extension UnverifiedReceipt {
+    /// The bytes that the signature of a receipt is over; nil where it cannot be taken apart.
+    public static func content(of receipt: [UInt8]) -> [UInt8]? {
+        guard let signedData = try? SignedData(receipt) else { return nil }
+        return Array(signedData.reader.bytes[signedData.content])
+    }
+}
+
+extension ReceiptPayload {
+    /// Reads the content of a receipt that nothing vouches for, to show or to test it.
+    ///
+    /// Throws `malformed`.
+    public init(unverifiedContent content: [UInt8]) throws(Rejection) {
+        do {
+            self = try ReceiptPayloadParser.parse(content.indices, of: BERReader(content))
+        } catch {
+            throw Rejection(error)
+        }
+    }
+}

@@ -8,7 +8,8 @@ package import X509
 /// Signs as the App Store does, with roots of its own: for rehearsals and tests, wherever an operator trusts them.
 ///
 /// With a seed the EC keys and certificates are the same every time. RSA keys (of receipts) are always random, since
-/// swift-crypto makes none from a seed: keep an authority in a directory to keep them. No private key ships with Tenure.
+/// swift-crypto makes none from a seed: keep an authority in a directory to keep them. No private key ships with
+/// Tenure.
 public struct TestAuthority: Sendable {
     /// P-384, P-384, P-256: signs JWS.
     package let jws: AuthorityChain
@@ -33,6 +34,11 @@ public struct TestAuthority: Sendable {
 
     /// A new authority; without a seed, one that there never was.
     public init(seed text: String? = nil) throws {
+        try self.init(seed: text, receiptsOf: nil)
+    }
+
+    /// A new authority that signs receipts with the keys of another one: making RSA keys takes seconds.
+    package init(seed text: String?, receiptsOf other: TestAuthority?) throws {
         let seed = text.map(Seed.init) ?? Seed.random()
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(seed.p384("root")), by: nil)
         let intermediate = try AuthorityRole.intermediate.recipe(for: .jws)
@@ -40,14 +46,18 @@ public struct TestAuthority: Sendable {
         let leaf = try AuthorityRole.leaf.recipe(for: .jws).issue(for: .p256(seed.p256("leaf")), by: intermediate)
         jws = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
 
-        func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
-        let receiptRoot = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
-        let receiptIntermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: receiptRoot)
-        let receiptLeaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: receiptIntermediate)
-        receipts = AuthorityChain(root: receiptRoot, intermediate: receiptIntermediate, leaf: receiptLeaf)
-
+        if let other {
+            receipts = other.receipts
+            xcodeReceipts = other.xcodeReceipts
+        } else {
+            func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
+            let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
+            let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: root)
+            let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: intermediate)
+            receipts = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
+            xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
+        }
         xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(seed.p256("xcode")), by: nil)
-        xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
     }
 
     /// Both roots: what a verifier of production and sandbox artifacts trusts.
@@ -86,7 +96,9 @@ public struct TestAuthority: Sendable {
         case .criticalMarker: leafRecipe.markersAreCritical = true
         case .unknownCriticalExtension: leafRecipe.hasUnknownCriticalExtension = true
         case .namesakeRoot:
-            rootKey = try purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .rsa(_RSA.Signing.PrivateKey(keySize: .bits2048))
+            rootKey =
+                try purpose == .jws
+                ? .p384(P384.Signing.PrivateKey()) : .rsa(_RSA.Signing.PrivateKey(keySize: .bits2048))
         case .leafExpiredAtSigning: leafRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .intermediateExpiredAtSigning: intermediateRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .rootExpiredAtSigning: rootRecipe.notAfter = instant.addingTimeInterval(-86400)
@@ -95,7 +107,8 @@ public struct TestAuthority: Sendable {
             leafRecipe.notAfter = instant.addingTimeInterval(60)
         case .intermediateNotAuthority: intermediateRecipe.basicConstraints = .notCertificateAuthority
         case .leafIsAuthority: leafRecipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
-        case .foreignKey: leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
+        case .foreignKey:
+            leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
         case .leafAsIntermediate, nil: break
         }
         if defect == .leafAsIntermediate {
