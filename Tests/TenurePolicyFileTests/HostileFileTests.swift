@@ -31,7 +31,10 @@ import Testing
         #expect(refusal("- !!str &b x\n- *b")?.contains("anchors") == true)
     }
 
-    @Test(arguments: ["[", "{", "- ", "? ", "{a: ", "[[]", "a: [", "\"", "|\n", "# ", "- - ", "&", "*", "!", "%", "---\n", "a\n", "a: b\n", ",", "'", ": "])
+    @Test(arguments: [
+        "[", "{", "- ", "? ", "{a: ", "[[]", "a: [", "\"", "|\n", "# ", "- - ", "&", "*", "!", "%", "---\n", "a\n",
+        "a: b\n", ",", "'", ": ",
+    ])
     func `a file full of one thing is refused soon`(_ piece: String) {
         let size = piece == "[" ? 1 << 20 : 1 << 17
         let text = String(repeating: piece, count: size / piece.utf8.count)
@@ -42,18 +45,24 @@ import Testing
     }
 
     @Test func `nesting has an end`() {
-        #expect(refusal(String(repeating: "[", count: 70) + String(repeating: "]", count: 70))?.contains("nested deeper") == true)
+        #expect(
+            refusal(String(repeating: "[", count: 70) + String(repeating: "]", count: 70))?.contains("nested deeper")
+                == true)
         #expect(
             refusal(String(repeating: "[", count: 70) + String(repeating: "]", count: 70), named: "x.json")?
                 .contains("nested deeper") == true)
     }
 
     @Test func `more than a mebibyte is refused unread`() {
-        #expect(refusal([UInt8](repeating: 0x20, count: (1 << 20) + 1)) == "policy.yaml:1:1: the file has 1048577 bytes; a file read here has no more than 1048576")
+        #expect(
+            refusal([UInt8](repeating: 0x20, count: (1 << 20) + 1))
+                == "policy.yaml:1:1: the file has 1048577 bytes; a file read here has no more than 1048576")
     }
 
     @Test func `bytes that are no UTF-8 are refused at their place`() {
-        #expect(refusal([0x61, 0x3A, 0x0A, 0x62, 0xFF, 0x63]) == "policy.yaml:2:2: these bytes are no UTF-8; save the file as UTF-8")
+        #expect(
+            refusal([0x61, 0x3A, 0x0A, 0x62, 0xFF, 0x63])
+                == "policy.yaml:2:2: these bytes are no UTF-8; save the file as UTF-8")
         #expect(refusal([0xC0, 0x80]) == "policy.yaml:1:1: these bytes are no UTF-8; save the file as UTF-8")
     }
 
@@ -75,7 +84,9 @@ import Testing
                     switch Int.random(in: 0..<3, using: &random) {
                     case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
                     case 1: bytes.remove(at: index)
-                    default: bytes.insert(Array("{}[]:,-\n &*!|>'\"#%@`?".utf8).randomElement(using: &random) ?? 0, at: index)
+                    default:
+                        bytes.insert(
+                            Array("{}[]:,-\n &*!|>'\"#%@`?".utf8).randomElement(using: &random) ?? 0, at: index)
                     }
                 }
                 _ = try? PolicyFile.read(bytes, named: "-") { _ in csv }

@@ -158,7 +158,9 @@ struct JSONDocument {
             let unit = try hexadecimal()
             // A character beyond U+FFFF is a pair of surrogates.
             if (0xD800...0xDBFF).contains(unit) {
-                guard rest.starts(with: "\\u".unicodeScalars) else { throw failure("half of a surrogate pair stands alone") }
+                guard rest.starts(with: "\\u".unicodeScalars) else {
+                    throw failure("half of a surrogate pair stands alone")
+                }
                 advance()
                 advance()
                 let low = try hexadecimal()
@@ -170,7 +172,9 @@ struct JSONDocument {
             guard let scalar = Unicode.Scalar(unit) else { throw failure("half of a surrogate pair stands alone") }
             return scalar
         case let scalar?:
-            guard let result = Self.escapes[scalar] else { throw unexpected(insteadOf: "an escape of JSON, such as `\\\\`") }
+            guard let result = Self.escapes[scalar] else {
+                throw unexpected(insteadOf: "an escape of JSON, such as `\\\\`")
+            }
             advance()
             return result
         case nil:

@@ -187,7 +187,8 @@ struct YAMLDocument {
             return .quoted(scalar.string)
         case let tag:
             mistakes.append(
-                PolicyFileMistake("the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
+                PolicyFileMistake(
+                    "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
             return .plain(scalar.string)
         }
     }
