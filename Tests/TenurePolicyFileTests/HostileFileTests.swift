@@ -53,6 +53,12 @@ import Testing
                 .contains("nested deeper") == true)
     }
 
+    @Test func `a wide document under deep brackets is refused soon`() {
+        let start = Date()
+        #expect(refusal(String(repeating: "[", count: 990) + String(repeating: "a,", count: 100_000)) != nil)
+        #expect(Date().timeIntervalSince(start) < 60)
+    }
+
     @Test func `more than a mebibyte is refused unread`() {
         #expect(
             refusal([UInt8](repeating: 0x20, count: (1 << 20) + 1))
