@@ -124,7 +124,7 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    private func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
+    func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else {
             throw Rejection(.malformed, "it does not say when it was signed")
         }

@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureAppStore
+import TenureCore
 
 extension JWSKind {
     /// The payload with one field set from text, as `--set field=value` gives it: the field by Apple's name, fields of
@@ -50,9 +51,10 @@ extension FieldDescription {
         case .instant:
             // As it is written: a fraction or an endless number may be what is to be minted.
             if case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) { return .number(digits) }
-            guard let date = try? Date(text, strategy: .iso8601) else {
+            guard let date = Date(written: text) else {
                 throw MintingError(
-                    "`\(name)` is an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
+                    "`\(name)` is an instant: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                )
             }
             return .instant(date)
         case .boolean:

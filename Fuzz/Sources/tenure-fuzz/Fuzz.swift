@@ -1,0 +1,67 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+// What libFuzzer calls in a loop, and where it begins. C interfaces of compiler-rt.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ argc: UnsafeMutablePointer<Int32>,
+    _ argv: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+) -> Int32
+
+/// Set once before the driver starts, and only read by its one thread.
+nonisolated(unsafe) private var target: FuzzTarget = .appVersion
+nonisolated(unsafe) private var world: World?
+
+/// `tenure-fuzz TARGET [CORPUS...] [-libfuzzer=flags]`: mints a seed corpus for the target, and feeds it with inputs
+/// until a limit (`-runs=N`, `-max_total_time=S`) or until it crashes.
+@main
+enum Fuzz {
+    static func main() throws {
+        var arguments = CommandLine.arguments
+        guard arguments.count > 1, let chosen = FuzzTarget(rawValue: arguments[1]) else {
+            print("usage: tenure-fuzz TARGET [CORPUS...] [-runs=N ...]")
+            print("targets: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))")
+            exit(64)
+        }
+        target = chosen
+        let made = try World()
+        world = made
+        arguments.remove(at: 1)
+
+        let seeds = FileManager.default.temporaryDirectory.appending(path: "tenure-fuzz-\(chosen.rawValue)-\(getpid())")
+        try FileManager.default.createDirectory(at: seeds, withIntermediateDirectories: true)
+        for (index, seed) in try chosen.seeds(from: made).enumerated() {
+            try Data(seed).write(to: seeds.appending(path: "seed-\(index)"))
+        }
+        // An input that crashes is written into the present folder, or under `-artifact_prefix`.
+        let hasCorpus = arguments.dropFirst().contains { !$0.hasPrefix("-") }
+        if hasCorpus {
+            arguments.append(seeds.path)
+        } else {
+            arguments.insert(seeds.path, at: 1)
+        }
+        let limits = ["-rss_limit_mb=1024", "-timeout=10", "-max_len=\(chosen.maximumLength)", "-print_final_stats=1"]
+        arguments.insert(contentsOf: limits.filter { limit in
+            let flag = limit.prefix { $0 != "=" }
+            return !arguments.contains { $0.hasPrefix(flag + "=") }
+        }, at: 1)
+
+        var count = Int32(arguments.count)
+        let storage = arguments.map { strdup($0) } + [nil]
+        let vector = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: storage.count)
+        vector.initialize(from: storage, count: storage.count)
+        let holder = UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>.allocate(capacity: 1)
+        holder.initialize(to: vector)
+        let status = runDriver(&count, holder) { bytes, count in
+            guard let world else { return 0 }
+            target.run(Array(UnsafeBufferPointer(start: bytes, count: count)), in: world)
+            return 0
+        }
+        try? FileManager.default.removeItem(at: seeds)
+        exit(status)
+    }
+}

@@ -1,0 +1,4 @@
+import TenurePolicyFile
+
+func tryPolicy(_ input: [UInt8]) {
+}

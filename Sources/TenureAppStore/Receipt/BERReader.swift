@@ -1,0 +1,206 @@
+/// One element of BER: where its contents lie, and where the next element begins.
+struct BERElement {
+    let tag: UInt8
+    /// The first byte of the tag.
+    let start: Int
+    /// Without the end-of-contents octets of an indefinite length.
+    let contents: Range<Int>
+    let end: Int
+
+    /// Tag, length and contents, as they were encoded.
+    var encoding: Range<Int> { start..<end }
+    var hasIndefiniteLength: Bool { contents.upperBound != end }
+}
+
+/// The tags that receipts, CMS and certificates use. ITU-T X.690, section 8.1.2.
+enum BERTag {
+    static let boolean: UInt8 = 0x01
+    static let integer: UInt8 = 0x02
+    static let octetString: UInt8 = 0x04
+    static let null: UInt8 = 0x05
+    static let objectIdentifier: UInt8 = 0x06
+    static let utf8String: UInt8 = 0x0C
+    static let printableString: UInt8 = 0x13
+    static let ia5String: UInt8 = 0x16
+    static let sequence: UInt8 = 0x30
+    static let set: UInt8 = 0x31
+    static let constructedOctetString: UInt8 = 0x24
+    /// `[0]`, constructed.
+    static let context0: UInt8 = 0xA0
+    /// `[1]`, constructed.
+    static let context1: UInt8 = 0xA1
+    static let constructed: UInt8 = 0x20
+}
+
+/// Reads BER and DER from untrusted bytes, without recursion: Apple signs DER, Xcode and OpenSSL's streams BER with
+/// indefinite lengths and octet strings in chunks.
+///
+/// Everything it gives out is a range of `bytes`, so that reading copies nothing. What one receipt may cost is bounded
+/// by a number of elements and a depth.
+struct BERReader {
+    static let maximumDepth = 32
+    static let maximumElements = 60_000
+
+    /// The input, and behind it the contents of octet strings that came in chunks.
+    private(set) var bytes: [UInt8]
+    private var elementsLeft = Self.maximumElements
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    // MARK: Elements
+
+    /// The element that begins at `start` and ends at or before `limit`.
+    @inline(__always)
+    mutating func element(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
+        try charge()
+        let header = try self.header(at: start, before: limit)
+        guard let length = header.length else {
+            return try indefiniteElement(tag: header.tag, start: start, contents: header.contents, before: limit)
+        }
+        let end = header.contents + length
+        return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
+    }
+
+    /// The element that begins at `start`, which must have this tag.
+    @inline(__always)
+    mutating func element(
+        _ tag: UInt8, at start: Int, before limit: Int, _ name: StaticString
+    ) throws(ReceiptFault) -> BERElement {
+        let element = try self.element(at: start, before: limit)
+        guard element.tag == tag else { throw .malformed("\(name) is missing or of another type") }
+        return element
+    }
+
+    /// The primitive of definite length that begins at `start`, without counting it: for the parts of an attribute,
+    /// which count as one.
+    @inline(__always)
+    func primitive(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
+        let header = try self.header(at: start, before: limit)
+        guard let length = header.length else { throw .malformed("a constructed value stands where none may") }
+        let end = header.contents + length
+        return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
+    }
+
+    @inline(__always)
+    private mutating func charge() throws(ReceiptFault) {
+        guard elementsLeft > 0 else { throw .malformed("it has more than \(Self.maximumElements) elements") }
+        elementsLeft -= 1
+    }
+
+    /// Tag and length; the length is nil where it is indefinite, and otherwise reaches no further than `limit`.
+    @inline(__always)
+    private func header(
+        at start: Int, before limit: Int
+    ) throws(ReceiptFault) -> (tag: UInt8, contents: Int, length: Int?) {
+        guard limit <= bytes.count, start >= 0, limit - start >= 2 else { throw .malformed("it ends too early") }
+        let tag = bytes[start]
+        guard tag & 0x1F != 0x1F else { throw .malformed("it has a tag of several bytes") }
+        guard tag != 0 else { throw .malformed("it has end-of-contents octets where nothing ends") }
+        let first = bytes[start + 1]
+        var contents = start + 2
+        if first < 0x80 {
+            guard Int(first) <= limit - contents else { throw .malformed("it ends too early") }
+            return (tag, contents, Int(first))
+        }
+        if first == 0x80 {
+            guard tag & BERTag.constructed != 0 else { throw .malformed("a primitive has an indefinite length") }
+            return (tag, contents, nil)
+        }
+        let octets = Int(first & 0x7F)
+        guard octets <= 4 else { throw .malformed("a length has more than four bytes") }
+        guard octets <= limit - contents else { throw .malformed("it ends too early") }
+        var length = 0
+        for _ in 0..<octets {
+            length = length << 8 | Int(bytes[contents])
+            contents += 1
+        }
+        guard length <= limit - contents else { throw .malformed("it ends too early") }
+        return (tag, contents, length)
+    }
+
+    /// Looks for the end-of-contents octets. Elements of definite length are passed over without a look inside.
+    private mutating func indefiniteElement(
+        tag: UInt8, start: Int, contents: Int, before limit: Int
+    ) throws(ReceiptFault) -> BERElement {
+        var depth = 1
+        var position = contents
+        while true {
+            try charge()
+            guard limit - position >= 2 else { throw .malformed("it ends too early") }
+            if bytes[position] == 0, bytes[position + 1] == 0 {
+                position += 2
+                depth -= 1
+                if depth == 0 {
+                    return BERElement(tag: tag, start: start, contents: contents..<(position - 2), end: position)
+                }
+                continue
+            }
+            let header = try self.header(at: position, before: limit)
+            if let length = header.length {
+                position = header.contents + length
+            } else {
+                depth += 1
+                guard depth <= Self.maximumDepth else { throw .malformed("it is nested too deeply") }
+                position = header.contents
+            }
+        }
+    }
+
+    // MARK: Values
+
+    /// The contents of an octet string; chunks are put together behind the input.
+    mutating func octets(of element: BERElement) throws(ReceiptFault) -> Range<Int> {
+        if element.tag == BERTag.octetString { return element.contents }
+        guard element.tag == BERTag.constructedOctetString else {
+            throw .malformed("an octet string is missing or of another type")
+        }
+        var collected: [UInt8] = []
+        var open: [(limit: Int, next: Int)] = [(element.contents.upperBound, element.end)]
+        var position = element.contents.lowerBound
+        while let innermost = open.last {
+            if position == innermost.limit {
+                position = innermost.next
+                open.removeLast()
+                continue
+            }
+            let chunk = try self.element(at: position, before: innermost.limit)
+            switch chunk.tag {
+            case BERTag.octetString:
+                collected += bytes[chunk.contents]
+                position = chunk.end
+            case BERTag.constructedOctetString:
+                guard open.count < Self.maximumDepth else { throw .malformed("it is nested too deeply") }
+                open.append((chunk.contents.upperBound, chunk.end))
+                position = chunk.contents.lowerBound
+            default:
+                throw .malformed("an octet string has a chunk of another type")
+            }
+        }
+        let start = bytes.count
+        bytes += collected
+        return start..<bytes.count
+    }
+
+    /// A number that is not negative and fits into 64 bits; nil for every other.
+    @inline(__always)
+    func unsignedInteger(in contents: Range<Int>) -> UInt64? {
+        guard let first = contents.first, contents.upperBound <= bytes.count, bytes[first] < 0x80 else { return nil }
+        // Nine bytes can hold a number of 64 bits if the first is zero.
+        guard contents.count <= 8 || (contents.count == 9 && bytes[first] == 0) else { return nil }
+        var value: UInt64 = 0
+        for position in contents {
+            value = value << 8 | UInt64(bytes[position])
+        }
+        return value
+    }
+
+    func equal(_ range: Range<Int>, _ expected: [UInt8]) -> Bool {
+        range.count == expected.count && bytes[range].elementsEqual(expected)
+    }
+
+    func equal(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        left.count == right.count && bytes[left].elementsEqual(bytes[right])
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// Reads a JSON object whose writer takes numbers, texts and truth values for one another, as `verifyReceipt` does.
+///
+/// Absent and null are nil, as is an empty text; what can be read as nothing of the wanted type is malformed.
+struct LenientObject {
+    private let json: JSONObject
+
+    init(_ object: JSONObject) {
+        json = object
+    }
+
+    func has(_ name: String) -> Bool { value(name) != nil }
+
+    private func value(_ name: String) -> JSONValue? {
+        switch json[name] {
+        case nil, .null, .string(""): nil
+        case let value: value
+        }
+    }
+
+    func text(_ name: String) throws(Rejection) -> String? {
+        switch value(name) {
+        case nil: return nil
+        case .string(let text), .number(let text): return text
+        case .boolean(let flag): return flag ? "true" : "false"
+        default: throw malformed(name)
+        }
+    }
+
+    func integer(_ name: String) throws(Rejection) -> Int64? {
+        try value(name)?.integer(name)
+    }
+
+    func unsigned(_ name: String) throws(Rejection) -> UInt64? {
+        guard let text = try text(name) else { return nil }
+        guard let number = UInt64(text) else { throw malformed(name) }
+        return number
+    }
+
+    func flag(_ name: String) throws(Rejection) -> Bool? {
+        switch try text(name) {
+        case nil: return nil
+        case "true", "1": return true
+        case "false", "0": return false
+        default: throw malformed(name)
+        }
+    }
+
+    /// `X_ms` where it is there; else `X`, with the name of the time zone, in milliseconds, or as RFC 3339.
+    func date(_ name: String) throws(Rejection) -> Date? {
+        if let milliseconds = try text(name + "_ms") {
+            guard let date = VerifyReceiptDate.date(fromMilliseconds: milliseconds) else { throw malformed(name + "_ms") }
+            return date
+        }
+        guard let text = try text(name) else { return nil }
+        let bytes = Array(text.utf8)
+        guard
+            let date = VerifyReceiptDate.date(fromMilliseconds: text) ?? VerifyReceiptDate.date(fromText: text)
+                ?? ReceiptDate.date(in: bytes, bytes.indices)
+        else { throw malformed(name) }
+        return date
+    }
+
+    func object(_ name: String) throws(Rejection) -> LenientObject? {
+        switch value(name) {
+        case nil: return nil
+        case .object(let object): return LenientObject(object)
+        default: throw malformed(name)
+        }
+    }
+
+    /// An object by itself counts as an array of one.
+    func objects(_ name: String) throws(Rejection) -> [LenientObject] {
+        switch value(name) {
+        case nil: return []
+        case .object(let object): return [LenientObject(object)]
+        case .array(let elements):
+            var objects: [LenientObject] = []
+            for element in elements {
+                guard case .object(let object) = element else { throw malformed(name) }
+                objects.append(LenientObject(object))
+            }
+            return objects
+        default: throw malformed(name)
+        }
+    }
+
+    /// The first of several names that has a value.
+    func first<Value>(
+        of names: String..., read: (LenientObject) -> (String) throws(Rejection) -> Value?
+    ) throws(Rejection) -> Value? {
+        for name in names {
+            if let value = try read(self)(name) { return value }
+        }
+        return nil
+    }
+
+    private func malformed(_ name: String) -> Rejection {
+        Rejection(.malformed, "`\(name)` cannot be read")
+    }
+}
+
+extension JSONValue {
+    /// A whole number, as a number or as a text.
+    func integer(_ name: String) throws(Rejection) -> Int64 {
+        let text: String? =
+            switch self {
+            case .number(let text), .string(let text): text
+            default: nil
+            }
+        guard let text, let number = Int64(text) else { throw Rejection(.malformed, "`\(name)` is no whole number") }
+        return number
+    }
+}

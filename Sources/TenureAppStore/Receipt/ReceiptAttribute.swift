@@ -1,0 +1,174 @@
+/// Every attribute of an app receipt that is known, once: its number, its names, how its value is encoded and how
+/// strictly it is read. The parser, the minter and the display all read this table.
+///
+/// Numbers below 1000 are attributes of the app, the others of one in-app purchase inside attribute 17.
+package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
+    case receiptType = 0
+    case appAppleID = 1
+    case bundleID = 2
+    case appVersion = 3
+    case opaqueValue = 4
+    case sha1Hash = 5
+    case unknown6 = 6
+    case unknown7 = 7
+    case downloadDate = 8
+    case fulfillmentToolVersion = 9
+    case ageRating = 10
+    case developerID = 11
+    case creationDate = 12
+    case osVersion = 13
+    case receiptServiceBuild = 14
+    case downloadID = 15
+    case versionExternalIdentifier = 16
+    case inAppPurchase = 17
+    case originalPurchaseDate = 18
+    case originalAppVersion = 19
+    case unknown20 = 20
+    case expirationDate = 21
+    case volumePurchaseDate = 22
+    case volumePurchaseOrganization = 23
+    case platformCode = 25
+    case preorderDate = 32
+
+    case quantity = 1701
+    case productID = 1702
+    case transactionID = 1703
+    case purchaseDate = 1704
+    case originalTransactionID = 1705
+    case originalTransactionPurchaseDate = 1706
+    case productType = 1707
+    case expiresDate = 1708
+    case unknown1709 = 1709
+    case productAppleID = 1710
+    case webOrderLineItemID = 1711
+    case cancellationDate = 1712
+    case isTrialPeriod = 1713
+    case unknown1714 = 1714
+    case unknown1715 = 1715
+    case unknown1716 = 1716
+    case unknown1717 = 1717
+    case unknown1718 = 1718
+    case isInIntroOfferPeriod = 1719
+    case cancellationReason = 1720
+    case promotionalOfferID = 1721
+    case unknown1722 = 1722
+
+    /// How the value lies inside the attribute's octet string.
+    package enum Encoding: Sendable, Hashable {
+        /// Not ASN.1 at all: the octets are the value.
+        case raw
+        case utf8String
+        case ia5String
+        /// An IA5String with an RFC 3339 date; empty where there is none.
+        case date
+        case integer
+        /// INTEGER 0 or 1.
+        case boolean
+        /// SET OF attribute.
+        case attributes
+    }
+
+    package enum Reading: Sendable, Hashable {
+        /// Decisions hang on it: it may stand there once, and a value that cannot be read makes the receipt malformed.
+        case strict
+        /// Strict, and a receipt (or purchase) without it is malformed.
+        case required
+        /// It repeats; strict otherwise.
+        case repeated
+        /// Undocumented, or of no consequence: what cannot be read is shown as it is.
+        case lenient
+    }
+
+    package struct Row: Sendable {
+        /// Verification's JSON key in `verifyReceipt`; ours, in the same style, where that has none.
+        package let name: String
+        /// What Apple's documentation or field lists call it.
+        package let appleName: String
+        package let encoding: Encoding
+        package let reading: Reading
+
+        init(_ name: String, _ appleName: String, _ encoding: Encoding, _ reading: Reading) {
+            self.name = name
+            self.appleName = appleName
+            self.encoding = encoding
+            self.reading = reading
+        }
+    }
+
+    package var row: Row {
+        switch self {
+        case .receiptType: Row("receipt_type", "Receipt Type", .utf8String, .required)
+        case .appAppleID: Row("app_item_id", "App Item ID", .integer, .lenient)
+        case .bundleID: Row("bundle_id", "Bundle Identifier", .utf8String, .required)
+        case .appVersion: Row("application_version", "App Version", .utf8String, .strict)
+        case .opaqueValue: Row("opaque_value", "Opaque Value", .raw, .strict)
+        case .sha1Hash: Row("sha1_hash", "SHA-1 Hash", .raw, .strict)
+        case .unknown6: Row("attribute_6", "Attribute 6", .raw, .lenient)
+        case .unknown7: Row("attribute_7", "Attribute 7", .raw, .lenient)
+        case .downloadDate: Row("download_date", "Download Date", .date, .lenient)
+        case .fulfillmentToolVersion: Row("fulfillment_tool_version", "Fulfillment Tool Version", .integer, .lenient)
+        case .ageRating: Row("age_rating", "Age Rating", .ia5String, .lenient)
+        case .developerID: Row("developer_id", "Developer ID", .integer, .lenient)
+        case .creationDate: Row("receipt_creation_date", "Receipt Creation Date", .date, .strict)
+        case .osVersion: Row("os_version", "OS Version", .integer, .lenient)
+        case .receiptServiceBuild: Row("receipt_service_build", "Receipt Service Build", .integer, .lenient)
+        case .downloadID: Row("download_id", "Download ID", .integer, .strict)
+        case .versionExternalIdentifier:
+            Row("version_external_identifier", "Version External Identifier", .integer, .lenient)
+        case .inAppPurchase: Row("in_app", "In-App Purchase Receipt", .attributes, .repeated)
+        case .originalPurchaseDate: Row("original_purchase_date", "Original Purchase Date", .date, .strict)
+        case .originalAppVersion:
+            Row("original_application_version", "Original Application Version", .utf8String, .strict)
+        case .unknown20: Row("attribute_20", "Attribute 20", .utf8String, .lenient)
+        case .expirationDate: Row("expiration_date", "Receipt Expiration Date", .date, .strict)
+        case .volumePurchaseDate: Row("volume_purchase_date", "Volume Purchase Date", .date, .lenient)
+        case .volumePurchaseOrganization:
+            Row("volume_purchase_organization", "Volume Purchase Organization", .utf8String, .lenient)
+        case .platformCode: Row("platform_code", "Platform Code", .integer, .lenient)
+        case .preorderDate: Row("preorder_date", "Preorder Date", .date, .lenient)
+
+        case .quantity: Row("quantity", "Quantity", .integer, .lenient)
+        case .productID: Row("product_id", "Product Identifier", .utf8String, .required)
+        case .transactionID: Row("transaction_id", "Transaction Identifier", .utf8String, .required)
+        case .purchaseDate: Row("purchase_date", "Purchase Date", .date, .strict)
+        case .originalTransactionID:
+            Row("original_transaction_id", "Original Transaction Identifier", .utf8String, .strict)
+        case .originalTransactionPurchaseDate:
+            Row("original_purchase_date", "Original Purchase Date", .date, .lenient)
+        case .productType: Row("product_type", "Product Type", .integer, .strict)
+        case .expiresDate: Row("expires_date", "Subscription Expiration Date", .date, .strict)
+        case .unknown1709: Row("attribute_1709", "Attribute 1709", .utf8String, .lenient)
+        case .productAppleID: Row("product_apple_id", "Product Apple ID", .integer, .lenient)
+        case .webOrderLineItemID: Row("web_order_line_item_id", "Web Order Line Item ID", .integer, .lenient)
+        case .cancellationDate: Row("cancellation_date", "Cancellation Date", .date, .strict)
+        case .isTrialPeriod: Row("is_trial_period", "Subscription Trial Period", .boolean, .lenient)
+        case .unknown1714: Row("attribute_1714", "Attribute 1714", .utf8String, .lenient)
+        case .unknown1715: Row("attribute_1715", "Attribute 1715", .utf8String, .lenient)
+        case .unknown1716: Row("attribute_1716", "Attribute 1716", .utf8String, .lenient)
+        case .unknown1717: Row("attribute_1717", "Attribute 1717", .utf8String, .lenient)
+        case .unknown1718: Row("attribute_1718", "Attribute 1718", .utf8String, .lenient)
+        case .isInIntroOfferPeriod:
+            Row("is_in_intro_offer_period", "Subscription Introductory Price Period", .boolean, .lenient)
+        case .cancellationReason: Row("cancellation_reason", "Cancellation Reason", .integer, .lenient)
+        case .promotionalOfferID: Row("promotional_offer_id", "Promotional Offer ID", .utf8String, .lenient)
+        case .unknown1722: Row("attribute_1722", "Attribute 1722", .integer, .lenient)
+        }
+    }
+
+    package var name: String { row.name }
+    package var encoding: Encoding { row.encoding }
+    package var reading: Reading { row.reading }
+
+    package var isInApp: Bool { rawValue > 1000 }
+
+    /// A bit of its own among the attributes of its level, to notice repetitions.
+    var bit: UInt64 { 1 << UInt64(isInApp ? rawValue - 1701 : rawValue) }
+
+    /// By the name in the table, among the attributes of the app or of a purchase.
+    package init?(named name: String, inApp: Bool) {
+        // `adam_id` is `verifyReceipt`'s other name of the same number.
+        let name = !inApp && name == "adam_id" ? "app_item_id" : name
+        guard let found = Self.allCases.first(where: { $0.isInApp == inApp && $0.name == name }) else { return nil }
+        self = found
+    }
+}

@@ -1,0 +1,94 @@
+/// How an app receipt came: the bytes of the file, or their Base64.
+public enum ReceiptEncoding: Sendable, Hashable {
+    /// BER or DER.
+    case binary
+    case base64
+
+    /// Apple's `verifyReceipt` takes so much text and no more; the largest genuine receipt seen had 79 KB.
+    public static let maximumBase64Size = 3_145_728
+    public static let maximumSize = maximumBase64Size / 4 * 3
+
+    /// What a file looks like; nil where it can be no receipt. Nothing is verified by this.
+    public init?(recognizing file: [UInt8]) {
+        if Self.looksLikeSignedData(file.prefix(64)) {
+            self = .binary
+            return
+        }
+        // The first bytes suffice: the outer sequence and the name of its content's type.
+        let beginning = file.lazy.filter { !$0.isASCIIWhitespace }.prefix(64)
+        guard beginning.first == UInt8(ascii: "M"),
+            let decoded = Base64.standard.decode(Array(beginning.prefix(beginning.count & ~3))[...]),
+            Self.looksLikeSignedData(decoded[...])
+        else { return nil }
+        self = .base64
+    }
+
+    private static func looksLikeSignedData(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.first == BERTag.sequence else { return false }
+        let name = [BERTag.objectIdentifier, UInt8(ReceiptOID.signedData.count)] + ReceiptOID.signedData
+        // The length before it has one to five bytes.
+        return (2...6).contains { bytes.dropFirst($0).starts(with: name) }
+    }
+}
+
+/// The bytes of a receipt sent as `receipt-data`: canonical Base64 of the standard alphabet with exact padding, as
+/// Apple's `verifyReceipt` takes it, without blanks or line breaks.
+///
+/// Throws `tooLarge` or `malformed`.
+public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [UInt8] {
+    guard base64.count <= ReceiptEncoding.maximumBase64Size else {
+        throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumBase64Size) characters of Base64")
+    }
+    guard !base64.isEmpty else { throw Rejection(.malformed, "the receipt is empty") }
+    guard let bytes = Base64.standard.decode(Array(base64)[...]) else {
+        throw Rejection(.malformed, "the receipt is not canonical Base64 of the standard alphabet with its padding")
+    }
+    try rejectTransactionReceipt(bytes)
+    return bytes
+}
+
+/// The bytes of a receipt in a file: binary, or Base64 in which people's editors left line breaks.
+///
+/// Throws `tooLarge` or `malformed`.
+public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
+    // Line breaks in the Base64 must not make it too large; twice the size holds any sensible number of them.
+    guard file.count <= 2 * ReceiptEncoding.maximumBase64Size else {
+        throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
+    }
+    try rejectTransactionReceipt(file)
+    if file.first == BERTag.sequence, ReceiptEncoding(recognizing: file) != .base64 { return file }
+    let text = file.filter { !$0.isASCIIWhitespace }
+    guard !text.isEmpty else { throw Rejection(.malformed, "the file is empty") }
+    guard text.allSatisfy(\.isBase64Character) else {
+        throw Rejection(.malformed, "this is no receipt: neither its bytes nor their Base64")
+    }
+    return try receiptBytes(base64: text)
+}
+
+/// Transactions of iOS 6 came as property lists of the old style. They carry a signature of another kind, which is
+/// not supported: the app receipt replaced them with iOS 7.
+private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
+    let beginning = bytes.lazy.filter { !$0.isASCIIWhitespace }.prefix(14)
+    guard beginning.starts(with: "{\"signature\"".utf8) || beginning.starts(with: "{\"purchase-inf".utf8)
+        || beginning.starts(with: "{signature=".utf8)
+    else { return }
+    // A JSON object has a colon there.
+    guard !bytes.prefix(64).contains(UInt8(ascii: ":")) else { return }
+    throw Rejection(
+        .malformed,
+        "this is a transaction receipt of iOS 6 (a property list), not an app receipt; send the file at `appStoreReceiptURL`"
+    )
+}
+
+extension UInt8 {
+    fileprivate var isASCIIWhitespace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
+
+    fileprivate var isBase64Character: Bool {
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+public import TenureCore
+
+extension Verified<ReceiptPayload> {
+    /// What it proves about the app itself.
+    public var proof: AppProof {
+        AppProof(
+            kind: .receipt,
+            signedDate: signedDate,
+            id: payload.downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
+            // Attribute 25 names the platform of this device, not of the first acquisition.
+            originalPlatform: nil,
+            originalAppVersion: payload.originalAppVersion,
+            originalPurchaseDate: payload.originalPurchaseDate,
+            preorderDate: payload.preorderDate,
+            expirationDate: payload.volumePurchaseExpiration
+        )
+    }
+
+    /// What it proves of in-app purchases: those that the App Store knew when it signed.
+    public var purchases: [Purchase] {
+        payload.inAppPurchases.map { purchase in
+            Purchase(
+                transactionID: purchase.transactionID,
+                originalTransactionID: purchase.originalTransactionID,
+                productID: purchase.productID,
+                type: purchase.productType.map(Purchase.ProductType.init(receiptValue:)),
+                purchaseDate: purchase.purchaseDate,
+                expiresDate: purchase.expiresDate,
+                revocationDate: purchase.cancellationDate,
+                signedDate: signedDate
+            )
+        }
+    }
+}
+
+extension ReceiptPayload {
+    /// The end of a licence. Xcode's year 4001, the reference date of another calendar, means that there is none.
+    fileprivate var volumePurchaseExpiration: Date? {
+        guard type?.isVolumePurchase == true, let expirationDate, expirationDate < Self.never else { return nil }
+        return expirationDate
+    }
+
+    /// 4000-01-01T00:00:00Z: Xcode writes 4001-01-01 in the time zone of the developer.
+    private static let never = Date(timeIntervalSince1970: 64_060_588_800)
+}
+
+extension Purchase.ProductType {
+    /// Attribute 1707.
+    fileprivate init(receiptValue: UInt64) {
+        switch receiptValue {
+        case 0: self = .nonConsumable
+        case 1: self = .consumable
+        case 2: self = .nonRenewing
+        case 3: self = .autoRenewable
+        default: self = .unknown(String(receiptValue))
+        }
+    }
+}

@@ -1,0 +1,120 @@
+public import Foundation
+
+/// One attribute of a receipt, for people to read.
+public struct ReceiptField: Sendable, Hashable {
+    public enum Value: Sendable, Hashable {
+        case text(String)
+        case number(UInt64)
+        case flag(Bool)
+        case date(Date)
+        /// An opaque value, or an attribute that nobody knows.
+        case bytes([UInt8])
+        /// An in-app purchase.
+        case fields([ReceiptField])
+        /// The receipt has the attribute and leaves it empty.
+        case empty
+        /// The attribute is known, and its value is not what it should be.
+        case malformed([UInt8])
+    }
+
+    /// The number of the attribute.
+    public let type: Int32
+    /// Its key in `verifyReceipt`'s JSON; where that has none, one of ours in the same style, or `attribute_N`.
+    public let name: String
+    public let value: Value
+}
+
+extension ReceiptPayload {
+    /// All attributes, those nobody knows included, by ascending number; the purchases last.
+    public var fields: [ReceiptField] {
+        let reader = BERReader(bytes)
+        let fields = attributes.map { field($0, inApp: false, reader) }
+        func sortKey(_ field: ReceiptField) -> Int32 {
+            field.type == ReceiptAttribute.inAppPurchase.rawValue ? .max : field.type
+        }
+        return stablySorted(fields, by: sortKey)
+    }
+
+    private func field(_ raw: RawReceiptAttribute, inApp: Bool, _ reader: BERReader) -> ReceiptField {
+        let known = ReceiptAttribute(rawValue: raw.type).flatMap { $0.isInApp == inApp ? $0 : nil }
+        let content = Array(bytes[raw.value])
+        guard let known else {
+            return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content))
+        }
+        let value: ReceiptField.Value =
+            if known == .inAppPurchase {
+                .fields(purchaseFields(raw.value))
+            } else {
+                switch ReceiptValue(reader, raw.value, as: known.encoding) {
+                case .text(let text): .text(text)
+                case .number(let number): .number(number)
+                case .flag(let flag): .flag(flag)
+                case .date(let date): .date(date)
+                case .octets: .bytes(content)
+                case .absent: .empty
+                case .malformed: .malformed(content)
+                }
+            }
+        return ReceiptField(type: raw.type, name: known.name, value: value)
+    }
+
+    private func purchaseFields(_ range: Range<Int>) -> [ReceiptField] {
+        // It was read once already, so that no fault can come up here.
+        var parser = ReceiptPayloadParser(bytes)
+        guard let attributes = try? parser.attributes(in: range) else { return [] }
+        let reader = parser.reader
+        let fields = attributes.map { raw in
+            // Chunks were put together behind the bytes, perhaps beyond ours.
+            ReceiptPayload(bytes: reader.bytes).field(raw, inApp: true, reader)
+        }
+        return stablySorted(fields) { $0.type }
+    }
+
+    /// The receipt in the shape of `verifyReceipt`'s `receipt`, with our names where that has none.
+    public var verifyReceiptJSON: JSONObject {
+        var members: [JSONObject.Member] = []
+        var purchases: [JSONValue] = []
+        for field in fields {
+            if case .fields(let fields) = field.value {
+                purchases.append(.object(JSONObject(members: fields.flatMap { $0.members(inApp: true) })))
+            } else {
+                members += field.members(inApp: false)
+            }
+        }
+        members.append(JSONObject.Member(name: ReceiptAttribute.inAppPurchase.name, value: .array(purchases)))
+        return JSONObject(members: members)
+    }
+}
+
+extension ReceiptField {
+    /// Dates are three members, and the app's number two: Apple writes it under two names.
+    fileprivate func members(inApp: Bool) -> [JSONObject.Member] {
+        func member(_ name: String, _ value: JSONValue) -> JSONObject.Member {
+            JSONObject.Member(name: name, value: value)
+        }
+        switch value {
+        case .text(let text): return [member(name, .string(text))]
+        case .number(0) where type == ReceiptAttribute.webOrderLineItemID.rawValue: return []
+        case .number(let number):
+            // In purchases Apple writes numbers as strings.
+            let json: JSONValue = inApp ? .string(String(number)) : .number(String(number))
+            let isAppID = type == ReceiptAttribute.appAppleID.rawValue
+            return (isAppID ? [member("adam_id", json)] : []) + [member(name, json)]
+        case .flag(let flag): return [member(name, .string(flag ? "true" : "false"))]
+        case .date(let date): return VerifyReceiptDate.members(name, date)
+        case .bytes(let bytes), .malformed(let bytes):
+            return [member(name, .string(String(decoding: Base64.standard.encode(bytes), as: UTF8.self)))]
+        case .empty:
+            // `verifyReceipt` leaves out dates that are empty.
+            let isDate = ReceiptAttribute(rawValue: type)?.encoding == .date
+            return isDate ? [] : [member(name, .string(""))]
+        case .fields: return []
+        }
+    }
+}
+
+private func stablySorted(_ fields: [ReceiptField], by key: (ReceiptField) -> Int32) -> [ReceiptField] {
+    fields.enumerated()
+        .sorted { (key($0.element), $0.offset) < (key($1.element), $1.offset) }
+        .map(\.element)
+}

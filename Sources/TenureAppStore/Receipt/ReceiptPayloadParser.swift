@@ -1,0 +1,229 @@
+import Foundation
+
+/// Reads `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`, the content of an app receipt, and
+/// the same grammar inside attribute 17.
+struct ReceiptPayloadParser {
+    private(set) var reader: BERReader
+
+    private init(reader: BERReader) {
+        self.reader = reader
+    }
+
+    /// For payload that was parsed before.
+    init(_ bytes: [UInt8]) {
+        reader = BERReader(bytes)
+    }
+
+    /// Parses the content that lies at `range` of the reader's bytes.
+    static func parse(_ range: Range<Int>, of reader: BERReader) throws(ReceiptFault) -> ReceiptPayload {
+        var parser = ReceiptPayloadParser(reader: reader)
+        return try parser.payload(range)
+    }
+
+    // MARK: The app
+
+    private mutating func payload(_ range: Range<Int>) throws(ReceiptFault) -> ReceiptPayload {
+        let set = try reader.element(
+            BERTag.set, at: range.lowerBound, before: range.upperBound, "the set of attributes"
+        )
+        guard set.end == range.upperBound else { throw .malformed("bytes follow the attributes") }
+        var app = AppFields()
+        var seen: UInt64 = 0
+        var position = set.contents.lowerBound
+        while position < set.contents.upperBound {
+            let raw = try attribute(at: &position, before: set.contents.upperBound)
+            app.attributes.append(raw)
+            guard let attribute = ReceiptAttribute(rawValue: raw.type), !attribute.isInApp else { continue }
+            guard try isToBeRead(attribute, seen: &seen) else { continue }
+            if attribute == .inAppPurchase {
+                app.inAppPurchases.append(try inAppPurchase(raw.value))
+            } else {
+                app.set(attribute, to: try value(raw.value, of: attribute), at: raw.value)
+            }
+        }
+        return try app.payload(bytes: reader.bytes)
+    }
+
+    // MARK: In-app purchases
+
+    private mutating func inAppPurchase(_ range: Range<Int>) throws(ReceiptFault) -> InAppPurchase {
+        var purchase = InAppPurchase(productID: "", transactionID: "")
+        var seen: UInt64 = 0
+        let set = try reader.element(
+            BERTag.set, at: range.lowerBound, before: range.upperBound, "an in-app purchase"
+        )
+        guard set.end == range.upperBound else { throw .malformed("bytes follow an in-app purchase") }
+        var position = set.contents.lowerBound
+        while position < set.contents.upperBound {
+            let raw = try attribute(at: &position, before: set.contents.upperBound)
+            guard let attribute = ReceiptAttribute(rawValue: raw.type), attribute.isInApp else { continue }
+            guard try isToBeRead(attribute, seen: &seen) else { continue }
+            purchase.set(attribute, to: try value(raw.value, of: attribute))
+        }
+        guard !purchase.productID.isEmpty else { throw missing(.productID) }
+        guard !purchase.transactionID.isEmpty else { throw missing(.transactionID) }
+        return purchase
+    }
+
+    // MARK: Attributes
+
+    /// The attributes of the set at `range`, as they lie there.
+    mutating func attributes(in range: Range<Int>) throws(ReceiptFault) -> [RawReceiptAttribute] {
+        let set = try reader.element(BERTag.set, at: range.lowerBound, before: range.upperBound, "the attributes")
+        var attributes: [RawReceiptAttribute] = []
+        var position = set.contents.lowerBound
+        while position < set.contents.upperBound {
+            attributes.append(try attribute(at: &position, before: set.contents.upperBound))
+        }
+        return attributes
+    }
+
+    /// The attribute at `position`, which then is that of the next one.
+    @inline(__always)
+    private mutating func attribute(
+        at position: inout Int, before limit: Int
+    ) throws(ReceiptFault) -> RawReceiptAttribute {
+        let sequence = try reader.element(BERTag.sequence, at: position, before: limit, "an attribute")
+        let end = sequence.contents.upperBound
+        let type = try reader.primitive(at: sequence.contents.lowerBound, before: end)
+        guard type.tag == BERTag.integer else { throw .malformed("the type of an attribute is not a number") }
+        // 2^32 + 2 must not become 2.
+        guard let number = reader.unsignedInteger(in: type.contents), number <= UInt64(Int32.max) else {
+            throw .malformed("the type of an attribute is negative or too large")
+        }
+        let version = try reader.primitive(at: type.end, before: end)
+        guard version.tag == BERTag.integer else { throw .malformed("the version of an attribute is not a number") }
+        guard version.end < end else { throw .malformed("an attribute has no value") }
+        let value: Range<Int>
+        if reader.bytes[version.end] == BERTag.octetString {
+            let octets = try reader.primitive(at: version.end, before: end)
+            guard octets.end == end else { throw .malformed("an attribute has more parts than it may") }
+            value = octets.contents
+        } else {
+            let octets = try reader.element(at: version.end, before: end)
+            guard octets.end == end else { throw .malformed("an attribute has more parts than it may") }
+            value = try reader.octets(of: octets)
+        }
+        position = sequence.end
+        return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
+    }
+
+    /// False for the repetition of one that may repeat without a meaning.
+    @inline(__always)
+    private func isToBeRead(_ attribute: ReceiptAttribute, seen: inout UInt64) throws(ReceiptFault) -> Bool {
+        let bit = attribute.bit
+        if seen & bit == 0 {
+            seen |= bit
+            return true
+        }
+        switch attribute.reading {
+        case .repeated: return true
+        case .lenient: return false
+        // Which of the two counts is what parsers differ in.
+        case .strict, .required:
+            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, stands there twice")
+        }
+    }
+
+    @inline(__always)
+    private func value(
+        _ range: Range<Int>, of attribute: ReceiptAttribute
+    ) throws(ReceiptFault) -> ReceiptValue? {
+        switch ReceiptValue(reader, range, as: attribute.encoding) {
+        case .malformed where attribute.reading != .lenient:
+            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, cannot be read")
+        case .malformed, .absent:
+            return nil
+        case let value:
+            return value
+        }
+    }
+}
+
+private func missing(_ attribute: ReceiptAttribute) -> ReceiptFault {
+    .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, is missing")
+}
+
+/// The app's attributes while they are read.
+private struct AppFields {
+    private var receiptType: String?
+    private var bundleID: String?
+    private var appAppleID: UInt64?
+    private var appVersion: String?
+    private var creationDate: Date?
+    private var downloadID: UInt64?
+    private var versionExternalIdentifier: UInt64?
+    private var originalPurchaseDate: Date?
+    private var originalAppVersion: String?
+    private var preorderDate: Date?
+    private var expirationDate: Date?
+    private var opaqueValue: Range<Int>?
+    private var sha1Hash: Range<Int>?
+    private var encodedBundleID: Range<Int>?
+    var inAppPurchases: [InAppPurchase] = []
+    var attributes: [RawReceiptAttribute] = []
+
+    mutating func set(_ attribute: ReceiptAttribute, to value: ReceiptValue?, at range: Range<Int>) {
+        switch attribute {
+        case .receiptType: receiptType = value?.text
+        case .bundleID:
+            bundleID = value?.text
+            encodedBundleID = range
+        case .appAppleID: appAppleID = value?.number
+        case .appVersion: appVersion = value?.text
+        case .opaqueValue: opaqueValue = range
+        case .sha1Hash: sha1Hash = range
+        case .creationDate: creationDate = value?.date
+        case .downloadID: downloadID = value?.number
+        case .versionExternalIdentifier: versionExternalIdentifier = value?.number
+        case .originalPurchaseDate: originalPurchaseDate = value?.date
+        case .originalAppVersion: originalAppVersion = value?.text
+        case .preorderDate: preorderDate = value?.date
+        case .expirationDate: expirationDate = value?.date
+        default: break
+        }
+    }
+
+    func payload(bytes: [UInt8]) throws(ReceiptFault) -> ReceiptPayload {
+        guard let receiptType else { throw missing(.receiptType) }
+        guard let bundleID else { throw missing(.bundleID) }
+        var payload = ReceiptPayload(receiptType: receiptType, bundleID: bundleID, bytes: bytes)
+        payload.appAppleID = appAppleID
+        payload.appVersion = appVersion
+        payload.creationDate = creationDate
+        payload.downloadID = downloadID
+        payload.versionExternalIdentifier = versionExternalIdentifier
+        payload.originalPurchaseDate = originalPurchaseDate
+        payload.originalAppVersion = originalAppVersion
+        payload.preorderDate = preorderDate
+        payload.expirationDate = expirationDate
+        payload.opaqueValue = opaqueValue
+        payload.sha1Hash = sha1Hash
+        payload.encodedBundleID = encodedBundleID
+        payload.inAppPurchases = inAppPurchases
+        payload.attributes = attributes
+        return payload
+    }
+}
+
+extension InAppPurchase {
+    fileprivate mutating func set(_ attribute: ReceiptAttribute, to value: ReceiptValue?) {
+        guard let value else { return }
+        switch attribute {
+        case .quantity: quantity = value.number
+        case .productID: productID = value.text ?? ""
+        case .transactionID: transactionID = value.text ?? ""
+        case .purchaseDate: purchaseDate = value.date
+        case .originalTransactionID: originalTransactionID = value.text
+        case .originalTransactionPurchaseDate: originalPurchaseDate = value.date
+        case .productType: productType = value.number
+        case .expiresDate: expiresDate = value.date
+        case .webOrderLineItemID: webOrderLineItemID = value.number
+        case .cancellationDate: cancellationDate = value.date
+        case .isTrialPeriod: isTrialPeriod = value.flag
+        case .isInIntroOfferPeriod: isInIntroOfferPeriod = value.flag
+        case .promotionalOfferID: promotionalOfferID = value.text
+        default: break
+        }
+    }
+}

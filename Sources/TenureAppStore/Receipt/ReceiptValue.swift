@@ -1,0 +1,78 @@
+import Foundation
+
+/// The value inside an attribute's octets, read as the table says.
+enum ReceiptValue {
+    case text(String)
+    case number(UInt64)
+    case flag(Bool)
+    case date(Date)
+    /// The octets themselves are the value.
+    case octets
+    /// An empty text: there is no value.
+    case absent
+    case malformed
+
+    var text: String? { if case .text(let text) = self { text } else { nil } }
+    var number: UInt64? { if case .number(let number) = self { number } else { nil } }
+    var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+    var date: Date? { if case .date(let date) = self { date } else { nil } }
+
+    @inline(__always)
+    init(_ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding) {
+        if encoding == .raw || encoding == .attributes {
+            self = .octets
+            return
+        }
+        guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
+            element.end == range.upperBound
+        else {
+            // Whatever the fault is, the answer is that the value is malformed.
+            self = .malformed
+            return
+        }
+        switch encoding {
+        case .utf8String, .ia5String:
+            guard Self.isText(element.tag) else { break }
+            self = Self.text(in: reader.bytes, element.contents)
+            return
+        case .date:
+            guard Self.isText(element.tag) else { break }
+            if element.contents.isEmpty {
+                self = .absent
+            } else if let date = ReceiptDate.date(in: reader.bytes, element.contents) {
+                self = .date(date)
+            } else {
+                break
+            }
+            return
+        case .integer:
+            guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents) else { break }
+            self = .number(number)
+            return
+        case .boolean:
+            guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents), number <= 1
+            else { break }
+            self = .flag(number == 1)
+            return
+        case .raw, .attributes:
+            break
+        }
+        self = .malformed
+    }
+
+    /// The tables of attributes say UTF8String for one and IA5String for another; a receipt that mixes them up says
+    /// the same.
+    private static func isText(_ tag: UInt8) -> Bool {
+        tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
+    }
+
+    @inline(__always)
+    private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue {
+        if range.isEmpty { return .absent }
+        let slice = bytes[range]
+        let text = String(decoding: slice, as: UTF8.self)
+        // Decoding repairs what is not UTF-8, and then the bytes differ. ASCII, nearly all there is, cannot be wrong.
+        guard slice.allSatisfy({ $0 < 0x80 }) || text.utf8.elementsEqual(slice) else { return .malformed }
+        return .text(text)
+    }
+}

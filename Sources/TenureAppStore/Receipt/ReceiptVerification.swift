@@ -1,0 +1,90 @@
+import Crypto
+import CryptoExtras
+public import Foundation
+import TenureCore
+
+extension AppStoreVerifier {
+    /// Verifies an app receipt in BER or DER (see `receiptBytes(base64:)` and `receiptBytes(file:)` for text). `now` is
+    /// the present, against which a creation date in the future is refused; with nil that check is left out, and a
+    /// receipt without a creation date is refused.
+    ///
+    /// The app's id in the receipt is not compared: it says nothing that the bundle id does not.
+    ///
+    /// Throws a `Rejection`; its code is that of the first check that failed, in this order: size, form, algorithm,
+    /// chain, purpose, signature, payload, validity, app, environment.
+    public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
+        guard bytes.count <= ReceiptEncoding.maximumSize else {
+            throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
+        }
+        let signedData: SignedData
+        do {
+            signedData = try SignedData(bytes)
+        } catch {
+            throw Rejection(error)
+        }
+        let chain = try chain(of: signedData)
+        try checkSignature(of: signedData, by: chain)
+        let payload: ReceiptPayload
+        do {
+            payload = try ReceiptPayloadParser.parse(signedData.content, of: signedData.reader)
+        } catch {
+            throw Rejection(error)
+        }
+        try checkSigning(at: payload.creationDate, by: chain, now: now)
+        // Bytes are compared: two spellings of one letter in Unicode are two bundle ids.
+        if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {
+            throw Rejection(.wrongApp, "it belongs to `\(payload.bundleID)`, and not to `\(wanted)`")
+        }
+        let environment = try trust.environment(
+            named: payload.type?.environment.rawValue ?? payload.receiptType,
+            signedBy: chain
+        )
+        return Verified(payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain)
+    }
+
+    /// From the receipt's own certificates to a configured root: Apple's intermediates change.
+    private func chain(of signedData: SignedData) throws(Rejection) -> TrustedChain {
+        let signer = signedData.certificates[signedData.signer]
+        let leaf = signedData.bytes(of: signer)
+        if signedData.certificates.count == 1 {
+            return try cache.localChain(certificate: leaf, purpose: .receipt)
+        }
+        var rejection: Rejection?
+        for (index, candidate) in signedData.certificates.enumerated()
+        where index != signedData.signer && signedData.reader.equal(candidate.subject, signer.issuer) {
+            do {
+                return try cache.chain(
+                    leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
+            } catch {
+                rejection = rejection ?? error
+            }
+        }
+        throw rejection ?? Rejection(.untrustedChain, "the certificate that issued the signer's is not in the receipt")
+    }
+
+    private func checkSignature(of signedData: SignedData, by chain: TrustedChain) throws(Rejection) {
+        guard case .rsa(let key) = chain.key else {
+            throw Rejection(.unsupportedAlgorithm, "a receipt is signed with an RSA key")
+        }
+        let isValid =
+            switch signedData.digest {
+            case .sha1: signedData.isSigned(by: key, hashedBy: Insecure.SHA1.self)
+            case .sha256: signedData.isSigned(by: key, hashedBy: SHA256.self)
+            }
+        guard isValid else { throw Rejection(.badSignature, "the signature does not belong to this content") }
+    }
+}
+
+extension SignedData {
+    /// RSASSA-PKCS1-v1_5, RFC 8017, section 8.2.2.
+    fileprivate func isSigned<Hash: HashFunction>(by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type) -> Bool {
+        let contentDigest = Hash.hash(data: reader.bytes[content])
+        let signature = _RSA.Signing.RSASignature(rawRepresentation: reader.bytes[signature])
+        guard let signedAttributes else {
+            return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5)
+        }
+        // RFC 5652, section 5.4: the attributes are signed, and they name the digest of the content.
+        guard contentDigest == reader.bytes[signedAttributes.messageDigest] else { return false }
+        return key.isValidSignature(signature, for: Hash.hash(data: signedBytes), padding: .insecurePKCS1v1_5)
+    }
+}

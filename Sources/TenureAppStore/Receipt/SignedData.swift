@@ -1,0 +1,272 @@
+/// The parts of a CMS SignedData (RFC 5652, section 5) in the shape in which receipts are signed: content of the type
+/// `data` inside, one signer, RSA. Nothing of it is verified yet.
+struct SignedData {
+    enum Digest: Hashable {
+        case sha1
+        case sha256
+    }
+
+    struct CertificateEntry {
+        let encoding: Range<Int>
+        let serialNumber: Range<Int>
+        /// The whole encoding of the name.
+        let issuer: Range<Int>
+        let subject: Range<Int>
+    }
+
+    static let maximumCertificates = 10
+
+    private(set) var reader: BERReader
+    /// What was signed: chunks put together.
+    let content: Range<Int>
+    let certificates: [CertificateEntry]
+    /// The index of the signer's certificate.
+    let signer: Int
+    let digest: Digest
+    /// `SET OF Attribute` under its implicit tag; nil where the signature is over the content itself.
+    let signedAttributes: SignedAttributes?
+    let signature: Range<Int>
+
+    struct SignedAttributes {
+        let encoding: Range<Int>
+        let messageDigest: Range<Int>
+    }
+
+    /// The signed attributes as they are hashed: under the tag of a SET instead of `[0]`. RFC 5652, section 5.4.
+    var signedBytes: [UInt8] {
+        guard let signedAttributes else { return [] }
+        return [BERTag.set] + reader.bytes[signedAttributes.encoding].dropFirst()
+    }
+
+    func bytes(of certificate: CertificateEntry) -> [UInt8] {
+        Array(reader.bytes[certificate.encoding])
+    }
+
+    init(_ bytes: [UInt8]) throws(ReceiptFault) {
+        var reader = BERReader(bytes)
+        let outer = try reader.element(BERTag.sequence, at: 0, before: bytes.count, "the outer sequence")
+        guard outer.end == bytes.count else { throw .malformed("bytes follow the receipt") }
+        var info = Cursor(outer)
+        try info.objectIdentifier(ReceiptOID.signedData, "the content type `signedData`", &reader)
+        var wrapped = Cursor(try info.next(BERTag.context0, "the signed data", &reader))
+        try info.end("the outer sequence")
+        var signedData = Cursor(try wrapped.next(BERTag.sequence, "the signed data", &reader))
+        try wrapped.end("the signed data")
+
+        try signedData.version(1, "the version of the signed data", &reader)
+        let digestAlgorithms = try signedData.next(BERTag.set, "the set of digest algorithms", &reader)
+
+        var encapsulated = Cursor(try signedData.next(BERTag.sequence, "the content", &reader))
+        try encapsulated.objectIdentifier(ReceiptOID.data, "the content type `data`", &reader)
+        guard !encapsulated.isAtEnd else { throw .malformed("it is detached: the content is not in it") }
+        var content = Cursor(try encapsulated.next(BERTag.context0, "the content", &reader))
+        try encapsulated.end("the content")
+        let octets = try content.next(&reader)
+        try content.end("the content")
+        self.content = try reader.octets(of: octets)
+
+        var certificates: [CertificateEntry] = []
+        if let bag = try signedData.next(ifTagged: BERTag.context0, &reader) {
+            var bag = Cursor(bag)
+            while !bag.isAtEnd {
+                guard certificates.count < Self.maximumCertificates else {
+                    throw .malformed("it has more than \(Self.maximumCertificates) certificates")
+                }
+                let certificate = try bag.next(BERTag.sequence, "a certificate", &reader)
+                certificates.append(try Self.certificate(certificate, &reader))
+            }
+        }
+        _ = try signedData.next(ifTagged: BERTag.context1, &reader)  // Revocation lists: Apple sends none.
+        self.certificates = certificates
+
+        var signers = Cursor(try signedData.next(BERTag.set, "the set of signers", &reader))
+        try signedData.end("the signed data")
+        guard !signers.isAtEnd else { throw .malformed("it has no signer") }
+        var signer = Cursor(try signers.next(BERTag.sequence, "the signer", &reader))
+        // With several signers "any valid" and "all valid" differ: attackers add one.
+        guard signers.isAtEnd else { throw .malformed("it has more than one signer") }
+
+        // Version 1 means issuer and serial number; version 3 a key identifier, which no App Store receipt has.
+        try signer.version(1, "the version of the signer", &reader)
+        var name = Cursor(try signer.next(BERTag.sequence, "issuer and serial number of the signer", &reader))
+        let issuer = try name.next(BERTag.sequence, "the issuer of the signer", &reader)
+        let serialNumber = try name.next(BERTag.integer, "the serial number of the signer", &reader)
+        try name.end("issuer and serial number of the signer")
+
+        let digestOID = try signer.algorithm("the digest algorithm", &reader)
+        let signedAttributes = try signer.next(ifTagged: BERTag.context0, &reader)
+        let signatureOID = try signer.algorithm("the signature algorithm", &reader)
+        signature = try reader.octets(of: try signer.next(&reader))
+        _ = try signer.next(ifTagged: BERTag.context1, &reader)  // Unsigned attributes prove nothing.
+        try signer.end("the signer")
+
+        digest = try Self.digest(digestOID, signature: signatureOID, reader)
+        try Self.requireListed(digestOID, in: digestAlgorithms, &reader)
+        if let signedAttributes {
+            self.signedAttributes = try Self.signedAttributes(signedAttributes, &reader)
+        } else {
+            self.signedAttributes = nil
+        }
+
+        var found: Int?
+        for (index, certificate) in certificates.enumerated()
+        where reader.equal(certificate.serialNumber, serialNumber.contents)
+            && reader.equal(certificate.issuer, issuer.encoding)
+        {
+            guard found == nil else { throw .malformed("several certificates answer to the signer's name") }
+            found = index
+        }
+        guard let found else { throw .malformed("the signer's certificate is not in it") }
+        self.signer = found
+        self.reader = reader
+    }
+
+    // MARK: Parts
+
+    /// Where the names lie in a certificate: RFC 5280, section 4.1.
+    private static func certificate(
+        _ certificate: BERElement, _ reader: inout BERReader
+    ) throws(ReceiptFault) -> CertificateEntry {
+        guard !certificate.hasIndefiniteLength else { throw .malformed("a certificate is not in DER") }
+        var outer = Cursor(certificate)
+        var body = Cursor(try outer.next(BERTag.sequence, "the body of a certificate", &reader))
+        _ = try body.next(ifTagged: BERTag.context0, &reader)  // version
+        let serialNumber = try body.next(BERTag.integer, "the serial number of a certificate", &reader)
+        _ = try body.next(BERTag.sequence, "the algorithm of a certificate", &reader)
+        let issuer = try body.next(BERTag.sequence, "the issuer of a certificate", &reader)
+        _ = try body.next(BERTag.sequence, "the validity of a certificate", &reader)
+        let subject = try body.next(BERTag.sequence, "the subject of a certificate", &reader)
+        return CertificateEntry(
+            encoding: certificate.encoding,
+            serialNumber: serialNumber.contents,
+            issuer: issuer.encoding,
+            subject: subject.encoding
+        )
+    }
+
+    private static func digest(
+        _ digest: Range<Int>, signature: Range<Int>, _ reader: BERReader
+    ) throws(ReceiptFault) -> Digest {
+        let used: Digest
+        if reader.equal(digest, ReceiptOID.sha256) {
+            used = .sha256
+        } else if reader.equal(digest, ReceiptOID.sha1) {
+            used = .sha1
+        } else {
+            throw .unsupportedAlgorithm("its digest is neither SHA-1 nor SHA-256")
+        }
+        // `rsaEncryption` takes the digest named beside it; the others name their own, which must be the same.
+        if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
+        if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
+        if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
+        throw .unsupportedAlgorithm("its signature is not RSA over that digest")
+    }
+
+    private static func requireListed(
+        _ digest: Range<Int>, in set: BERElement, _ reader: inout BERReader
+    ) throws(ReceiptFault) {
+        var algorithms = Cursor(set)
+        var isListed = false
+        while !algorithms.isAtEnd {
+            let listed = try algorithms.algorithm("a digest algorithm", &reader)
+            if reader.equal(listed, digest) { isListed = true }
+        }
+        guard isListed else { throw .malformed("the signer's digest is not among the listed ones") }
+    }
+
+    private static func signedAttributes(
+        _ element: BERElement, _ reader: inout BERReader
+    ) throws(ReceiptFault) -> SignedAttributes {
+        // The signature is over the DER form; another form would have to be encoded anew.
+        guard !element.hasIndefiniteLength else { throw .malformed("the signed attributes are not in DER") }
+        var messageDigest: Range<Int>?
+        var hasContentType = false
+        var attributes = Cursor(element)
+        while !attributes.isAtEnd {
+            var attribute = Cursor(try attributes.next(BERTag.sequence, "a signed attribute", &reader))
+            let type = try attribute.next(BERTag.objectIdentifier, "the type of a signed attribute", &reader)
+            var values = Cursor(try attribute.next(BERTag.set, "the value of a signed attribute", &reader))
+            try attribute.end("a signed attribute")
+            if reader.equal(type.contents, ReceiptOID.messageDigest) {
+                guard messageDigest == nil else { throw .malformed("it has two signed digests") }
+                messageDigest = try values.next(BERTag.octetString, "the signed digest", &reader).contents
+                try values.end("the signed digest")
+            } else if reader.equal(type.contents, ReceiptOID.contentType) {
+                guard !hasContentType else { throw .malformed("it has two signed content types") }
+                hasContentType = true
+                try values.objectIdentifier(ReceiptOID.data, "the signed content type `data`", &reader)
+                try values.end("the signed content type")
+            }
+        }
+        guard let messageDigest else { throw .malformed("the signed attributes lack a digest") }
+        guard hasContentType else { throw .malformed("the signed attributes lack a content type") }
+        return SignedAttributes(encoding: element.encoding, messageDigest: messageDigest)
+    }
+}
+
+/// Goes through the elements inside of one element.
+private struct Cursor {
+    private var position: Int
+    private let limit: Int
+
+    init(_ element: BERElement) {
+        position = element.contents.lowerBound
+        limit = element.contents.upperBound
+    }
+
+    var isAtEnd: Bool { position == limit }
+
+    func end(_ name: StaticString) throws(ReceiptFault) {
+        guard isAtEnd else { throw .malformed("\(name) has more parts than it may") }
+    }
+
+    mutating func next(_ reader: inout BERReader) throws(ReceiptFault) -> BERElement {
+        let element = try reader.element(at: position, before: limit)
+        position = element.end
+        return element
+    }
+
+    mutating func next(
+        _ tag: UInt8, _ name: StaticString, _ reader: inout BERReader
+    ) throws(ReceiptFault) -> BERElement {
+        let element = try reader.element(tag, at: position, before: limit, name)
+        position = element.end
+        return element
+    }
+
+    /// An optional part: nil, and nothing read, where the next element has another tag.
+    mutating func next(ifTagged tag: UInt8, _ reader: inout BERReader) throws(ReceiptFault) -> BERElement? {
+        guard !isAtEnd, position < reader.bytes.count, reader.bytes[position] == tag else { return nil }
+        return try next(&reader)
+    }
+
+    mutating func objectIdentifier(
+        _ expected: [UInt8], _ name: StaticString, _ reader: inout BERReader
+    ) throws(ReceiptFault) {
+        let element = try next(BERTag.objectIdentifier, name, &reader)
+        guard reader.equal(element.contents, expected) else { throw .malformed("\(name) is missing") }
+    }
+
+    mutating func version(
+        _ expected: UInt64, _ name: StaticString, _ reader: inout BERReader
+    ) throws(ReceiptFault) {
+        let element = try next(BERTag.integer, name, &reader)
+        guard reader.unsignedInteger(in: element.contents) == expected else {
+            throw .malformed("\(name) is not \(expected)")
+        }
+    }
+
+    /// An AlgorithmIdentifier whose parameters are absent or NULL: Apple writes NULL, OpenSSL nothing.
+    mutating func algorithm(
+        _ name: StaticString, _ reader: inout BERReader
+    ) throws(ReceiptFault) -> Range<Int> {
+        var parts = Cursor(try next(BERTag.sequence, name, &reader))
+        let identifier = try parts.next(BERTag.objectIdentifier, name, &reader)
+        if !parts.isAtEnd {
+            let parameters = try parts.next(BERTag.null, name, &reader)
+            guard parameters.contents.isEmpty else { throw .malformed("\(name) has parameters") }
+        }
+        try parts.end(name)
+        return identifier.contents
+    }
+}

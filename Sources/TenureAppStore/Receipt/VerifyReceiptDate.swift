@@ -1,0 +1,34 @@
+import Foundation
+
+/// Dates as `verifyReceipt` writes them: three members, `X`, `X_ms` and `X_pst`.
+enum VerifyReceiptDate {
+    static func members(_ name: String, _ date: Date) -> [JSONObject.Member] {
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+        // A receipt's dates have four digits of year.
+        let number = Int64(exactly: milliseconds) ?? 0
+        var members = [
+            JSONObject.Member(name: name, value: .string(ReceiptDate.verifyReceiptText(date) + " Etc/GMT")),
+            JSONObject.Member(name: name + "_ms", value: .string(String(number))),
+        ]
+        // A bare machine may lack the time zones.
+        if let zone = TimeZone(identifier: "America/Los_Angeles") {
+            let text = ReceiptDate.verifyReceiptText(date, secondsFromGMT: zone.secondsFromGMT(for: date))
+            members.append(JSONObject.Member(name: name + "_pst", value: .string(text + " America/Los_Angeles")))
+        }
+        return members
+    }
+
+    /// Reads `2020-07-22 17:39:08 Etc/GMT`; nil where the text is none.
+    static func date(fromText text: String) -> Date? {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2] == "Etc/GMT" else { return nil }
+        let rfc3339 = Array("\(parts[0])T\(parts[1])Z".utf8)
+        return ReceiptDate.date(in: rfc3339, rfc3339.indices)
+    }
+
+    /// Reads milliseconds since 1970, as a number or a text, with or without a fraction; nil where it is none.
+    static func date(fromMilliseconds text: String) -> Date? {
+        guard let milliseconds = Double(text), milliseconds.isFinite, abs(milliseconds) < 1e15 else { return nil }
+        return Date(timeIntervalSince1970: milliseconds / 1000)
+    }
+}

@@ -1,0 +1,47 @@
+/// Writes the little ASN.1 of which a receipt consists.
+enum DERWriter {
+    static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        [tag] + length(contents.count) + contents
+    }
+
+    /// BER, of indefinite length: closed by end-of-contents octets.
+    static func indefinite(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
+        [tag, 0x80] + contents + [0, 0]
+    }
+
+    static func integer(_ value: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = value
+        repeat {
+            bytes.insert(UInt8(truncatingIfNeeded: rest), at: 0)
+            rest >>= 8
+        } while rest > 0
+        // A leading bit of 1 would make it negative.
+        if let first = bytes.first, first >= 0x80 { bytes.insert(0, at: 0) }
+        return element(0x02, bytes)
+    }
+
+    static func octetString(_ bytes: [UInt8]) -> [UInt8] { element(0x04, bytes) }
+    static func utf8String(_ text: String) -> [UInt8] { element(0x0C, Array(text.utf8)) }
+    static func ia5String(_ text: String) -> [UInt8] { element(0x16, Array(text.utf8)) }
+    static func sequence(_ parts: [UInt8]...) -> [UInt8] { element(0x30, parts.flatMap { $0 }) }
+    static func set(_ parts: [[UInt8]]) -> [UInt8] { element(0x31, parts.flatMap { $0 }) }
+    static func objectIdentifier(_ contents: [UInt8]) -> [UInt8] { element(0x06, contents) }
+    static let null: [UInt8] = [0x05, 0x00]
+
+    /// The order that DER wants inside of a SET OF: X.690, section 11.6.
+    static func sorted(_ parts: [[UInt8]]) -> [[UInt8]] {
+        parts.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private static func length(_ count: Int) -> [UInt8] {
+        guard count >= 0x80 else { return [UInt8(truncatingIfNeeded: count)] }
+        var bytes: [UInt8] = []
+        var rest = count
+        while rest > 0 {
+            bytes.insert(UInt8(truncatingIfNeeded: rest), at: 0)
+            rest >>= 8
+        }
+        return [0x80 | UInt8(truncatingIfNeeded: bytes.count)] + bytes
+    }
+}

@@ -1,0 +1,149 @@
+import Crypto
+import CryptoExtras
+import Foundation
+import TenureAppStore
+
+/// How a receipt is written around its attributes.
+public struct ReceiptStyle: Sendable, Hashable {
+    public enum Form: Sendable, Hashable {
+        /// As the App Store signs: definite lengths, attributes sorted.
+        case der
+        /// As Xcode and OpenSSL's streams write: indefinite lengths, the content in chunks, attributes unsorted.
+        case ber
+    }
+
+    public enum Digest: Sendable, Hashable {
+        /// Receipts from before 2025.
+        case sha1
+        case sha256
+    }
+
+    public var form: Form
+    public var digest: Digest
+    /// Apple has none; OpenSSL and BouncyCastle write them unless told otherwise.
+    public var hasSignedAttributes: Bool
+    /// Names the digest in the signature's algorithm too, instead of plain `rsaEncryption`.
+    public var namesDigestInSignature: Bool
+
+    public init(
+        form: Form = .der,
+        digest: Digest = .sha256,
+        hasSignedAttributes: Bool = false,
+        namesDigestInSignature: Bool = false
+    ) {
+        self.form = form
+        self.digest = digest
+        self.hasSignedAttributes = hasSignedAttributes
+        self.namesDigestInSignature = namesDigestInSignature
+    }
+}
+
+/// A receipt in the making: every part of it can be spoilt before or after it is signed.
+struct ReceiptAssembly {
+    var content: [UInt8]
+    /// Written instead of the content that was signed.
+    var shownContent: [UInt8]?
+    var certificates: [[UInt8]]
+    var signer: ParsedCertificate
+    var key: AuthorityKey
+    var style: ReceiptStyle
+    /// Written instead of the true ones.
+    var digestOID: [UInt8]?
+    var signatureOID: [UInt8]?
+    var hasNullParameters = true
+    var signers = 1
+    var isDetached = false
+    var chunkSize = 200
+    var signedAttributes: [[UInt8]]?
+    /// Changes the finished bytes.
+    var finish: (([UInt8]) -> [UInt8])?
+
+    init(content: [UInt8], chain: [IssuedCertificate], style: ReceiptStyle) throws {
+        guard let leaf = chain.first else { throw MintingError("a receipt needs a signer") }
+        self.content = content
+        certificates = chain.map(\.der)
+        signer = leaf.certificate
+        key = leaf.key
+        self.style = style
+    }
+
+    private typealias OID = ReceiptOID
+
+    func bytes() throws -> [UInt8] {
+        let wrap = style.form == .ber ? DERWriter.indefinite : DERWriter.element
+        let digest = algorithm(digestOID ?? (style.digest == .sha1 ? OID.sha1 : OID.sha256))
+        var encapsulated = DERWriter.objectIdentifier(OID.data)
+        if !isDetached { encapsulated += wrap(0xA0, octets(shownContent ?? content)) }
+
+        var parts = DERWriter.integer(1) + DERWriter.set([digest]) + wrap(0x30, encapsulated)
+        if !certificates.isEmpty { parts += DERWriter.element(0xA0, certificates.flatMap { $0 }) }
+        parts += DERWriter.set(Array(repeating: try signerInfo(digest: digest), count: signers))
+
+        let receipt = wrap(0x30, DERWriter.objectIdentifier(OID.signedData) + wrap(0xA0, wrap(0x30, parts)))
+        return finish?(receipt) ?? receipt
+    }
+
+    private func octets(_ bytes: [UInt8]) -> [UInt8] {
+        guard style.form == .ber else { return DERWriter.octetString(bytes) }
+        let chunks = stride(from: 0, to: bytes.count, by: chunkSize)
+            .map { DERWriter.octetString(Array(bytes[$0..<min($0 + chunkSize, bytes.count)])) }
+        return DERWriter.indefinite(0x24, chunks.flatMap { $0 })
+    }
+
+    private func signerInfo(digest: [UInt8]) throws -> [UInt8] {
+        var parts = DERWriter.integer(1)
+        parts += DERWriter.sequence(signer.issuer, DERWriter.element(0x02, signer.serialNumber))
+        parts += digest
+        var signed = content
+        if style.hasSignedAttributes {
+            let attributes = DERWriter.sorted(signedAttributes ?? soundSignedAttributes).flatMap { $0 }
+            signed = DERWriter.element(0x31, attributes)
+            parts += DERWriter.element(0xA0, attributes)
+        }
+        parts += algorithm(signatureOID ?? soundSignatureOID)
+        parts += DERWriter.octetString(try sign(signed))
+        return DERWriter.element(0x30, parts)
+    }
+
+    private var soundSignatureOID: [UInt8] {
+        guard style.namesDigestInSignature else { return OID.rsaEncryption }
+        return style.digest == .sha1 ? OID.sha1WithRSA : OID.sha256WithRSA
+    }
+
+    var soundSignedAttributes: [[UInt8]] {
+        [Self.contentTypeAttribute, Self.messageDigestAttribute(hash(content))]
+    }
+
+    static let contentTypeAttribute = attribute(OID.contentType, DERWriter.objectIdentifier(OID.data))
+
+    static func messageDigestAttribute(_ digest: [UInt8]) -> [UInt8] {
+        attribute(OID.messageDigest, DERWriter.octetString(digest))
+    }
+
+    private static func attribute(_ type: [UInt8], _ value: [UInt8]) -> [UInt8] {
+        DERWriter.sequence(DERWriter.objectIdentifier(type), DERWriter.set([value]))
+    }
+
+    func hash(_ bytes: [UInt8]) -> [UInt8] {
+        style.digest == .sha1 ? Array(Insecure.SHA1.hash(data: bytes)) : Array(SHA256.hash(data: bytes))
+    }
+
+    private func sign(_ bytes: [UInt8]) throws -> [UInt8] {
+        switch key {
+        case .rsa(let key):
+            let signature =
+                switch style.digest {
+                case .sha1: try key.signature(for: Insecure.SHA1.hash(data: bytes), padding: .insecurePKCS1v1_5)
+                case .sha256: try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5)
+                }
+            return Array(signature.rawRepresentation)
+        // What no verifier takes, on request.
+        case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).derRepresentation)
+        case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: bytes)).derRepresentation)
+        }
+    }
+
+    private func algorithm(_ identifier: [UInt8]) -> [UInt8] {
+        DERWriter.sequence(DERWriter.objectIdentifier(identifier), hasNullParameters ? DERWriter.null : [])
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+public import TenureAppStore
+
+/// What can be wrong, or only unusual, with a receipt under a sound chain.
+public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
+    // The container.
+    case trailingByte, truncated, longLength, tagOfSeveralBytes, indefinitePrimitive, deepNesting
+    case detached, extraSigner, noSigner, wrongSignedDataVersion
+    case signerNotInBag, signerTwice, noCertificates, noIntermediate, tooManyCertificates
+    case digestMD5, digestSHA512, signatureECDSA, mismatchedSignatureAlgorithm
+    // The signature.
+    case tamperedContent, foreignSigner
+    case foreignSignedDigest, signedAttributesWithoutDigest, signedAttributesWithoutContentType
+    // The content.
+    case trailingContentByte, attributeTypeOverflow, negativeAttributeType, attributeOfThreeValues
+    case noReceiptType, noBundleID, emptyBundleID, invalidUTF8
+    case duplicateReceiptType, duplicateBundleID, duplicateAppVersion, duplicateOpaqueValue, duplicateHash
+    case duplicateCreationDate, duplicateOriginalVersion, duplicateOriginalPurchaseDate
+    case unreadableCreationDate, unreadableOriginalPurchaseDate, unreadableExpirationDate
+    case unreadablePurchaseDate, unreadableExpiresDate, unreadableCancellationDate
+    case purchaseWithoutProduct, purchaseWithoutTransaction, duplicateCancellationDate
+    case futureCreation, wrongBundle, wrongBundleCase, decomposedBundle
+    case sandbox, xcodeClaim, unknownReceiptType
+    case oversized
+    // Unusual, and sound.
+    case noCreationDate, unknownAttributes, repeatedUnknownAttribute, unsortedAttributes, rootFirst, noNullParameters
+    case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
+    case fractionalDate, dateWithOffset, foreignCertificateInBag, garbageRoot
+
+    /// What a verifier says, configured for `com.example.calculator` and Production; nil where it accepts.
+    public var rejection: Rejection.Code? {
+        switch self {
+        case .digestMD5, .digestSHA512, .signatureECDSA, .mismatchedSignatureAlgorithm: .unsupportedAlgorithm
+        case .noCertificates, .signerNotInBag: .malformed
+        case .noIntermediate: .untrustedChain
+        case .tamperedContent, .foreignSigner, .foreignSignedDigest: .badSignature
+        case .futureCreation: .expiredAtSigning
+        case .wrongBundle, .wrongBundleCase, .decomposedBundle: .wrongApp
+        case .sandbox, .xcodeClaim, .unknownReceiptType: .wrongEnvironment
+        case .oversized: .tooLarge
+        case .noCreationDate, .unknownAttributes, .repeatedUnknownAttribute, .unsortedAttributes, .rootFirst,
+            .noNullParameters, .opensslSignedAttributes, .chunkedContent, .nestedChunks, .indefiniteLengths,
+            .unreadableUndocumentedDate, .fractionalDate, .dateWithOffset, .foreignCertificateInBag, .garbageRoot:
+            nil
+        default: .malformed
+        }
+    }
+}

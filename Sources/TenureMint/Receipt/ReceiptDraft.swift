@@ -1,0 +1,109 @@
+import Crypto
+public import Foundation
+package import TenureAppStore
+
+/// The attributes of a receipt, or of one in-app purchase in it, before they are signed.
+public struct ReceiptDraft: Sendable, Hashable {
+    public enum Value: Sendable, Hashable {
+        /// Written as the string type that the table names; in a date attribute it can be any text.
+        case text(String)
+        case number(UInt64)
+        case flag(Bool)
+        case date(Date)
+        /// What the attribute's octet string holds, as it is.
+        case octets([UInt8])
+        /// An in-app purchase.
+        case purchase(ReceiptDraft)
+    }
+
+    public struct Attribute: Sendable, Hashable {
+        public var type: UInt64
+        public var value: Value
+
+        public init(type: UInt64, value: Value) {
+            self.type = type
+            self.value = value
+        }
+    }
+
+    /// In the order in which BER writes them; DER sorts.
+    public var attributes: [Attribute] = []
+    /// For whose device the hash is computed, unless `sha1_hash` is set: the bytes of the `identifierForVendor`, or of
+    /// a Mac's MAC address. Nil: no hash.
+    public var deviceIdentifier: [UInt8]?
+
+    public init() {}
+
+    /// The value of the first attribute of this number.
+    public subscript(type: UInt64) -> Value? {
+        get { attributes.first { $0.type == type }?.value }
+        set {
+            let index = attributes.firstIndex { $0.type == type }
+            switch (index, newValue) {
+            case (let index?, let value?): attributes[index].value = value
+            case (let index?, nil): attributes.remove(at: index)
+            case (nil, let value?): attributes.append(Attribute(type: type, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    package subscript(attribute: ReceiptAttribute) -> Value? {
+        get { self[UInt64(attribute.rawValue)] }
+        set { self[UInt64(attribute.rawValue)] = newValue }
+    }
+
+    public var purchases: [ReceiptDraft] {
+        get {
+            attributes.compactMap { if case .purchase(let purchase) = $0.value { purchase } else { nil } }
+        }
+        set {
+            let type = UInt64(ReceiptAttribute.inAppPurchase.rawValue)
+            attributes.removeAll { $0.type == type }
+            attributes += newValue.map { Attribute(type: type, value: .purchase($0)) }
+        }
+    }
+
+    // MARK: Encoding
+
+    /// The content that is signed: `SET OF SEQUENCE { type, version, value }`.
+    func encoded(sorted: Bool) -> [UInt8] {
+        DERWriter.set(encodedAttributes(sorted: sorted))
+    }
+
+    func encodedAttributes(sorted: Bool) -> [[UInt8]] {
+        var encoded = attributes.map { Self.encode(type: $0.type, octets: octets(of: $0, sorted: sorted)) }
+        if self[.sha1Hash] == nil, let hash = deviceHash {
+            encoded.append(Self.encode(type: UInt64(ReceiptAttribute.sha1Hash.rawValue), octets: hash))
+        }
+        return sorted ? DERWriter.sorted(encoded) : encoded
+    }
+
+    static func encode(type: UInt64, octets: [UInt8]) -> [UInt8] {
+        // Apple's opaque value has the version 2, and nothing else.
+        let version: UInt64 = type == UInt64(ReceiptAttribute.opaqueValue.rawValue) ? 2 : 1
+        return DERWriter.sequence(DERWriter.integer(type), DERWriter.integer(version), DERWriter.octetString(octets))
+    }
+
+    private func octets(of attribute: Attribute, sorted: Bool) -> [UInt8] {
+        let encoding = Int32(exactly: attribute.type).flatMap(ReceiptAttribute.init(rawValue:))?.encoding
+        switch attribute.value {
+        case .octets(let bytes): return bytes
+        case .number(let number): return DERWriter.integer(number)
+        case .flag(let flag): return DERWriter.integer(flag ? 1 : 0)
+        case .date(let date): return DERWriter.ia5String(ReceiptDate.text(date))
+        case .text(let text): return encoding == .utf8String ? DERWriter.utf8String(text) : DERWriter.ia5String(text)
+        case .purchase(let purchase): return purchase.encoded(sorted: sorted)
+        }
+    }
+
+    /// Section 3.5 of the formats: the device, the opaque value and the encoded bundle id.
+    private var deviceHash: [UInt8]? {
+        guard let deviceIdentifier,
+            let opaque = attributes.first(where: { $0.type == UInt64(ReceiptAttribute.opaqueValue.rawValue) }),
+            let bundle = attributes.first(where: { $0.type == UInt64(ReceiptAttribute.bundleID.rawValue) })
+        else { return nil }
+        let bytes = deviceIdentifier + octets(of: opaque, sorted: true) + octets(of: bundle, sorted: true)
+        return Array(Insecure.SHA1.hash(data: bytes))
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+public import TenureAppStore
+import TenureCore
+
+extension ReceiptDraft {
+    /// Sets one attribute from text, as `--set field=value` gives it: by `verifyReceipt`'s name (`attribute_N` for one
+    /// that has none), of a purchase as `in_app.0.product_id`; the number behind the last one adds a purchase.
+    ///
+    /// Instants are RFC 3339 or milliseconds since 1970; opaque values are Base64; an empty text removes the attribute.
+    /// Throws `MintingError` where there is no such attribute, or the text is no value of its type.
+    public mutating func set(_ name: String, to text: String) throws(MintingError) {
+        let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        if path.first == ReceiptAttribute.inAppPurchase.name {
+            guard path.count == 3, let index = Int(path[1]), index >= 0 else {
+                throw MintingError("write `\(name)` as `in_app.0.product_id`: the purchase by number, then its attribute")
+            }
+            var all = purchases
+            guard index <= all.count else {
+                throw MintingError("there are \(all.count) purchases; the next one is `in_app.\(all.count)`")
+            }
+            if index == all.count { all.append(ReceiptDraft()) }
+            try all[index].set(path[2], to: text, inApp: true)
+            purchases = all
+        } else {
+            try set(name, to: text, inApp: false)
+        }
+    }
+
+    /// Sets attributes from JSON with `verifyReceipt`'s names, as `inspect --json` prints them; null removes one.
+    public mutating func set(_ json: JSONObject) throws(MintingError) {
+        try set(json, inApp: false)
+    }
+
+    private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
+        for member in json.members {
+            // The other two spellings of a date.
+            if member.name.hasSuffix("_ms") || member.name.hasSuffix("_pst"), json[member.name.dateName] != nil { continue }
+            switch member.value {
+            case .array(let elements) where member.name == ReceiptAttribute.inAppPurchase.name && !inApp:
+                var all: [ReceiptDraft] = []
+                for element in elements {
+                    guard case .object(let object) = element else {
+                        throw MintingError("`in_app` is a list of objects")
+                    }
+                    var purchase = ReceiptDraft()
+                    try purchase.set(object, inApp: true)
+                    all.append(purchase)
+                }
+                purchases = all
+            case .string(let text), .number(let text): try set(member.name, to: text, inApp: inApp)
+            case .boolean(let flag): try set(member.name, to: flag ? "true" : "false", inApp: inApp)
+            case .null: try set(member.name, to: "", inApp: inApp)
+            case .array, .object: throw MintingError("`\(member.name)` is a single value")
+            }
+        }
+    }
+
+    private mutating func set(_ name: String, to text: String, inApp: Bool) throws(MintingError) {
+        if let attribute = ReceiptAttribute(named: name, inApp: inApp), attribute != .inAppPurchase {
+            self[attribute] = text.isEmpty ? nil : try attribute.value(from: text)
+        } else if name.hasPrefix("attribute_"), let type = UInt64(name.dropFirst("attribute_".count)) {
+            guard let bytes = Base64.standard.decode(Array(text.utf8)[...]) else {
+                throw MintingError("`\(name)` is Base64, and `\(text)` is none")
+            }
+            self[type] = text.isEmpty ? nil : .octets(bytes)
+        } else {
+            let names = ReceiptAttribute.allCases.filter { $0.isInApp == inApp }.map(\.name)
+            throw MintingError(
+                "there is no attribute `\(name)`; the attributes here are \(names.joined(separator: ", ")) and `attribute_N`")
+        }
+    }
+}
+
+extension String {
+    /// `purchase_date` of `purchase_date_ms` and `purchase_date_pst`.
+    fileprivate var dateName: String {
+        hasSuffix("_ms") ? String(dropLast(3)) : String(dropLast(4))
+    }
+}
+
+extension ReceiptAttribute {
+    fileprivate func value(from text: String) throws(MintingError) -> ReceiptDraft.Value {
+        switch encoding {
+        case .utf8String, .ia5String: return .text(text)
+        case .date:
+            guard let date = Date(written: text) ?? ReceiptDate.date(fromAnyText: text) else {
+                throw MintingError(
+                    "`\(name)` is an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
+            }
+            return .date(date)
+        case .integer:
+            guard let number = UInt64(text) else {
+                throw MintingError("`\(name)` is a whole number that is not negative, and `\(text)` is none")
+            }
+            return .number(number)
+        case .boolean:
+            switch text {
+            case "true", "1": return .flag(true)
+            case "false", "0": return .flag(false)
+            default: throw MintingError("`\(name)` is true or false, and not `\(text)`")
+            }
+        case .raw, .attributes:
+            guard let bytes = Base64.standard.decode(Array(text.utf8)[...]) else {
+                throw MintingError("`\(name)` is Base64, and `\(text)` is none")
+            }
+            return .octets(bytes)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+struct ReceiptEvidenceTests {
+    private func verified(_ changes: [(String, String)] = []) throws -> Verified<ReceiptPayload> {
+        let receipt = try ReceiptWorld.minter().mint { draft in
+            for (name, text) in changes { try draft.set(name, to: text) }
+        }
+        return try ReceiptWorld.verifier([.production, .sandbox]).verifyReceipt(receipt, now: ReceiptWorld.instant)
+    }
+
+    @Test func `the app's part proves version, date and id`() throws {
+        let proof = try verified([("preorder_date", "2014-08-01T00:00:00Z")]).proof
+        #expect(proof.kind == .receipt)
+        #expect(proof.id == .download("500000000000037"))
+        #expect(proof.signedDate == ReceiptWorld.instant)
+        #expect(proof.originalAppVersion == "37")
+        #expect(proof.originalPurchaseDate == Date(timeIntervalSince1970: 1_409_997_600))
+        #expect(proof.preorderDate == Date(timeIntervalSince1970: 1_406_851_200))
+        #expect(proof.revocationDate == nil)
+        #expect(proof.expirationDate == nil)
+    }
+
+    @Test(arguments: ["1", "2", "3"])
+    func `the platform of the device says nothing of the first acquisition`(_ code: String) throws {
+        #expect(try verified([("platform_code", code)]).proof.originalPlatform == nil)
+    }
+
+    @Test func `a download id beyond 2^53 keeps all its digits`() throws {
+        #expect(try verified([("download_id", "18446744073709551615")]).proof.id == .download("18446744073709551615"))
+        #expect(try verified([("download_id", "0")]).proof.id == nil)
+        #expect(try verified([("download_id", "")]).proof.id == nil)
+    }
+
+    @Test func `absent and empty originals are nil`() throws {
+        let proof = try verified([("original_application_version", ""), ("original_purchase_date", "")]).proof
+        #expect(proof.originalAppVersion == nil)
+        #expect(proof.originalPurchaseDate == nil)
+        let receipt = try ReceiptWorld.minter().mint { $0.attributes.removeAll { $0.type == 18 }
+            $0.attributes.append(.init(type: 18, value: .text("")))
+        }
+        #expect(try UnverifiedReceipt(receipt).payload.originalPurchaseDate == nil)
+    }
+
+    @Test func `a licence ends in a volume purchase only, and never in the year 4001`() throws {
+        let end = "2027-01-01T00:00:00Z"
+        let date = Date(timeIntervalSince1970: 1_798_761_600)
+        #expect(try verified([("expiration_date", end)]).proof.expirationDate == nil)
+        for type in ["ProductionVPP", "ProductionVPPSandbox"] {
+            #expect(try verified([("receipt_type", type), ("expiration_date", end)]).proof.expirationDate == date)
+            for never in ["4001-01-01T00:00:00Z", "4000-12-31T14:00:00Z"] {
+                #expect(try verified([("receipt_type", type), ("expiration_date", never)]).proof.expirationDate == nil)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("0", Purchase.ProductType.nonConsumable), ("1", .consumable), ("2", .nonRenewing), ("3", .autoRenewable),
+        ("4", .unknown("4")),
+    ])
+    func `product types are read, and unknown ones kept`(_ text: String, _ type: Purchase.ProductType) throws {
+        #expect(try verified([("in_app.0.product_type", text)]).purchases.map(\.type) == [type])
+    }
+
+    @Test func `a cancellation is a revocation`() throws {
+        let cancelled = try verified([("in_app.0.cancellation_date", "2016-01-01T00:00:00Z")])
+        #expect(cancelled.purchases.map(\.revocationDate) == [Date(timeIntervalSince1970: 1_451_606_400)])
+        #expect(try verified().purchases.map(\.revocationDate) == [nil])
+    }
+
+    @Test func `a purchase carries its ids and dates`() throws {
+        let purchase = try #require(
+            try verified([
+                ("in_app.0.original_transaction_id", "410000000000000"), ("in_app.0.expires_date", "2026-12-01T00:00:00Z"),
+            ]).purchases.first)
+        #expect(purchase.transactionID == "410000000000001")
+        #expect(purchase.originalTransactionID == "410000000000000")
+        #expect(purchase.purchaseDate == Date(timeIntervalSince1970: 1_435_744_800))
+        #expect(purchase.expiresDate == Date(timeIntervalSince1970: 1_796_083_200))
+        #expect(purchase.signedDate == ReceiptWorld.instant)
+        // Xcode leaves it out.
+        #expect(try verified([("in_app.0.original_transaction_id", "")]).purchases.first?.originalTransactionID == "410000000000001")
+    }
+}

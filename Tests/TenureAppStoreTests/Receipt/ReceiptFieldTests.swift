@@ -1,0 +1,102 @@
+import Foundation
+import TenureAppStore
+import TenureMint
+import Testing
+
+struct ReceiptFieldTests {
+    @Test func `every attribute of the table is shown under its name`() throws {
+        let receipt = try ReceiptWorld.minter().mint { draft in
+            for attribute in ReceiptAttribute.allCases where attribute != .inAppPurchase {
+                try draft.set((attribute.isInApp ? "in_app.0." : "") + attribute.name, to: attribute.sampleText)
+            }
+        }
+        let fields = try UnverifiedReceipt(receipt).payload.fields
+        let purchase = try #require(fields.last)
+        guard case .fields(let inApp) = purchase.value else {
+            Issue.record("the purchases do not come last")
+            return
+        }
+        let shown = Set((fields + inApp).map(\.type))
+        #expect(shown == Set(ReceiptAttribute.allCases.map(\.rawValue)))
+        for field in fields + inApp {
+            if case .malformed = field.value { Issue.record("\(field.name) cannot be read") }
+        }
+    }
+
+    @Test func `JSON has verifyReceipt's names and types`() throws {
+        let json = try UnverifiedReceipt(ReceiptWorld.minter().mint()).payload.verifyReceiptJSON
+        #expect(json["receipt_type"] == .string("Production"))
+        #expect(json["adam_id"] == .number("828838134"))
+        #expect(json["app_item_id"] == .number("828838134"))
+        #expect(json["bundle_id"] == .string("com.example.calculator"))
+        #expect(json["download_id"] == .number("500000000000037"))
+        #expect(json["original_application_version"] == .string("37"))
+        #expect(json["original_purchase_date"] == .string("2014-09-06 10:00:00 Etc/GMT"))
+        #expect(json["original_purchase_date_ms"] == .string("1409997600000"))
+        #expect(json["preorder_date"] == nil)
+        guard case .array(let purchases)? = json["in_app"], case .object(let purchase)? = purchases.first else {
+            Issue.record("there is no purchase")
+            return
+        }
+        #expect(purchase["quantity"] == .string("1"))
+        #expect(purchase["is_trial_period"] == .string("false"))
+        #expect(purchase["purchase_date_ms"] == .string("1435744800000"))
+        #expect(purchase["web_order_line_item_id"] == nil)
+        #expect(purchase["cancellation_date"] == nil)
+    }
+
+    @Test func `unknown attributes are shown as they are`() throws {
+        let fields = try UnverifiedReceipt(ReceiptWorld.minter().mint(with: .unknownAttributes)).payload.fields
+        #expect(fields.first { $0.type == 99 }?.name == "attribute_99")
+        #expect(fields.first { $0.type == 99 }?.value == .bytes([1, 2, 3]))
+    }
+
+    @Test func `an undocumented date that cannot be read is shown as malformed`() throws {
+        let receipt = try ReceiptWorld.minter().mint(with: .unreadableUndocumentedDate)
+        let field = try #require(UnverifiedReceipt(receipt).payload.fields.first { $0.name == "download_date" })
+        guard case .malformed = field.value else {
+            Issue.record("\(field.value)")
+            return
+        }
+    }
+
+    @Test func `chunks inside of attributes are put together`() throws {
+        let fields = try UnverifiedReceipt(ReceiptWorld.minter().mint(with: .nestedChunks)).payload.fields
+        #expect(fields.first { $0.type == 97 }?.value == .bytes([0x0C, 0x02, 0x68, 0x69]))
+    }
+
+    @Test func `what is shown can be minted again`() throws {
+        let minter = try ReceiptWorld.minter()
+        let receipt = try minter.mint()
+        let json = try UnverifiedReceipt(receipt).payload.verifyReceiptJSON
+        var draft = ReceiptDraft()
+        try draft.set(json)
+        let again = try UnverifiedReceipt(minter.mint(draft)).payload.verifyReceiptJSON
+        #expect(again == JSONObject(members: json.members.filter { $0.value != .string("") }).withoutEmptyInPurchases)
+    }
+}
+
+extension JSONObject {
+    /// An empty text removes an attribute, and the numbers that `verifyReceipt` leaves out are lost.
+    fileprivate var withoutEmptyInPurchases: JSONObject {
+        guard case .array(let purchases)? = self["in_app"] else { return self }
+        var result = self
+        result["in_app"] = .array(
+            purchases.map { purchase in
+                guard case .object(let object) = purchase else { return purchase }
+                return .object(JSONObject(members: object.members.filter { $0.value != .string("") }))
+            })
+        return result
+    }
+}
+
+extension ReceiptAttribute {
+    fileprivate var sampleText: String {
+        switch encoding {
+        case .raw, .attributes: "AAECAw=="
+        case .date: "2020-07-22T17:39:08Z"
+        case .integer, .boolean: "1"
+        case .utf8String, .ia5String: self == .receiptType ? "Production" : "sample"
+        }
+    }
+}

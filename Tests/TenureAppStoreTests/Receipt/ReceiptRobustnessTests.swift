@@ -1,0 +1,58 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+struct ReceiptRobustnessTests {
+    private static func receipts() throws -> [[UInt8]] {
+        let minter = try ReceiptWorld.minter()
+        return [
+            try minter.mint(),
+            try minter.mint(minter.draft, style: ReceiptStyle(form: .ber, hasSignedAttributes: true)),
+        ]
+    }
+
+    @Test func `a receipt cut off anywhere never verifies`() throws {
+        let verifier = try ReceiptWorld.verifier()
+        for receipt in try Self.receipts() {
+            for length in 0..<receipt.count {
+                let rejection = try ReceiptWorld.rejection(of: Array(receipt[..<length]), by: verifier)
+                #expect(rejection?.code == .malformed, "cut at \(length)")
+            }
+        }
+    }
+
+    /// The root in the bag is never read: what counts is the configured one.
+    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the root that nobody reads`() throws {
+        let root = try ReceiptWorld.authority.receipts.root.der
+        // Every bad chain is a new one here, and what bounds their number is not what is tested.
+        let trust = try TrustConfiguration(anchors: [.production: ReceiptWorld.authority.anchors])
+        let budget = ChainCache.Budget(burst: 1_000_000, perSecond: 1_000_000)
+        let verifier = AppStoreVerifier(
+            app: AppIdentity(bundleID: "com.example.calculator"), cache: ChainCache(trust: trust, budget: budget))
+        for receipt in try Self.receipts() {
+            let start = try #require(receipt.firstRange(of: root)?.lowerBound)
+            for index in receipt.indices where !(start + 4..<start + root.count).contains(index) {
+                var changed = receipt
+                changed[index] ^= 1 << UInt8(index % 8)
+                guard try ReceiptWorld.rejection(of: changed, by: verifier) == nil else { continue }
+                Issue.record("byte \(index) of \(receipt.count) changed, and it verifies")
+            }
+        }
+    }
+
+    @Test func `elements, depth, certificates and size are bounded`() throws {
+        let minter = try ReceiptWorld.minter()
+        for defect in [ReceiptDefect.deepNesting, .tooManyCertificates, .longLength, .oversized] {
+            let receipt = try minter.mint(with: defect)
+            let started = ContinuousClock.now
+            #expect(try ReceiptWorld.rejection(of: receipt) != nil)
+            #expect(ContinuousClock.now - started < .seconds(2))
+        }
+        // More attributes than any genuine receipt has.
+        var draft = minter.draft
+        draft.attributes += Array(repeating: .init(type: 98, value: .octets([])), count: 70_000)
+        #expect(try ReceiptWorld.rejection(of: minter.mint(draft))?.code == .malformed)
+    }
+}

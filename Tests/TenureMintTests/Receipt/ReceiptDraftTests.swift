@@ -1,0 +1,52 @@
+import Foundation
+import TenureAppStore
+import TenureMint
+import Testing
+
+struct ReceiptDraftTests {
+    @Test func `attributes are set by verifyReceipt's names, and removed by an empty text`() throws {
+        var draft = ReceiptDraft()
+        try draft.set("bundle_id", to: "com.example.calculator")
+        try draft.set("adam_id", to: "828838134")
+        try draft.set("original_purchase_date", to: "1409997600000")
+        try draft.set("attribute_99", to: "AAEC")
+        #expect(draft[2] == .text("com.example.calculator"))
+        #expect(draft[1] == .number(828_838_134))
+        #expect(draft[18] == .date(Date(timeIntervalSince1970: 1_409_997_600)))
+        #expect(draft[99] == .octets([0, 1, 2]))
+        try draft.set("bundle_id", to: "")
+        #expect(draft[2] == nil)
+    }
+
+    @Test func `purchases are set by their number`() throws {
+        var draft = ReceiptDraft()
+        try draft.set("in_app.0.product_id", to: "a")
+        try draft.set("in_app.1.product_id", to: "b")
+        try draft.set("in_app.0.is_trial_period", to: "true")
+        #expect(draft.purchases.map { $0[1702] } == [.text("a"), .text("b")])
+        #expect(draft.purchases.first?[1713] == .flag(true))
+    }
+
+    @Test(arguments: [
+        ("bundleID", "x"), ("download_id", "-1"), ("download_id", "many"), ("original_purchase_date", "yesterday"),
+        ("opaque_value", "%"), ("in_app", "x"), ("in_app.x.product_id", "a"), ("in_app.2.product_id", "a"),
+        ("in_app.0.bundle_id", "a"), ("in_app.0.is_trial_period", "maybe"), ("attribute_", "AA=="), ("attribute_1", "A"),
+    ])
+    func `what cannot be set is an error that says so`(_ name: String, _ text: String) {
+        var draft = ReceiptDraft()
+        let error = #expect(throws: MintingError.self) { try draft.set(name, to: text) }
+        #expect(error?.description.contains("`") == true)
+    }
+
+    @Test func `the App Store's form is sorted, and starts as genuine receipts do`() throws {
+        let minter = ReceiptMinter(authority: try TestAuthority(seed: "draft"), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
+        let receipt = try minter.mint()
+        #expect(ReceiptEncoding(recognizing: receipt) == .binary)
+        #expect(receipt.prefix(2) == [0x30, 0x82])
+        let attributes = try #require(UnverifiedReceipt.content(of: receipt))
+        #expect(attributes.first == 0x31)
+        // The shortest attributes come first.
+        let types = try UnverifiedReceipt(receipt).payload.fields.count
+        #expect(types == minter.draft.attributes.count + 1)
+    }
+}
