@@ -113,7 +113,10 @@ let package = Package(
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
         .target(name: "StoreContract", dependencies: ["TenureCore", "TenureStore"], path: "Tests/StoreContract"),
-        .testTarget(name: "TenureStoreTests", dependencies: ["TenureCore", "TenureStore", "StoreContract"]),
+        .testTarget(name: "TenureStoreTests", dependencies: [
+            "TenureCore", "TenureStore", "StoreContract",
+            .product(name: "GRDB", package: "GRDB.swift", condition: service),
+        ]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",

@@ -27,7 +27,7 @@ public func serve(
     let application = try await buildApplication(
         configuration: configuration, logger: logger, onServerRunning: onServerRunning)
     do {
-        try await application.runService(gracefulShutdownSignals: [.sigterm, .sigint])
+        try await application.runService()
     } catch {
         throw ServiceError(listening: error, configuration)
     }
@@ -38,9 +38,10 @@ extension TenureService {
         logger: Logger, router: Router<ServiceContext>? = nil,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
-        let router = try router ?? self.router()
+        let routes: Router<ServiceContext>
+        if let router { routes = router } else { routes = try self.router() }
         return Application(
-            responder: router.buildResponder(),
+            responder: routes.buildResponder(),
             server: .http1(configuration: .init(idleTimeout: .seconds(75))),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: nil),

@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import TenureAPI
 import TenureAppStore
+import TenureCore
 import TenureStore
 
 /// The wired parts of one running service.

@@ -1,5 +1,11 @@
 import Foundation
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A secret in a file that only its owner can read: made on first need, and never replaced.
 struct SecretFile {
     let path: String
@@ -20,13 +26,14 @@ struct SecretFile {
             throw failure("read it")
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure("read it") }
-        guard status.st_mode & 0o077 == 0 else {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let mode = attributes[.posixPermissions] as? NSNumber
+        else { throw failure("read the rights of it") }
+        guard mode.intValue & 0o077 == 0 else {
             throw .keyFile(path: path, detail: "others than its owner can read it; run `chmod 600` on it, or remove it")
         }
         var contents = [UInt8](repeating: 0, count: 4096)
-        let count = contents.withUnsafeMutableBytes { Foundation.read(descriptor, $0.baseAddress, $0.count) }
+        let count = contents.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw failure("read it") }
         return Array(contents.prefix(count))
     }
@@ -37,7 +44,7 @@ struct SecretFile {
         let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("make it") }
         defer { unlink(aside) }
-        let written = contents.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        let written = contents.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
         let isFlushed = fsync(descriptor) == 0
         close(descriptor)
         guard written == contents.count, isFlushed else { throw failure("write it") }
@@ -52,4 +59,13 @@ struct SecretFile {
     private func failure(_ act: String) -> ServiceError {
         .keyFile(path: path, detail: "cannot \(act) (\(String(cString: strerror(errno)).lowercased()))")
     }
+}
+
+// The methods of `SecretFile` hide the system's functions of the same names.
+private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+
+private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, buffer, count)
 }

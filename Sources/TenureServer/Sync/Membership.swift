@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureStore

@@ -1,0 +1,103 @@
+import Foundation
+public import Hummingbird
+public import Logging
+import TenureAPI
+import TenureCore
+import TenureStore
+
+/// What the benchmark `http-customer` needs of the service: a large record, tokens to ask it with, and a route that
+/// sends the same bytes from memory. For the package under `Benchmarks/` only.
+@_spi(Benchmarks)
+public struct CustomerBenchmark: Sendable {
+    private let service: TenureService
+    private let now: Date
+
+    /// The floor: the bytes of one customer's answer, without asking anything.
+    public static let memoryPath = "/benchmark/memory"
+    public static let customerPath = "/v1/customer"
+
+    public init(configuration: ServiceConfiguration) async throws(ServiceError) {
+        service = try await TenureService(configuration)
+        now = configuration.now()
+    }
+
+    /// Adds invented customers until the record holds `count` of them. Their numbers are 1 to `count`.
+    public func fill(to count: Int) async throws {
+        let batch = 10_000
+        var next = 1
+        // Doubling finds the last known number without a verb that only a benchmark needs.
+        while next <= count, try await service.store.customer(Int64(next)) != nil { next += batch }
+        while next <= count {
+            let acts = try (next..<min(next + batch, count + 1)).map { number in
+                let amendment = try amendment(ofCustomer: number)
+                return (
+                    identities: [Identity(.appTransactionID, String(704_000_000_000_000_000 + number))],
+                    realm: Realm(.production), change: { @Sendable (_: Customer?) in amendment }
+                )
+            }
+            _ = try await service.store.amend(acts, at: now)
+            next += batch
+        }
+    }
+
+    /// One who bought the app, and some who bought something in it.
+    private func amendment(ofCustomer number: Int) throws -> Amendment {
+        let id = String(704_000_000_000_000_000 + number)
+        let bought = Date(timeIntervalSince1970: 1_300_000_000 + Double(number % 400_000_000))
+        var amendment = Amendment(of: nil)
+        let proof = AppProof(
+            kind: .appTransaction, signedDate: now.addingTimeInterval(-86_400), id: .appTransaction(id),
+            originalPlatform: number.isMultiple(of: 3) ? .macOS : .iOS,
+            originalAppVersion: number.isMultiple(of: 3) ? "1.\(number % 20)" : String(number % 200),
+            originalPurchaseDate: bought)
+        let product = service.policies.current.entitlements.first?.products.first?.id ?? "com.example.everything"
+        let purchases = (0..<number % 3).map { index in
+            Purchase(
+                transactionID: String(410_000_000_000_000 + number * 10 + index), productID: product,
+                type: .nonConsumable, purchaseDate: bought.addingTimeInterval(Double(index) * 1000), signedDate: now)
+        }
+        amendment.add([], proving: [proof], purchases: purchases)
+        amendment.completePurchases()
+        let evidence = amendment.facts.evidence(in: .production)
+        for decision in try service.policies.decide(amendment.facts, evidence, at: now) {
+            for right in decision.eraRights {
+                amendment.promise(
+                    RecordedPromise(
+                        entitlement: decision.entitlement, acquisition: right.acquisition,
+                        policyVersion: service.policies.currentVersion, until: right.until, recordedAt: now))
+            }
+        }
+        return amendment
+    }
+
+    /// Access tokens of customers spread over 1 to `population`, good for a day.
+    public func accessTokens(_ count: Int, ofCustomersUpTo population: Int) -> [String] {
+        (0..<count).map { index in
+            // Steps of a large prime, so that neighbours in time are none on the disk.
+            let customer = Int64(1 + (index &* 7_919_993) % population)
+            let token = AccessToken(
+                customer: customer, realm: Realm(.production), expiresAt: now.addingTimeInterval(86_400))
+            return service.accessTokenKey.text(of: token)
+        }
+    }
+
+    /// The service as it is, with one route more.
+    public func application(
+        logger: Logger = Logger(label: "tenure"),
+        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) async throws -> some ApplicationProtocol {
+        guard let customer = try await service.store.customer(2) else {
+            throw ServiceError.failed("the benchmark's record is empty; fill it first")
+        }
+        let evidence = customer.evidence
+        var json = JSONWriter()
+        json.value(
+            CustomerAnswer(
+                customer, evidence: evidence,
+                decisions: try service.policies.decide(customer.facts, evidence, at: now)))
+        let bytes = json.bytes
+        let router = try service.router()
+        router.get("benchmark/memory") { _, _ in Response.json(bytes) }
+        return try service.application(logger: logger, router: router, onServerRunning: onServerRunning)
+    }
+}

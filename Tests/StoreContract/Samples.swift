@@ -1,0 +1,54 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+/// Invented entries for the record.
+enum Sample {
+    static let now = Date(timeIntervalSince1970: 1_700_000_000)
+    static let production = Realm(.production)
+    static let header = Array("eyJhbGciOiJFUzI1NiJ9".utf8)
+
+    static func proof(_ id: String = "704", signed days: Double = 0, version: String = "37") -> AppProof {
+        AppProof(
+            kind: .appTransaction, signedDate: now.addingTimeInterval(days * 86_400), id: .appTransaction(id),
+            originalPlatform: .iOS, originalAppVersion: version,
+            originalPurchaseDate: Date(timeIntervalSince1970: 1_400_000_000))
+    }
+
+    static func purchase(_ id: String, signed days: Double = 0, revoked: Bool = false) -> Purchase {
+        Purchase(
+            transactionID: id, productID: "com.example.calculator.everything", type: .nonConsumable,
+            purchaseDate: now, revocationDate: revoked ? now : nil, signedDate: now.addingTimeInterval(days * 86_400))
+    }
+
+    /// A JWS by its shape; the digest is as good as any.
+    static func artifact(_ text: String, _ kind: Artifact.Kind = .appTransaction) -> Artifact {
+        let bytes = kind == .receipt ? Array(text.utf8) : header + Array(".\(text).c2lnbmF0dXJl".utf8)
+        var digest = [UInt8](repeating: 0, count: 32)
+        for (index, byte) in bytes.enumerated() { digest[index % 32] = digest[index % 32] &* 31 &+ byte }
+        return Artifact(kind, bytes: bytes, sha256: digest, signedDate: now)
+    }
+
+    static func promise(_ entitlement: String = "everything", policy: Int64, until: Date? = nil) -> RecordedPromise {
+        RecordedPromise(
+            entitlement: entitlement,
+            acquisition: AcquisitionKey(
+                appTransactionID: "704", downloadID: nil,
+                originalPurchaseDate: Date(timeIntervalSince1970: 1_400_000_000)),
+            policyVersion: policy, until: until, recordedAt: now)
+    }
+}
+
+extension Store {
+    /// Amends by one identity.
+    func amend(
+        _ id: String = "704", in realm: Realm = Sample.production,
+        _ change: @escaping @Sendable (inout Amendment) -> Void
+    ) async throws -> Customer {
+        try await amend([Identity(.appTransactionID, id)], in: realm, at: Sample.now) { known in
+            var amendment = Amendment(of: known)
+            change(&amendment)
+            return (amendment, ())
+        }.0
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenureAPI
+
+@Suite struct `a customer on the wire` {
+    private static let now = Date(timeIntervalSince1970: 1_700_000_000.25)
+
+    private static func answer() throws -> CustomerAnswer {
+        let policy = try Policy(
+            app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: nil)]),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(name: "every \"thing\"", products: [.init(id: "x")], honours: [Honour(era: "paid")]),
+                Entitlement(name: "cloud", products: [.init(id: "yearly")]),
+            ])
+        let purchase = Purchase(
+            transactionID: "2", originalTransactionID: "1", productID: "yearly", type: .autoRenewable,
+            purchaseDate: now, expiresDate: now.addingTimeInterval(60), isFamilyShared: true, signedDate: now)
+        let evidence = Evidence(
+            environment: .production,
+            app: [
+                AppProof(
+                    kind: .appTransaction, signedDate: now, originalPlatform: .iOS, originalAppVersion: "37",
+                    originalPurchaseDate: now)
+            ],
+            transactions: [purchase], purchasesAreComplete: true)
+        return CustomerAnswer(
+            id: "cus_1", environment: .production, isTest: false,
+            decisions: decide(evidence, under: policy, at: now), purchases: evidence.purchases,
+            purchasesAreComplete: true)
+    }
+
+    @Test func `reads as it was written`() throws {
+        var answer = try Self.answer()
+        answer.certificate = "a.b.c"
+        answer.accessToken = AccessTokenResponse(value: "t", expiresAt: Self.now)
+        answer.problems = [ArtifactProblem(artifact: "transactions[3]", code: "unrelated", detail: "x")]
+        var json = JSONWriter()
+        json.value(answer)
+        let read = try JSONDecoder().decode(CustomerResponse.self, from: Data(json.bytes))
+        #expect(read.id == "cus_1")
+        #expect(read.environment == .production)
+        #expect(!read.isTest)
+        #expect(read.certificate == "a.b.c")
+        #expect(read.accessToken == answer.accessToken)
+        #expect(read.problems == answer.problems)
+        #expect(read.purchasesAreComplete)
+        for decision in answer.decisions {
+            let entitlement = try #require(read.entitlements[decision.entitlement])
+            #expect(entitlement.outcome == decision.outcome)
+            #expect(entitlement.until == decision.until)
+            #expect(entitlement.sentence == decision.sentence)
+            #expect(entitlement.settlements == decision.settlements)
+            #expect(entitlement.reasons.map(\.code) == decision.reasons.map(\.code))
+            for (reason, original) in zip(entitlement.reasons, decision.reasons) {
+                #expect(Set(reason.facts.keys) == Set(original.facts.map(\.name)))
+            }
+        }
+        let purchase = try #require(read.purchases.first)
+        #expect(purchase.transactionID == "2")
+        #expect(purchase.originalTransactionID == "1")
+        #expect(purchase.type == "Auto-Renewable Subscription")
+        #expect(purchase.expiresDate == Self.now.addingTimeInterval(60))
+        #expect(purchase.revocationDate == nil)
+        #expect(purchase.isFamilyShared)
+        #expect(!purchase.isUpgraded)
+    }
+
+    @Test func `leaves out what there is not`() throws {
+        var json = JSONWriter()
+        json.value(try Self.answer())
+        let text = String(decoding: json.bytes, as: UTF8.self)
+        for name in ["certificate", "accessToken", "problems", "isTest"] { #expect(!text.contains("\"\(name)\"")) }
+    }
+
+    @Test func `a decision by itself names its entitlement`() throws {
+        let decision = try #require(try Self.answer().decisions.last)
+        var json = JSONWriter()
+        json.value(decision, namesEntitlement: true)
+        let read = try #require(JSONSerialization.jsonObject(with: Data(json.bytes)) as? [String: Any])
+        #expect(read["entitlement"] as? String == "cloud")
+        #expect(read["outcome"] as? String == "granted")
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenureAPI
+
+@Suite struct `JSON as it is written` {
+    @Test(arguments: ["", "plain", "quote \" and \\", "line\nbreak\ttab\r", "\u{0}\u{1F}", "é 😀 “x”", "/"])
+    func `reads back as the same text`(text: String) throws {
+        var json = JSONWriter()
+        json.object { json in
+            json.key(text)
+            json.value(text)
+        }
+        let read = try JSONDecoder().decode([String: String].self, from: Data(json.bytes))
+        #expect(read == [text: text])
+    }
+
+    @Test func `has its commas where they belong, in both layouts`() throws {
+        for layout in [JSONWriter.Layout.compact, .readable] {
+            var json = JSONWriter(layout)
+            json.object { json in
+                json.key("a")
+                json.beginArray()
+                json.endArray()
+                json.key("b")
+                json.array([1, 2]) { $0.value($1) }
+                json.key("c")
+                json.object { _ in }
+                json.key("d")
+                json.null()
+                json.key("e")
+                json.value(true)
+                json.key("f")
+                json.value(-12)
+            }
+            let text = String(decoding: json.bytes, as: UTF8.self)
+            #expect(text.filter { !$0.isWhitespace } == #"{"a":[],"b":[1,2],"c":{},"d":null,"e":true,"f":-12}"#)
+        }
+        var json = JSONWriter(.readable)
+        json.object { $0.key("a"); $0.array([1]) { $0.value($1) } }
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "{\n  \"a\": [\n    1\n  ]\n}")
+    }
+
+    @Test func `writes instants as the rest of Tenure does`() {
+        var random = SystemRandomNumberGenerator()
+        let instants =
+            [0, -1, 0.001, -0.001, 86_399.999, -62_135_596_800, 253_402_300_799.999, 253_402_300_800, -62_135_769_600, 1e15]
+            + (0..<2000).map { _ in Double(Int.random(in: -70_000_000_000_000...260_000_000_000_000, using: &random)) / 1000 }
+        for seconds in instants {
+            let date = Date(timeIntervalSince1970: seconds)
+            var json = JSONWriter()
+            json.value(date)
+            #expect(String(decoding: json.bytes, as: UTF8.self) == "\"\(date.rfc3339)\"")
+        }
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, 9, 10, Int64.max]) func `writes whole numbers`(number: Int64) {
+        var json = JSONWriter()
+        json.value(number)
+        #expect(String(decoding: json.bytes, as: UTF8.self) == String(number))
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `access tokens` {
+    @Test func `open their own record, and nothing else does`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(
+                SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
+            let token = try #require(answer.accessToken?.value)
+            #expect(try await client.get("/v1/customer", token: token).status == .ok)
+            var spoilt: [String?] = [nil, "", "x", token + "A", String(token.dropLast()), token.lowercased()]
+            for index in [0, 5, 20, 30, 60] {
+                var characters = Array(token)
+                characters[index] = characters[index] == "A" ? "B" : "A"
+                spoilt.append(String(characters))
+            }
+            for wrong in spoilt {
+                let response = try await client.get("/v1/customer", token: wrong)
+                #expect(response.status == .unauthorized)
+                #expect(response.headers[.wwwAuthenticate] == "Bearer")
+                #expect(try client.problem(response).code == .notAuthenticated)
+            }
+        }
+    }
+
+    @Test func `end`() async throws {
+        try await withFolder { folder in
+            let token = try await withService(in: folder) { client in
+                try #require(
+                    try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
+                        .accessToken)
+            }
+            let justBefore = token.expiresAt.addingTimeInterval(-1)
+            try await withService(in: folder, { $0.now = { justBefore } }) {
+                #expect(try await $0.get("/v1/customer", token: token.value).status == .ok)
+            }
+            let end = token.expiresAt
+            try await withService(in: folder, { $0.now = { end } }) {
+                #expect(try await $0.get("/v1/customer", token: token.value).status == .unauthorized)
+            }
+        }
+    }
+
+    @Test func `of another service or record open nothing`() async throws {
+        try await withFolder { one in
+            try await withFolder { two in
+                let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
+                let token = try await withService(in: one) {
+                    try #require(try await $0.sync(request).accessToken?.value)
+                }
+                try await withService(in: two) { client in
+                    _ = try await client.sync(request)
+                    #expect(try await client.get("/v1/customer", token: token).status == .unauthorized)
+                }
+                // The same secret beside another record: customer 1 there is somebody else.
+                try FileManager.default.removeItem(atPath: two + "/access-token.secret")
+                try FileManager.default.copyItem(
+                    atPath: one + "/access-token.secret", toPath: two + "/access-token.secret")
+                try await withService(in: two) {
+                    #expect(try await $0.get("/v1/customer", token: token).status == .unauthorized)
+                }
+            }
+        }
+    }
+
+    @Test func `of an environment that is no longer accepted open nothing`() async throws {
+        try await withFolder { folder in
+            let token = try await withService(in: folder) { client in
+                try #require(
+                    try await client.sync(
+                        SyncRequest(appTransaction: try Calculator.minter(.sandbox).text(.appTransaction)))
+                        .accessToken?.value)
+            }
+            try await withService(in: folder, { $0.anchors[.sandbox] = nil }) {
+                #expect(try await $0.get("/v1/customer", token: token).status == .unauthorized)
+            }
+            // What a test authority vouched for is nobody's under Apple's roots.
+            try await withService(in: folder, { $0.anchors = [.production: .apple, .sandbox: .apple] }) {
+                #expect(try await $0.get("/v1/customer", token: token).status == .unauthorized)
+            }
+        }
+    }
+
+    @Test func `cannot name another realm of the same customer`() throws {
+        let key = try withKey()
+        let token = AccessToken(customer: 7, realm: Realm(.production), expiresAt: Calculator.now)
+        #expect(key.token(in: key.text(of: token).utf8) == token)
+        let other = try withKey()
+        #expect(other.token(in: key.text(of: token).utf8) == nil)
+    }
+
+    private func withKey() throws -> AccessTokenKey {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try AccessTokenKey(folder: folder.path, recordID: [1])
+    }
+}

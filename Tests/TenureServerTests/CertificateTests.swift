@@ -1,0 +1,130 @@
+import Crypto
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `certificates` {
+    @Test func `prove entitlements of a device, under the service's key`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],
+                    deviceVerificationID: Calculator.device.uuidString))
+            let jws = try OpenedJWS(try #require(answer.certificate))
+            let keys = try await client.get("/v1/keys")
+            try jws.verify(under: Data(buffer: keys.body))
+            #expect(jws.header["typ"] as? String == "tenure-certificate+jwt")
+            #expect(jws.claims["iss"] as? String == "tenure")
+            #expect(jws.claims["sub"] as? String == answer.id)
+            #expect(jws.claims["bundleID"] as? String == "com.example.calculator")
+            #expect(jws.claims["environment"] as? String == "Production")
+            #expect(jws.claims["test"] as? Bool == true)
+            #expect(jws.claims["appTransactionID"] as? String == "704000000000000001")
+            #expect(jws.claims["device"] as? String == Calculator.device.hashed)
+            #expect(jws.claims["iat"] as? Int == 1_795_176_000)
+            let everything = (jws.claims["entitlements"] as? [String: [String: Int]])?["everything"]
+            #expect(everything?["refreshAfter"] == 1_795_176_000 + 14 * 86_400)
+            #expect(everything?["until"] == nil)
+            #expect(!String(decoding: jws.payload, as: UTF8.self).contains(Calculator.device.uuidString.lowercased()))
+        }
+    }
+
+    @Test func `a subscription carries its own end`() async throws {
+        try await withService { client in
+            let id = "704000000000000002"
+            let end = Calculator.now.addingTimeInterval(86_400 * 30)
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(id),
+                    transactions: [
+                        try Calculator.minter().transaction(
+                            "20", of: id,
+                            [
+                                "productId": .string(Calculator.yearly),
+                                "type": .string("Auto-Renewable Subscription"), "expiresDate": .instant(end),
+                            ])
+                    ],
+                    deviceVerificationID: Calculator.device.uuidString))
+            let jws = try OpenedJWS(try #require(answer.certificate))
+            let everything = (jws.claims["entitlements"] as? [String: [String: Int]])?["everything"]
+            #expect(everything == ["until": Int(end.timeIntervalSince1970)])
+        }
+    }
+
+    @Test func `there is none for what is denied, nor for proof that anybody may have found`() async throws {
+        try await withService { client in
+            let newcomer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(), transactions: [],
+                    deviceVerificationID: Calculator.device.uuidString))
+            let jws = try OpenedJWS(try #require(newcomer.certificate))
+            #expect((jws.claims["entitlements"] as? [String: Any])?.isEmpty == true)
+
+            let found = try Calculator.minter().text(.appTransaction)
+            for device in [nil, UUID().uuidString] {
+                let answer = try await client.sync(SyncRequest(appTransaction: found, deviceVerificationID: device))
+                #expect(answer.certificate == nil)
+                #expect(answer.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
+            }
+            let bound = try await client.sync(
+                SyncRequest(appTransaction: found, deviceVerificationID: Calculator.device.uuidString.lowercased()))
+            #expect(bound.certificate != nil)
+            #expect(bound.accessToken?.expiresAt == Calculator.now.addingTimeInterval(3600))
+        }
+    }
+
+    @Test func `sandbox is marked`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter(.sandbox).text(.appTransaction), transactions: [],
+                    deviceVerificationID: Calculator.device.uuidString))
+            let jws = try OpenedJWS(try #require(answer.certificate))
+            #expect(jws.claims["environment"] as? String == "Sandbox")
+        }
+    }
+}
+
+/// A compact JWS, taken apart and checked by hand.
+struct OpenedJWS {
+    let header: [String: Any]
+    let claims: [String: Any]
+    let payload: Data
+    private let signed: String
+    private let signature: Data
+
+    init(_ text: String) throws {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        try #require(parts.count == 3)
+        payload = try #require(Self.decode(parts[1]))
+        header = try #require(
+            JSONSerialization.jsonObject(with: try #require(Self.decode(parts[0]))) as? [String: Any])
+        claims = try #require(JSONSerialization.jsonObject(with: payload) as? [String: Any])
+        signed = parts[0] + "." + parts[1]
+        signature = try #require(Self.decode(parts[2]))
+    }
+
+    /// Under the key of a JWK set that the header names, whose id must be the thumbprint.
+    func verify(under set: Data) throws {
+        let keys = try #require(JSONSerialization.jsonObject(with: set) as? [String: [[String: String]]])["keys"] ?? []
+        let key = try #require(keys.first { $0["kid"] == header["kid"] as? String })
+        #expect(header["alg"] as? String == "ES256")
+        let x = try #require(Self.decode(key["x"] ?? ""))
+        let y = try #require(Self.decode(key["y"] ?? ""))
+        let publicKey = try P256.Signing.PublicKey(rawRepresentation: x + y)
+        let ecdsa = try P256.Signing.ECDSASignature(rawRepresentation: signature)
+        #expect(publicKey.isValidSignature(ecdsa, for: Data(signed.utf8)))
+        let canonical = #"{"crv":"P-256","kty":"EC","x":"\#(key["x"] ?? "")","y":"\#(key["y"] ?? "")"}"#
+        #expect(Base64URL.encode(SHA256.hash(data: Data(canonical.utf8))) == key["kid"])
+    }
+
+    private static func decode(_ text: String) -> Data? {
+        let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        return Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.count % 4) % 4))
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `decisions over HTTP` {
+    @Test func `an early buyer keeps everything`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],
+                    deviceVerificationID: Calculator.device.uuidString))
+            let everything = try #require(answer.entitlements["everything"])
+            #expect(everything.outcome == .granted)
+            #expect(everything.until == nil)
+            #expect(everything.reasons.first?.code == "eraHonoured")
+            #expect(everything.reasons.first?.facts["eras"] == .names(["paid"]))
+            #expect(everything.sentence.contains("yours for good"))
+            #expect(answer.environment == .production)
+            #expect(answer.isTest)
+            #expect(answer.problems.isEmpty)
+            let token = try #require(answer.accessToken?.value)
+            let again = try await client.customer(token)
+            #expect(again.id == answer.id)
+            #expect(again.entitlements == answer.entitlements)
+            #expect(again.purchases == answer.purchases)
+        }
+    }
+
+    @Test func `a newcomer without a purchase is denied, once all purchases are known`() async throws {
+        try await withService { client in
+            let appTransaction = try Calculator.minter().newcomer()
+            let unknown = try await client.sync(SyncRequest(appTransaction: appTransaction))
+            #expect(unknown.entitlements["everything"]?.outcome == .undetermined)
+            #expect(unknown.entitlements["everything"]?.settlements == [.purchases])
+            let known = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            #expect(known.entitlements["everything"]?.outcome == .denied)
+            #expect(known.id == unknown.id)
+            #expect(known.purchasesAreComplete)
+        }
+    }
+
+    @Test func `a purchase gives what it says, until it is refunded`() async throws {
+        try await withService { client in
+            let id = "704000000000000002"
+            let appTransaction = try Calculator.minter().newcomer(id)
+            let bought = try await client.sync(
+                SyncRequest(
+                    appTransaction: appTransaction,
+                    transactions: [try Calculator.minter().transaction("1", of: id)]))
+            #expect(bought.entitlements["everything"]?.outcome == .granted)
+            #expect(bought.entitlements["everything"]?.reasons.first?.code == "product")
+            #expect(bought.purchases.map(\.transactionID) == ["1"])
+            let refunded = try await client.sync(
+                SyncRequest(
+                    appTransaction: appTransaction,
+                    transactions: [
+                        try Calculator.minter(signed: Calculator.now).transaction(
+                            "1", of: id, ["revocationDate": .instant(Calculator.now.addingTimeInterval(-3600))])
+                    ]))
+            #expect(refunded.entitlements["everything"]?.outcome == .denied)
+            #expect(refunded.entitlements["everything"]?.reasons.contains { $0.code == "refunded" } == true)
+        }
+    }
+
+    @Test func `a subscription ends, and its grace period holds on`() async throws {
+        try await withService { client in
+            let id = "704000000000000002"
+            let expired = try Calculator.minter().transaction(
+                "20", of: id,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
+                ])
+            let request = SyncRequest(appTransaction: try Calculator.minter().newcomer(id), transactions: [expired])
+            let ended = try await client.sync(request)
+            #expect(ended.entitlements["everything"]?.outcome == .denied)
+            var withGrace = request
+            let grace = Calculator.now.addingTimeInterval(86_400)
+            withGrace.renewalInfos = [
+                try Calculator.minter().text(
+                    .renewalInfo,
+                    [
+                        "originalTransactionId": .string("20"), "appTransactionId": .string(id),
+                        "gracePeriodExpiresDate": .instant(grace), "isInBillingRetryPeriod": .boolean(true),
+                    ])
+            ]
+            let saved = try await client.sync(withGrace)
+            #expect(saved.problems.isEmpty)
+            #expect(saved.entitlements["everything"]?.outcome == .granted)
+            #expect(saved.entitlements["everything"]?.until == grace)
+            #expect(saved.entitlements["everything"]?.reasons.first?.code == "gracePeriod")
+        }
+    }
+
+    @Test func `a receipt alone is enough`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
+            #expect(answer.entitlements["everything"]?.outcome == .granted)
+            #expect(answer.purchases.map(\.productID) == [Calculator.everything])
+            #expect(answer.certificate == nil)
+        }
+    }
+
+    @Test func `transactions alone are enough, and say nothing of eras`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(SyncRequest(transactions: [try Calculator.minter().text(.transaction)]))
+            #expect(answer.entitlements["everything"]?.reasons.first?.code == "product")
+        }
+    }
+
+    @Test func `sandbox counts purchases, never eras, in a record of its own`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter(.sandbox)
+            let tester = try await client.sync(
+                SyncRequest(appTransaction: try minter.text(.appTransaction), transactions: []))
+            #expect(tester.environment == .sandbox)
+            #expect(tester.entitlements["everything"]?.outcome == .denied)
+            #expect(tester.entitlements["everything"]?.reasons.first?.code == "testEnvironment")
+            let buyer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction), transactions: [try minter.text(.transaction)]))
+            #expect(buyer.id == tester.id)
+            #expect(buyer.entitlements["everything"]?.outcome == .granted)
+            // The same ids in production are somebody else.
+            let owner = try await client.sync(
+                SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000001"), transactions: []))
+            #expect(owner.id != buyer.id)
+            #expect(owner.entitlements["everything"]?.outcome == .denied)
+        }
+    }
+
+    @Test func `Xcode counts where its certificate is configured`() async throws {
+        try await withService { client in
+            let request = SyncRequest(
+                appTransaction: try Calculator.minter(.xcode).text(.appTransaction), transactions: [],
+                deviceVerificationID: Calculator.device.uuidString)
+            let answer = try await client.sync(request)
+            #expect(answer.environment == .xcode)
+            let again = try await client.sync(request)
+            #expect(again.id == answer.id)
+        }
+        try await withService({ $0.anchors[.xcode] = nil }) { client in
+            let problem = try await client.refused(
+                SyncRequest(appTransaction: try Calculator.minter(.xcode).text(.appTransaction)))
+            #expect(problem.code == .nothingVerified)
+        }
+    }
+
+    @Test func `support grants and revokes`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: Calculator.logger) { _ in }
+            try await application.test(.router) { http in
+                let client = Client(http: http)
+                let answer = try await client.sync(
+                    SyncRequest(appTransaction: try Calculator.minter().newcomer(), transactions: []))
+                let token = try #require(answer.accessToken?.value)
+                _ = try await service.store.record(
+                    SupportAct(.grant, of: "everything", date: Calculator.now.addingTimeInterval(-1)), for: 1)
+                #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                _ = try await service.store.record(
+                    SupportAct(.revocation, of: "everything", date: Calculator.now), for: 1)
+                #expect(try await client.customer(token).entitlements["everything"]?.outcome == .denied)
+            }
+            try? await service.store.close()
+        }
+    }
+}

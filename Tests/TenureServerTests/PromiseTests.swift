@@ -1,0 +1,78 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `promises` {
+    @Test func `survive a policy that honours nothing`() async throws {
+        try await withFolder { folder in
+            let request = SyncRequest(
+                appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
+            let before = try await withService(in: folder) { try await $0.sync(request) }
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            let harsh = try Calculator.policy(honours: [Honour(era: "freemium", boughtBefore: .distantPast)])
+            try await withService(in: folder, policy: harsh) { client in
+                let after = try await client.sync(request)
+                #expect(after.id == before.id)
+                #expect(after.entitlements["everything"]?.outcome == .granted)
+                #expect(after.entitlements["everything"]?.reasons.first?.code == "promise")
+                // Nobody promised anything to who comes now.
+                let newcomer = try await client.sync(
+                    SyncRequest(
+                        appTransaction: try Calculator.minter().text(
+                            .appTransaction, ["appTransactionId": .string("704000000000000005")]),
+                        transactions: []))
+                #expect(newcomer.entitlements["everything"]?.outcome == .denied)
+                // A token shows the same.
+                let token = try #require(after.accessToken?.value)
+                #expect(try await client.customer(token).entitlements == after.entitlements)
+            }
+        }
+    }
+
+    @Test func `end with a refund of the app`() async throws {
+        try await withFolder { folder in
+            let appTransaction = try Calculator.minter().text(.appTransaction)
+            _ = try await withService(in: folder) {
+                try await $0.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            }
+            let harsh = try Calculator.policy(honours: nil)
+            try await withService(in: folder, policy: harsh) { client in
+                let refunded = try Calculator.minter(signed: Calculator.now).text(
+                    .appTransaction, ["revocationDate": .instant(Calculator.now.addingTimeInterval(-3600))])
+                let answer = try await client.sync(SyncRequest(appTransaction: refunded, transactions: []))
+                #expect(answer.entitlements["everything"]?.outcome == .denied)
+                #expect(answer.entitlements["everything"]?.reasons.contains { $0.code == "promiseEnded" } == true)
+            }
+        }
+    }
+
+    @Test func `are not made in test environments`() async throws {
+        try await withFolder { folder in
+            let owner = try Calculator.policy(testEnvironments: .owner)
+            let request = SyncRequest(
+                appTransaction: try Calculator.minter(.sandbox).text(.appTransaction), transactions: [])
+            let before = try await withService(in: folder, policy: owner) { try await $0.sync(request) }
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            let after = try await withService(in: folder) { try await $0.sync(request) }
+            #expect(after.entitlements["everything"]?.outcome == .denied)
+        }
+    }
+
+    @Test func `the same policy is one version, however often the service starts`() async throws {
+        try await withFolder { folder in
+            for _ in 0..<3 { try await withService(in: folder) { _ in } }
+            let configuration = try Calculator.configuration(folder)
+            let service = try await TenureService(configuration)
+            #expect(service.policies.currentVersion == 1)
+            let other = try Calculator.policy(inDoubt: .undetermined)
+            let book = try await PolicyBook(other, in: service.store, at: Calculator.now)
+            #expect(book.currentVersion == 2)
+            try await service.store.close()
+        }
+    }
+}

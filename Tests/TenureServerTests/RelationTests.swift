@@ -1,0 +1,229 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `what belongs together` {
+    @Test func `a bad artifact among good ones is named, and the rest counts`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let bad = String(decoding: try minter.mint(.transaction, with: .flippedSignatureBit), as: UTF8.self)
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction),
+                    transactions: [try minter.text(.transaction), bad, "garbage"],
+                    renewalInfos: [try minter.text(.renewalInfo)],
+                    receipt: "AAAA"))
+            #expect(answer.entitlements["everything"]?.outcome == .granted)
+            #expect(answer.purchases.count == 1)
+            #expect(
+                answer.problems.map(\.artifact) == ["receipt", "transactions[1]", "transactions[2]", "renewalInfos[0]"])
+            #expect(answer.problems.map(\.code) == ["malformed", "badSignature", "malformed", "noTransaction"])
+            #expect(!answer.purchasesAreComplete, "one of the list could not be read")
+        }
+    }
+
+    @Test func `nothing verified is a problem that lists them all`() async throws {
+        try await withService { client in
+            let other = try Calculator.minter(bundleID: "com.example.other").text(.appTransaction)
+            let problem = try await client.refused(SyncRequest(appTransaction: other, transactions: ["x"]))
+            #expect(problem.code == .nothingVerified)
+            #expect(problem.problems.map(\.artifact) == ["appTransaction", "transactions[0]"])
+            #expect(problem.problems.map(\.code) == ["wrongApp", "malformed"])
+            let empty = try await client.refused(SyncRequest(transactions: []))
+            #expect(empty.code == .nothingVerified)
+        }
+    }
+
+    @Test func `a stranger's transaction does not count`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer("704000000000000002"),
+                    transactions: [
+                        try minter.transaction("1", of: "704000000000000009"), try minter.looseTransaction("2"),
+                    ],
+                    deviceVerificationID: Calculator.device.uuidString))
+            #expect(answer.problems.map(\.code) == ["unrelated", "unrelated"])
+            #expect(answer.purchases.isEmpty)
+            #expect(answer.entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `the same device ties a transaction without an id, a claimed one does not`() async throws {
+        let minter = Calculator.minter()
+        let request = SyncRequest(
+            appTransaction: try minter.newcomer(),
+            transactions: [try minter.text(.transaction, ["appTransactionId": .null])],
+            deviceVerificationID: Calculator.device.uuidString)
+        try await withService { client in
+            #expect(try await client.sync(request).purchases.count == 1)
+        }
+        var unbound = request
+        unbound.deviceVerificationID = UUID().uuidString
+        let claimed = unbound
+        try await withService { client in
+            let answer = try await client.sync(claimed)
+            #expect(answer.purchases.isEmpty)
+            #expect(answer.problems.map(\.code) == ["unrelated"])
+        }
+    }
+
+    @Test func `what the record knows of a subscription ties its renewals`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let id = "704000000000000002"
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer(id), transactions: [try minter.transaction("20", of: id)]))
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer(id),
+                    transactions: [try minter.looseTransaction("21", ["originalTransactionId": .string("20")])],
+                    renewalInfos: [try minter.text(.renewalInfo, ["originalTransactionId": .string("20"), "appTransactionId": .null])]))
+            #expect(answer.problems.isEmpty)
+            #expect(answer.purchases.count == 2)
+        }
+    }
+
+    @Test func `a receipt beside an app transaction must agree on the purchase`() async throws {
+        let minter = Calculator.minter()
+        // The default receipt is of the same purchase: 2014-09-06 10:00.
+        try await withService { client in
+            let same = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction), receipt: try Calculator.receipts().text()))
+            #expect(same.problems.isEmpty)
+            #expect(same.purchases.count == 1)
+        }
+        try await withService { client in
+            let other = try await client.sync(
+                SyncRequest(appTransaction: try minter.newcomer(), receipt: try Calculator.receipts().text()))
+            #expect(other.problems.map(\.artifact) == ["receipt"])
+            #expect(other.problems.map(\.code) == ["unrelated"])
+            #expect(other.purchases.isEmpty)
+            #expect(other.entitlements["everything"]?.outcome != .granted)
+        }
+        // A transaction in both ties them.
+        try await withService { client in
+            let tied = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer(),
+                    transactions: [try minter.transaction("410000000000001", of: "704000000000000002")],
+                    receipt: try Calculator.receipts().text()))
+            #expect(tied.problems.isEmpty)
+        }
+    }
+
+    @Test func `lone transactions of several accounts are one account's only`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let answer = try await client.sync(
+                SyncRequest(transactions: [
+                    try minter.transaction("1", of: "7"), try minter.transaction("2", of: "8"),
+                    try minter.transaction("3", of: "7"), try minter.looseTransaction("4"),
+                ]))
+            #expect(answer.purchases.map(\.transactionID).sorted() == ["1", "3"])
+            #expect(answer.problems.map(\.artifact) == ["transactions[1]", "transactions[3]"])
+        }
+        try await withService { client in
+            let minter = Calculator.minter()
+            let answer = try await client.sync(
+                SyncRequest(transactions: [
+                    try minter.looseTransaction("1"), try minter.looseTransaction("2"),
+                    try minter.looseTransaction("3", ["originalTransactionId": .string("1")]),
+                ]))
+            #expect(answer.purchases.map(\.transactionID).sorted() == ["1", "3"])
+            #expect(answer.problems.map(\.artifact) == ["transactions[1]"])
+        }
+    }
+
+    @Test func `environments do not mix in one sync`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer("704000000000000001"),
+                    transactions: [try Calculator.minter(.sandbox).text(.transaction)]))
+            #expect(answer.environment == .production)
+            #expect(answer.purchases.isEmpty)
+            #expect(answer.problems.map(\.code) == ["wrongEnvironment"])
+        }
+    }
+
+    @Test func `renewal info alone stands for nobody`() async throws {
+        try await withService { client in
+            let problem = try await client.refused(
+                SyncRequest(renewalInfos: [try Calculator.minter().text(.renewalInfo)]))
+            #expect(problem.code == .nothingVerified)
+            #expect(problem.problems.map(\.code) == ["noTransaction"])
+        }
+    }
+
+    @Test func `the server's variant of an app transaction is refused`() async throws {
+        try await withService { client in
+            let variant = try Calculator.minter().text(
+                .appTransaction, ["deviceVerification": .null, "deviceVerificationNonce": .null])
+            let problem = try await client.refused(SyncRequest(appTransaction: variant))
+            #expect(problem.problems.map(\.code) == ["wrongKind"])
+        }
+    }
+
+    @Test func `a transaction in the place of an app transaction is refused`() async throws {
+        try await withService { client in
+            let problem = try await client.refused(
+                SyncRequest(appTransaction: try Calculator.minter().text(.transaction)))
+            #expect(problem.problems.map(\.code) == ["wrongKind"])
+        }
+    }
+
+    @Test func `purchases sent first and the app transaction later are one customer`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let first = try await client.sync(SyncRequest(transactions: [try minter.looseTransaction("1")]))
+            let second = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction),
+                    transactions: [try minter.transaction("1", of: "704000000000000001")]))
+            #expect(first.id == second.id)
+        }
+    }
+
+    @Test func `the same sync again changes nothing`() async throws {
+        try await withService { client in
+            let request = SyncRequest(
+                appTransaction: try Calculator.minter().text(.appTransaction),
+                transactions: [try Calculator.minter().text(.transaction)],
+                receipt: try Calculator.receipts().text())
+            let first = try await client.sync(request)
+            let second = try await client.sync(request)
+            #expect(first.id == second.id)
+            #expect(first.entitlements == second.entitlements)
+            #expect(first.purchases == second.purchases)
+        }
+    }
+
+    @Test func `64 syncs of one customer at once make one customer with all purchases`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let appTransaction = try minter.text(.appTransaction)
+            let ids = try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<64 {
+                    let transaction = try minter.transaction(String(number), of: "704000000000000001")
+                    group.addTask {
+                        try await client.sync(
+                            SyncRequest(appTransaction: appTransaction, transactions: [transaction])).id
+                    }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(ids.count == 1)
+            let answer = try await client.sync(SyncRequest(appTransaction: appTransaction))
+            #expect(answer.purchases.count == 64)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `requests` {
+    @Test(arguments: [
+        ("{", "no JSON"), ("", "no JSON"), ("[]", "the body"), ("null", "the body"), ("7", "the body"),
+        (#"{"transactions": "x"}"#, "transactions"), (#"{"transactions": [1]}"#, "transactions[0]"),
+        (#"{"transactions": ["x", null]}"#, "transactions[1]"), (#"{"appTransaction": {}}"#, "appTransaction"),
+        (#"{"receipt": 5}"#, "receipt"), (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
+        ("\u{0}\u{1}", "no JSON"), (String(repeating: "[", count: 100_000), "no JSON"),
+    ])
+    func `of a wrong shape name the field`(body: String, named: String) async throws {
+        try await withService { client in
+            let problem = try client.problem(try await client.post(body))
+            #expect(problem.code == .malformedRequest)
+            #expect(problem.detail.contains(named), "\(problem.detail)")
+        }
+    }
+
+    @Test func `may hold fields that nobody knows, and null`() async throws {
+        try await withService { client in
+            let jws = try Calculator.minter().text(.appTransaction)
+            let response = try await client.post(
+                #"{"appTransaction": "\#(jws)", "receipt": null, "transactions": null, "customerID": "cus_x", "later": {"a": [1]}}"#)
+            #expect(response.status == .ok)
+        }
+    }
+
+    @Test func `that are too large are refused`() async throws {
+        try await withService({ $0.limits.bodySize = 1000 }) { client in
+            let response = try await client.post(#"{"receipt": "\#(String(repeating: "A", count: 2000))"}"#)
+            #expect(try client.problem(response).code == .tooLarge)
+        }
+        try await withService({ $0.limits.transactions = 3 }) { client in
+            #expect(try await client.refused(SyncRequest(transactions: ["", "", "", ""])).code == .tooLarge)
+        }
+    }
+
+    @Test func `of another media type are refused`() async throws {
+        try await withService { client in
+            let response = try await client.post("{}", headers: [.contentType: "text/plain"])
+            #expect(try client.problem(response).code == .unsupportedMediaType)
+        }
+    }
+
+    @Test(arguments: ["/", "/v1/sync", "/v1/customers", "/v1/customer/1", "/../etc/passwd", "/%00", "/v1/keys/x"])
+    func `for what is not there give a problem`(path: String) async throws {
+        try await withService { client in
+            let response = try await client.get(path)
+            let problem = try client.problem(response)
+            #expect([.notFound, .malformedRequest].contains(problem.code))
+            #expect(response.headers[try #require(HTTPField.Name("X-Request-Id"))] != nil)
+        }
+    }
+
+    @Test func `of garbage never fail the service`() async throws {
+        try await withService { client in
+            var random = SystemRandomNumberGenerator()
+            let sound = Array(try Calculator.minter().text(.appTransaction).utf8)
+            for _ in 0..<200 {
+                var bytes = sound
+                for _ in 0..<3 {
+                    bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 33...126, using: &random)
+                }
+                let response = try await client.send(
+                    SyncRequest(appTransaction: String(decoding: bytes, as: UTF8.self)))
+                #expect(response.status.code < 500)
+            }
+        }
+    }
+
+    @Test func `for health are answered`() async throws {
+        try await withService { client in
+            #expect(try await client.get("/health/live").status == .ok)
+            #expect(try await client.get("/health/ready").status == .ok)
+        }
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: Calculator.logger) { _ in }
+            try await application.test(.router) { http in
+                try await service.store.close()
+                let client = Client(http: http)
+                #expect(try await client.get("/health/live").status == .ok)
+                #expect(try await client.get("/health/ready").status == .serviceUnavailable)
+            }
+        }
+    }
+
+    @Test func `are answered with what must not be kept`() async throws {
+        try await withService { client in
+            let response = try await client.send(
+                SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
+            #expect(response.headers[.cacheControl] == "no-store")
+            #expect(response.headers[.contentType] == "application/json")
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `starting` {
+    @Test func `makes keys that only their owner can read, and keeps them`() async throws {
+        try await withFolder { folder in
+            let keys = try await withService(in: folder) { String(buffer: try await $0.get("/v1/keys").body) }
+            for name in ["certificate-key.pem", "access-token.secret", "record.sqlite"] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
+            }
+            let again = try await withService(in: folder) { String(buffer: try await $0.get("/v1/keys").body) }
+            #expect(keys == again)
+            #expect(!keys.contains("\"d\""))
+        }
+    }
+
+    @Test func `refuses a key that others can read`() async throws {
+        try await withFolder { folder in
+            try await withService(in: folder) { _ in }
+            let path = folder + "/certificate-key.pem"
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            let configuration = try Calculator.configuration(folder)
+            let error = await #expect(throws: ServiceError.self) { try await TenureService(configuration) }
+            #expect(error?.description.contains("chmod 600") == true)
+        }
+    }
+
+    @Test func `refuses a damaged key`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/certificate-key.pem"
+            FileManager.default.createFile(
+                atPath: path, contents: Data("lost".utf8), attributes: [.posixPermissions: 0o600])
+            let configuration = try Calculator.configuration(folder)
+            let error = await #expect(throws: ServiceError.self) { try await TenureService(configuration) }
+            guard case .keyFile? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func `finds its customers again`() async throws {
+        try await withFolder { folder in
+            let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
+            let before = try await withService(in: folder) { try await $0.sync(request) }
+            let token = try #require(before.accessToken?.value)
+            let after = try await withService(in: folder) { try await $0.customer(token) }
+            #expect(after.id == before.id)
+            #expect(after.entitlements == before.entitlements)
+        }
+    }
+
+    @Test func `beyond loopback needs what protects it`() throws {
+        var configuration = try Calculator.configuration("/tmp")
+        for host in ["127.0.0.1", "::1", "localhost", "127.8.8.8"] {
+            configuration.host = host
+            #expect(configuration.mistake == nil, "\(host)")
+        }
+        for host in ["0.0.0.0", "::", "192.168.1.1", "example.com", "127.0.0.1.example.com"] {
+            configuration.host = host
+            #expect(configuration.mistake == .testAnchorsBeyondLoopback(host: host), "\(host)")
+        }
+        configuration.host = "0.0.0.0"
+        configuration.allowsTestAnchorsBeyondLoopback = true
+        #expect(configuration.mistake == .noAdminKey(host: "0.0.0.0"))
+        configuration.allowsTestAnchorsBeyondLoopback = false
+        configuration.anchors = [.production: .apple]
+        #expect(configuration.mistake == .noAdminKey(host: "0.0.0.0"))
+        configuration.adminKey = "secret"
+        #expect(configuration.mistake == .weakAdminKey(length: 32))
+        configuration.adminKey = String(repeating: "k", count: 32)
+        #expect(configuration.mistake == .noTransportSecurity(host: "0.0.0.0"))
+        configuration.isBehindProxy = true
+        #expect(configuration.mistake == nil)
+    }
+
+    @Test func `in production needs the app's Apple ID`() throws {
+        var configuration = try Calculator.configuration("/tmp", policy: Calculator.policy(appleID: nil))
+        #expect(configuration.mistake == .productionNeedsAppleID)
+        configuration.anchors[.production] = nil
+        #expect(configuration.mistake == nil)
+        configuration.anchors = [:]
+        #expect(configuration.mistake == .noEnvironment)
+    }
+
+    @Test func `says in one line what is wrong`() async throws {
+        var configuration = try Calculator.configuration("/no/such/folder")
+        let error = await #expect(throws: ServiceError.self) { [configuration] in
+            try await TenureService(configuration)
+        }
+        #expect(error?.description.contains("/no/such/folder/record.sqlite") == true)
+        #expect(error?.description.contains("\n") == false)
+        configuration.port = 70_000
+        #expect(configuration.mistake == .invalidPort(70_000))
+        let unreadable = #expect(throws: ServiceError.self) {
+            try ServiceConfiguration.readPolicy(at: "/no/such/policy.yaml")
+        }
+        #expect(unreadable?.description.contains("/no/such/policy.yaml") == true)
+    }
+
+    @Test func `on a port in use says so`() async throws {
+        try await withFolder { folder in
+            let application = try await buildApplication(
+                configuration: try Calculator.configuration(folder), logger: Calculator.logger)
+            try await application.test(.live) { http in
+                var second = try Calculator.configuration(folder)
+                second.port = try #require(http.port)
+                let error = await #expect(throws: ServiceError.self) { [second] in
+                    try await serve(configuration: second, logger: Calculator.logger)
+                }
+                #expect(error == .portInUse(host: "127.0.0.1", port: second.port))
+            }
+        }
+    }
+
+    @Test func `a policy file with mistakes is refused with each of them`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/policy.yaml"
+            try Data("app: { bundleID: com.example.calculator }\neras: nothing\n".utf8)
+                .write(to: URL(fileURLWithPath: path))
+            let error = #expect(throws: ServiceError.self) { try ServiceConfiguration.readPolicy(at: path) }
+            guard case .brokenPolicy(let mistakes)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(mistakes.allSatisfy { $0.hasPrefix(path + ":") })
+        }
+    }
+
+    @Test func `answers over a socket`() async throws {
+        try await withFolder { folder in
+            let application = try await buildApplication(
+                configuration: try Calculator.configuration(folder), logger: Calculator.logger)
+            try await application.test(.live) { http in
+                let client = Client(http: http)
+                let answer = try await client.sync(
+                    SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: []))
+                let token = try #require(answer.accessToken?.value)
+                #expect(try await client.customer(token).entitlements == answer.entitlements)
+                #expect(try client.problem(try await client.get("/v1/customer")).code == .notAuthenticated)
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenureStore
+
+@Suite struct `what the record proves of a customer` {
+    @Test(arguments: 0..<200) func `reads as it was written`(seed: UInt64) throws {
+        let facts = CustomerFacts.random(seed)
+        #expect(try CustomerFacts(decoding: facts.encoded) == facts)
+    }
+
+    @Test func `is an error where it is cut off, and where something is left over`() throws {
+        let bytes = CustomerFacts.random(7).encoded
+        for count in bytes.indices {
+            #expect(throws: StoreError.self, "cut at \(count)") { try CustomerFacts(decoding: Array(bytes[..<count])) }
+        }
+        #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes + [0]) }
+    }
+
+    @Test func `is never a crash, whatever the bytes`() {
+        var random = Seeded(state: 42)
+        let sound = CustomerFacts.random(3).encoded
+        for _ in 0..<20_000 {
+            var bytes = sound
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            // Some of these read, as other facts; none may trap.
+            _ = try? CustomerFacts(decoding: bytes)
+        }
+        for length in [9, 10, 11, 64] {
+            #expect(throws: StoreError.self) {
+                try CustomerFacts(decoding: [1, 0] + [UInt8](repeating: 0xFF, count: length))
+            }
+        }
+    }
+
+    @Test func `does not reserve memory that a false length asks for`() {
+        // A list of 2^62 entries in nine bytes.
+        let bytes: [UInt8] = [1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40]
+        #expect(throws: StoreError.self) { try CustomerFacts(decoding: bytes) }
+    }
+
+    // A customer who opens the app every day for years must not make every look-up slower.
+    @Test func `does not grow with every new signature of the same facts`() {
+        var facts = CustomerFacts()
+        for day in 0..<1000 {
+            facts.add([AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(day) * 86_400))])
+        }
+        #expect(facts.proofs.count <= 36)
+    }
+
+    @Test(arguments: 0..<50) func `is the same in any order of arrival`(seed: UInt64) {
+        var random = Seeded(state: seed &+ 1)
+        let proofs = (0..<60).map { _ in
+            AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(Int.random(in: 0..<90, using: &random)) * 43_200),
+                version: ["37", "38"].randomElement(using: &random) ?? "37")
+        }
+        var together = CustomerFacts()
+        together.add(proofs)
+        var oneByOne = CustomerFacts()
+        for proof in proofs.shuffled(using: &random) { oneByOne.add([proof]) }
+        #expect(together == oneByOne)
+        #expect(together.encoded == oneByOne.encoded)
+    }
+
+    @Test(arguments: 0..<50) func `condensed proofs give the same acquisitions`(seed: UInt64) {
+        var random = Seeded(state: seed &+ 1)
+        let proofs = (0..<40).map { _ in
+            AppProof.signed(
+                Date(timeIntervalSince1970: 1_400_000_000 + Double(Int.random(in: 0..<200, using: &random)) * 86_400),
+                version: ["37", "38", nil].randomElement(using: &random) ?? nil)
+        }
+        var facts = CustomerFacts()
+        facts.add(proofs)
+        let all = Evidence(environment: .production, app: proofs)
+        #expect(facts.evidence(in: .production) == all)
+    }
+}
+
+extension AppProof {
+    static func signed(_ date: Date, version: String? = "37") -> AppProof {
+        AppProof(
+            kind: .appTransaction, signedDate: date, id: .appTransaction("704"), originalPlatform: .iOS,
+            originalAppVersion: version, originalPurchaseDate: Date(timeIntervalSince1970: 1_399_000_000))
+    }
+}
+
+extension CustomerFacts {
+    static func random(_ seed: UInt64) -> CustomerFacts {
+        var random = Seeded(state: seed &* 2_654_435_761 &+ 1)
+        func flip() -> Bool { Bool.random(using: &random) }
+        func text(_ prefix: String) -> String { prefix + String(UInt64.random(in: 0...UInt64.max, using: &random)) + (flip() ? "é\u{0}" : "") }
+        func date() -> Date { Date(timeIntervalSince1970: Double.random(in: -62_135_769_600...4_000_000_000, using: &random)) }
+        func maybe<Value>(_ value: Value) -> Value? { flip() ? value : nil }
+        var facts = CustomerFacts()
+        facts.add((0..<4).map { _ in
+            AppProof(
+                kind: [.appTransaction, .serverAppTransaction, .receipt].randomElement(using: &random) ?? .receipt,
+                signedDate: maybe(date()), id: maybe(flip() ? .appTransaction(text("a")) : .download(text("d"))),
+                originalPlatform: maybe(Platform.allCases.randomElement(using: &random) ?? .iOS),
+                originalAppVersion: maybe(text("1.")), originalPurchaseDate: maybe(date()), preorderDate: maybe(date()),
+                revocationDate: maybe(date()), expirationDate: maybe(date()))
+        })
+        facts.add((0..<5).map { index in
+            Purchase(
+                transactionID: text("t\(index)"), originalTransactionID: maybe(text("o")), productID: text("p"),
+                type: maybe([.nonConsumable, .consumable, .nonRenewing, .autoRenewable, .unknown(text("New "))]
+                    .randomElement(using: &random) ?? .consumable),
+                purchaseDate: maybe(date()), expiresDate: maybe(date()), revocationDate: maybe(date()),
+                isUpgraded: flip(), isFamilyShared: flip(), signedDate: maybe(date()))
+        })
+        facts.add((0..<2).map { _ in
+            Renewal(
+                originalTransactionID: text("o"), productID: maybe(text("p")), gracePeriodExpiresDate: maybe(date()),
+                isInBillingRetryPeriod: flip(), signedDate: maybe(date()))
+        })
+        facts.add((0..<2).map { index in
+            RecordedPromise(
+                entitlement: text("e"),
+                acquisition: AcquisitionKey(
+                    appTransactionID: maybe(text("a")), downloadID: maybe(text("d")), originalPurchaseDate: maybe(date())),
+                policyVersion: Int64(index + 1), until: maybe(date()), recordedAt: date())
+        })
+        facts.add(SupportAct(flip() ? .grant : .revocation, of: text("e"), date: date(), until: maybe(date())))
+        facts.purchasesAreComplete = flip()
+        return facts
+    }
+}
+
+/// SplitMix64: the same numbers on every machine.
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

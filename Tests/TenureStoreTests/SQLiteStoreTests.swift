@@ -1,0 +1,148 @@
+import Foundation
+import GRDB
+import StoreContract
+import TenureCore
+import Testing
+
+@testable import TenureStore
+
+@Suite struct `the record in SQLite` {
+    @Test(arguments: StoreClause.all)
+    func `keeps the contract of every store`(clause: StoreClause) async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            try await clause.check(store)
+            try await store.close()
+        }
+    }
+
+    // GRDB's pool would set NORMAL, and an acknowledged sync could be lost with the power.
+    @Test func `flushes every transaction`() throws {
+        try withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            #expect(try store.synchronousLevel == 2)
+        }
+    }
+
+    @Test func `finds its data again`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let first = try SQLiteStore(path: path)
+            let (customer, _) = try await first.amend(
+                [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
+            ) { known in
+                var amendment = Amendment(of: known)
+                amendment.completePurchases()
+                return (amendment, ())
+            }
+            try await first.close()
+            let second = try SQLiteStore(path: path)
+            #expect(second.recordID == first.recordID)
+            #expect(try await second.customer(customer.id) == customer)
+            try await second.close()
+        }
+    }
+
+    @Test func `two records have different ids`() throws {
+        try withFolder { folder in
+            let one = try SQLiteStore(path: folder + "/one.sqlite")
+            let two = try SQLiteStore(path: folder + "/two.sqlite")
+            #expect(one.recordID != two.recordID)
+        }
+    }
+
+    @Test func `refuses a database of a newer release`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            try await SQLiteStore(path: path).close()
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('999 later')") }
+            try queue.close()
+            let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+            #expect(error == .newerDatabase(path: path))
+            #expect(error?.description.contains("newer release") == true)
+        }
+    }
+
+    @Test func `cannot be opened in a folder that is not there`() throws {
+        let path = "/no/such/folder/record.sqlite"
+        let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+        guard case .unavailable(path, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `a file that is no database is refused`() throws {
+        try withFolder { folder in
+            let path = folder + "/record.sqlite"
+            try Data("this is a letter to my grandmother, and longer than a header of SQLite".utf8)
+                .write(to: URL(fileURLWithPath: path))
+            let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+            guard case .damaged? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func `only its owner can read it`() throws {
+        try withFolder { folder in
+            _ = try SQLiteStore(path: folder + "/record.sqlite")
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
+            }
+        }
+    }
+
+    @Test func `damaged facts are an error`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try SQLiteStore(path: path)
+            let (customer, _) = try await store.amend(
+                [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
+            ) { (Amendment(of: $0), ()) }
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "UPDATE customers SET facts = x'010203'") }
+            await #expect(throws: StoreError.self) { try await store.customer(customer.id) }
+            try await store.close()
+        }
+    }
+
+    @Test func `a header is stored once`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try SQLiteStore(path: path)
+            for number in 0..<5 {
+                let bytes = Array("header.payload\(number).signature".utf8)
+                let artifact = Artifact(.transaction, bytes: bytes, sha256: [UInt8(number)], signedDate: nil)
+                _ = try await store.amend(
+                    [Identity(.appTransactionID, String(number))], in: Realm(.production), at: .now
+                ) { known in
+                    var amendment = Amendment(of: known)
+                    amendment.add([artifact])
+                    return (amendment, ())
+                }
+            }
+            let queue = try DatabaseQueue(path: path)
+            #expect(try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM headers") } == 1)
+            try await store.close()
+        }
+    }
+}
+
+/// A folder of its own for one test.
+func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder.path)
+}
+
+func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder.path)
+}
