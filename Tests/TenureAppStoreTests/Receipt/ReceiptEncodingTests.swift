@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureCore
 import TenureMint
 import Testing
 
