@@ -43,6 +43,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // The HTTP server.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        // Hummingbird's own vocabulary: headers and statuses, buffers and socket errors.
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         // SQLite.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Logs.
@@ -78,7 +81,11 @@ let package = Package(
         ),
         .target(
             name: "TenureStore",
-            dependencies: ["TenureCore", .product(name: "GRDB", package: "GRDB.swift", condition: service)]
+            dependencies: [
+                "TenureCore",
+                .product(name: "GRDB", package: "GRDB.swift", condition: service),
+                .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+            ]
         ),
         .target(name: "TenureAPI", dependencies: ["TenureCore"]),
         .target(
@@ -87,6 +94,8 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
             ]
@@ -94,7 +103,7 @@ let package = Package(
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureServer",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI", "TenureServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
             ]
         ),
@@ -102,12 +111,19 @@ let package = Package(
         .testTarget(name: "TenurePolicyFileTests", dependencies: ["TenureCore", "TenurePolicyFile"]),
         .testTarget(name: "TenureAppStoreTests", dependencies: ["TenureCore", "TenureAppStore", "TenureMint"]),
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
-        .testTarget(name: "TenureStoreTests", dependencies: ["TenureCore", "TenureStore"]),
+        // The contract of every store, run by the tests of each.
+        .target(name: "StoreContract", dependencies: ["TenureCore", "TenureStore"], path: "Tests/StoreContract"),
+        .testTarget(name: "TenureStoreTests", dependencies: ["TenureCore", "TenureStore", "StoreContract"]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
             dependencies: [
-                "TenureServer", "TenureMint",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer", "TenureMint",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
             ]
         ),

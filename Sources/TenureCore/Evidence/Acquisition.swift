@@ -37,14 +37,22 @@ public struct Acquisition: Sendable, Hashable {
         refund = Self.refund(in: proofs.filter(\.kind.canCarryRevocation))
         expirationDate =
             proofs.filter(\.kind.canCarryExpiration)
-            .max { ($0.signingOrder, $0.expirationDate ?? .distantFuture) < ($1.signingOrder, $1.expirationDate ?? .distantFuture) }?
+            .max {
+                ($0.signingOrder, $0.expirationDate ?? .distantFuture) < (
+                    $1.signingOrder, $1.expirationDate ?? .distantFuture
+                )
+            }?
             .expirationDate
     }
 
     private static func refund(in proofs: [AppProof]) -> Refund? {
         // On equal times the revoked one counts, so a restoration must be signed strictly later.
         let lastRevoked = proofs.filter { $0.revocationDate != nil }
-            .max { ($0.signingOrder, $0.revocationDate ?? .distantPast) < ($1.signingOrder, $1.revocationDate ?? .distantPast) }
+            .max {
+                ($0.signingOrder, $0.revocationDate ?? .distantPast) < (
+                    $1.signingOrder, $1.revocationDate ?? .distantPast
+                )
+            }
         guard let lastRevoked, let revocationDate = lastRevoked.revocationDate else { return nil }
         let restorations =
             proofs
@@ -119,7 +127,8 @@ extension AppProof {
             case .download(let id): "d" + id
             case nil: ""
             }
-        return [kind.rawValue, id, originalPlatform?.rawValue ?? "", originalAppVersion ?? ""].joined(separator: "\u{0}")
+        return [kind.rawValue, id, originalPlatform?.rawValue ?? "", originalAppVersion ?? ""].joined(
+            separator: "\u{0}")
     }
 }
 

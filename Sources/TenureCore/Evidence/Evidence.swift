@@ -49,7 +49,9 @@ private func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [P
         if let known = latest[purchase.transactionID], !purchase.isLaterWord(than: known) { continue }
         latest[purchase.transactionID] = purchase
     }
-    var result = latest.values.sorted { ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID) }
+    var result = latest.values.sorted {
+        ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
+    }
     guard !renewals.isEmpty else { return result }
 
     var renewalOf: [String: Renewal] = [:]
@@ -62,7 +64,9 @@ private func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [P
     for (index, purchase) in result.enumerated() where purchase.expiresDate != nil {
         if let known = indexOfLatest[purchase.originalTransactionID],
             result[known].expiresDate ?? .distantPast > purchase.expiresDate ?? .distantPast
-        { continue }
+        {
+            continue
+        }
         indexOfLatest[purchase.originalTransactionID] = index
     }
     for (subscription, index) in indexOfLatest {
@@ -87,7 +91,7 @@ private func latestActs(of acts: [SupportAct]) -> [SupportAct] {
 
 extension Purchase {
     /// On equal times the word that grants less counts; then an order of content, so that the order of arrival never does.
-    fileprivate func isLaterWord(than other: Purchase) -> Bool {
+    package func isLaterWord(than other: Purchase) -> Bool {
         let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1, isUpgraded ? 1 : 0)
         let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1, other.isUpgraded ? 1 : 0)
         if mine != others { return mine > others }
@@ -97,7 +101,7 @@ extension Purchase {
 }
 
 extension Renewal {
-    fileprivate func isLaterWord(than other: Renewal) -> Bool {
+    package func isLaterWord(than other: Renewal) -> Bool {
         let mine = (signedDate ?? .distantPast, gracePeriodExpiresDate ?? .distantPast)
         return mine > (other.signedDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)
     }

@@ -12,6 +12,8 @@ public struct Purchase: Sendable, Hashable {
     public let transactionID: String
     public let originalTransactionID: String
     public let productID: String
+    /// Equal product ids have equal ones: most are told apart by it alone.
+    let productFingerprint: Int
     /// Nil where an old receipt does not say.
     public let type: ProductType?
     public let purchaseDate: Date?
@@ -42,6 +44,7 @@ public struct Purchase: Sendable, Hashable {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID ?? transactionID
         self.productID = productID
+        productFingerprint = productID.hashValue
         self.type = type
         self.purchaseDate = purchaseDate
         self.expiresDate = expiresDate

@@ -4,11 +4,14 @@ public import Foundation
 public struct Entitlement: Sendable, Hashable {
     public struct Product: Sendable, Hashable {
         public let id: String
+        /// Equal ids have equal ones: most ids are told apart by it alone.
+        let fingerprint: Int
         /// How long a non-renewing purchase of it runs.
         public let length: CalendarPeriod?
 
         public init(id: String, length: CalendarPeriod? = nil) {
             self.id = id
+            fingerprint = id.hashValue
             self.length = length
         }
     }
@@ -21,6 +24,8 @@ public struct Entitlement: Sendable, Hashable {
 
     /// The eras that some honour names.
     package private(set) var honouredEras = EraSet()
+    /// Those of them that some honour names without a limit.
+    package private(set) var unlimitedEras = EraSet()
 
     public init(name: String, products: [Product] = [], honours: [Honour]? = nil, trial: Trial? = nil) {
         self.name = name
@@ -34,6 +39,7 @@ public struct Entitlement: Sendable, Hashable {
         for honour in honours ?? [] {
             guard let index = eraNames.firstIndex(of: honour.era) else { continue }
             result.honouredEras.insert(index)
+            if honour.isUnlimited { result.unlimitedEras.insert(index) }
         }
         return result
     }

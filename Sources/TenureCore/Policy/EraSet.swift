@@ -9,8 +9,11 @@ package struct EraSet: Sendable, Hashable {
 
     /// The eras from `first` (inclusive) to `end` (exclusive).
     package init(from first: Int, to end: Int) {
-        bits = 0
-        for index in 0..<Self.capacity where index >= first && index < end { bits |= 1 << UInt64(index) }
+        bits = Self.bits(below: end) & ~Self.bits(below: first)
+    }
+
+    private static func bits(below index: Int) -> UInt64 {
+        index <= 0 ? 0 : index >= capacity ? .max : (1 << UInt64(index)) - 1
     }
 
     package mutating func insert(_ era: Int) {

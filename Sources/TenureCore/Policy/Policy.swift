@@ -41,19 +41,22 @@ public struct Policy: Sendable, Hashable {
         case undetermined
     }
 
-    public let app: App
+    public var app: App { contents.app }
     /// Oldest first; each runs until the next begins.
-    public let eras: [Era]
-    public let buildNumbers: BuildNumbers?
+    public var eras: [Era] { contents.eras }
+    public var buildNumbers: BuildNumbers? { contents.buildNumbers }
     /// Every release ever shipped; empty where the policy has no list.
-    public let releases: [Release]
-    public let entitlements: [Entitlement]
-    public let inDoubt: InDoubt
-    public let whileUndetermined: WhileUndetermined
-    public let testEnvironments: TestEnvironments
+    public var releases: [Release] { contents.releases }
+    public var entitlements: [Entitlement] { contents.entitlements }
+    public var inDoubt: InDoubt { contents.inDoubt }
+    public var whileUndetermined: WhileUndetermined { contents.whileUndetermined }
+    public var testEnvironments: TestEnvironments { contents.testEnvironments }
 
     /// The eras as each platform saw them.
-    package let timelines: Timelines
+    package var timelines: Timelines { contents.timelines }
+
+    /// A policy is made once and stands beside every decision: a copy of it is a reference.
+    private let contents: Contents
 
     /// - Throws: `InvalidPolicy` with every mistake, each with its place in the policy.
     public init(
@@ -66,18 +69,57 @@ public struct Policy: Sendable, Hashable {
         whileUndetermined: WhileUndetermined = .allow(72 * 3600),
         testEnvironments: TestEnvironments = .newCustomer
     ) throws(InvalidPolicy) {
-        self.app = app
-        self.eras = eras
-        self.buildNumbers = buildNumbers
-        self.releases = releases
-        self.inDoubt = inDoubt
-        self.whileUndetermined = whileUndetermined
-        self.testEnvironments = testEnvironments
         let names = eras.map(\.name)
-        self.entitlements = entitlements.map { $0.resolved(eraNames: names) }
-        timelines = Timelines(eras: eras, releases: releases, buildNumbers: buildNumbers)
+        contents = Contents(
+            app: app, eras: eras, buildNumbers: buildNumbers, releases: releases,
+            entitlements: entitlements.map { $0.resolved(eraNames: names) }, inDoubt: inDoubt,
+            whileUndetermined: whileUndetermined, testEnvironments: testEnvironments,
+            timelines: Timelines(eras: eras, releases: releases, buildNumbers: buildNumbers))
         let mistakes = mistakes
         if !mistakes.isEmpty { throw InvalidPolicy(mistakes: mistakes) }
+    }
+
+    private final class Contents: Sendable {
+        let app: App
+        let eras: [Era]
+        let buildNumbers: BuildNumbers?
+        let releases: [Release]
+        let entitlements: [Entitlement]
+        let inDoubt: InDoubt
+        let whileUndetermined: WhileUndetermined
+        let testEnvironments: TestEnvironments
+        let timelines: Timelines
+
+        init(
+            app: App, eras: [Era], buildNumbers: BuildNumbers?, releases: [Release], entitlements: [Entitlement],
+            inDoubt: InDoubt, whileUndetermined: WhileUndetermined, testEnvironments: TestEnvironments,
+            timelines: Timelines
+        ) {
+            self.app = app
+            self.eras = eras
+            self.buildNumbers = buildNumbers
+            self.releases = releases
+            self.entitlements = entitlements
+            self.inDoubt = inDoubt
+            self.whileUndetermined = whileUndetermined
+            self.testEnvironments = testEnvironments
+            self.timelines = timelines
+        }
+    }
+
+    /// What was written; the timelines follow from it.
+    public static func == (left: Policy, right: Policy) -> Bool {
+        left.contents === right.contents
+            || left.app == right.app && left.eras == right.eras && left.buildNumbers == right.buildNumbers
+                && left.releases == right.releases && left.entitlements == right.entitlements
+                && left.inDoubt == right.inDoubt && left.whileUndetermined == right.whileUndetermined
+                && left.testEnvironments == right.testEnvironments
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(app)
+        hasher.combine(eras)
+        hasher.combine(entitlements)
     }
 
     package func entitlement(named name: String) -> Entitlement? {

@@ -5,10 +5,15 @@ extension Policy {
     var mistakes: [PolicyMistake] {
         var mistakes: [PolicyMistake] = []
         if app.bundleID.isEmpty {
-            mistakes.append(PolicyMistake(["app", "bundleID"], "the bundle id is empty; write the app's, such as `com.example.calculator`"))
+            mistakes.append(
+                PolicyMistake(
+                    ["app", "bundleID"], "the bundle id is empty; write the app's, such as `com.example.calculator`"))
         }
         if let appleID = app.appleID, appleID <= 0 {
-            mistakes.append(PolicyMistake(["app", "appleID"], "`\(appleID)` is no Apple ID; write the number from the app's page in App Store Connect"))
+            mistakes.append(
+                PolicyMistake(
+                    ["app", "appleID"],
+                    "`\(appleID)` is no Apple ID; write the number from the app's page in App Store Connect"))
         }
         mistakes += eraMistakes + buildNumberMistakes + entitlementMistakes
         return mistakes
@@ -16,31 +21,54 @@ extension Policy {
 
     private var eraMistakes: [PolicyMistake] {
         guard !eras.isEmpty else {
-            return [PolicyMistake(["eras"], "there is no era; write at least one, such as `- { name: paid, model: paid }`")]
+            return [
+                PolicyMistake(["eras"], "there is no era; write at least one, such as `- { name: paid, model: paid }`")
+            ]
         }
         var mistakes: [PolicyMistake] = []
         if eras.count > EraSet.capacity {
-            mistakes.append(PolicyMistake(["eras"], "\(eras.count) eras are more than the \(EraSet.capacity) a policy can have; join those that nothing tells apart"))
+            mistakes.append(
+                PolicyMistake(
+                    ["eras"],
+                    "\(eras.count) eras are more than the \(EraSet.capacity) a policy can have; join those that nothing tells apart"
+                ))
         }
         for (index, era) in eras.enumerated() {
             let place: [PolicyMistake.Step] = ["eras", .index(index)]
             if era.name.isEmpty {
                 mistakes.append(PolicyMistake(place + ["name"], "the name is empty; give the era one, such as `paid`"))
             } else if eras[..<index].contains(where: { $0.name == era.name }) {
-                mistakes.append(PolicyMistake(place + ["name"], "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`"))
+                mistakes.append(
+                    PolicyMistake(
+                        place + ["name"],
+                        "`\(era.name)` names two eras; give each its own name, such as `\(era.name)Again`"))
             }
             if index == 0, !era.begins.isEmpty {
-                mistakes.append(PolicyMistake(place + ["begins"], "the first era has no beginning; remove `begins`, or write the era before it first"))
+                mistakes.append(
+                    PolicyMistake(
+                        place + ["begins"],
+                        "the first era has no beginning; remove `begins`, or write the era before it first"))
             }
             if index > 0, era.begins.isEmpty {
-                mistakes.append(PolicyMistake(place, "`\(era.name)` does not say where it begins; add `begins` with a build or version, an instant, or both for each platform"))
+                mistakes.append(
+                    PolicyMistake(
+                        place,
+                        "`\(era.name)` does not say where it begins; add `begins` with a build or version, an instant, or both for each platform"
+                    ))
             }
             for (platform, beginning) in era.begins.sorted(by: { $0.key.rawValue < $1.key.rawValue })
             where beginning == .at(version: nil, date: nil) {
-                mistakes.append(PolicyMistake(place + ["begins", .key(platform.rawValue)], "nothing is said here; write `\(platform.versionKey.rawValue)`, `at`, or both"))
+                mistakes.append(
+                    PolicyMistake(
+                        place + ["begins", .key(platform.rawValue)],
+                        "nothing is said here; write `\(platform.versionKey.rawValue)`, `at`, or both"))
             }
             if let changeover = era.changeover, changeover.from > 0 || changeover.until < 0 {
-                mistakes.append(PolicyMistake(place + ["changeover"], "the window does not hold the change itself; `from` lies before it (`-24h`), `until` after it (`+48h`)"))
+                mistakes.append(
+                    PolicyMistake(
+                        place + ["changeover"],
+                        "the window does not hold the change itself; `from` lies before it (`-24h`), `until` after it (`+48h`)"
+                    ))
             }
         }
         return mistakes + orderMistakes
@@ -56,20 +84,31 @@ extension Policy {
             for (index, beginning) in timeline.beginnings.enumerated() {
                 let place: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
                 if beginning == .new, lastDate != nil || lastVersion != nil || timeline.firstEra != index {
-                    mistakes.append(PolicyMistake(place, "\(platform.rawValue) cannot be new here: an earlier era has a beginning on it; remove one of them"))
+                    mistakes.append(
+                        PolicyMistake(
+                            place,
+                            "\(platform.rawValue) cannot be new here: an earlier era has a beginning on it; remove one of them"
+                        ))
                 }
                 if let date = beginning?.date {
                     if let lastDate, date < lastDate.date {
-                        mistakes.append(PolicyMistake(place + ["at"], "`\(eras[index].name)` begins before `\(eras[lastDate.era].name)` does; write the eras oldest first"))
+                        mistakes.append(
+                            PolicyMistake(
+                                place + ["at"],
+                                "`\(eras[index].name)` begins before `\(eras[lastDate.era].name)` does; write the eras oldest first"
+                            ))
                     }
                     lastDate = (date, index)
                 }
                 if let version = beginning?.version {
-                    if let lastVersion, version < lastVersion.version, timeline.versionsRise, timeline.erasOfRelease == nil {
-                        mistakes.append(PolicyMistake(
-                            place + [.key(platform.versionKey.rawValue)],
-                            "`\(version)` is lower than `\(lastVersion.version)`, where `\(eras[lastVersion.era].name)` begins; correct one of them"
-                                + (platform == .macOS ? "" : ", or write `buildNumbers: restarted`")))
+                    if let lastVersion, version < lastVersion.version, timeline.versionsRise,
+                        timeline.erasOfRelease == nil
+                    {
+                        mistakes.append(
+                            PolicyMistake(
+                                place + [.key(platform.versionKey.rawValue)],
+                                "`\(version)` is lower than `\(lastVersion.version)`, where `\(eras[lastVersion.era].name)` begins; correct one of them"
+                                    + (platform == .macOS ? "" : ", or write `buildNumbers: restarted`")))
                     }
                     lastVersion = (version, index)
                 }
@@ -81,17 +120,25 @@ extension Policy {
     private var buildNumberMistakes: [PolicyMistake] {
         guard buildNumbers == nil else { return [] }
         let unsaid = timelines.known.first {
-            $0.platform.map { $0.versionKey == .bundleVersion } == true && $0.hasVersionBoundary && $0.erasOfRelease == nil
+            $0.platform.map { $0.versionKey == .bundleVersion } == true && $0.hasVersionBoundary
+                && $0.erasOfRelease == nil
         }
         guard let platform = unsaid?.platform else { return [] }
-        return [PolicyMistake(
-            ["buildNumbers"],
-            "whether build numbers on \(platform.rawValue) ever began again is not said; write `buildNumbers: increasing` if each build was higher than all before it, else `buildNumbers: restarted`, or add a release list (`releases`)")]
+        return [
+            PolicyMistake(
+                ["buildNumbers"],
+                "whether build numbers on \(platform.rawValue) ever began again is not said; write `buildNumbers: increasing` if each build was higher than all before it, else `buildNumbers: restarted`, or add a release list (`releases`)"
+            )
+        ]
     }
 
     private var entitlementMistakes: [PolicyMistake] {
         guard !entitlements.isEmpty else {
-            return [PolicyMistake(["entitlements"], "there is no entitlement; write what customers may use, such as `everything: { honours: [paid] }`")]
+            return [
+                PolicyMistake(
+                    ["entitlements"],
+                    "there is no entitlement; write what customers may use, such as `everything: { honours: [paid] }`")
+            ]
         }
         var mistakes: [PolicyMistake] = []
         let eraNames = eras.map(\.name)
@@ -106,7 +153,8 @@ extension Policy {
             for (number, product) in entitlement.products.enumerated() {
                 let place = place + ["products", .index(number)]
                 if product.id.isEmpty {
-                    mistakes.append(PolicyMistake(place, "the product id is empty; write it as App Store Connect has it"))
+                    mistakes.append(
+                        PolicyMistake(place, "the product id is empty; write it as App Store Connect has it"))
                 } else if entitlement.products[..<number].contains(where: { $0.id == product.id }) {
                     mistakes.append(PolicyMistake(place, "`\(product.id)` stands twice; keep one"))
                 }
@@ -114,15 +162,25 @@ extension Policy {
             for (number, honour) in (entitlement.honours ?? []).enumerated() {
                 let place = place + ["honours", .index(number)]
                 if !eraNames.contains(honour.era) {
-                    mistakes.append(PolicyMistake(place, "there is no era `\(honour.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"))
+                    mistakes.append(
+                        PolicyMistake(
+                            place,
+                            "there is no era `\(honour.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
+                        ))
                 }
                 if let since = honour.boughtSince, let before = honour.boughtBefore, since >= before {
-                    mistakes.append(PolicyMistake(place, "nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`"))
+                    mistakes.append(
+                        PolicyMistake(
+                            place,
+                            "nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`"
+                        ))
                 }
             }
             switch entitlement.trial {
             case .sessions(let count) where count < 1, .days(let count) where count < 1:
-                mistakes.append(PolicyMistake(place + ["trial"], "a trial of \(count) is none; write at least 1, or remove `trial`"))
+                mistakes.append(
+                    PolicyMistake(place + ["trial"], "a trial of \(count) is none; write at least 1, or remove `trial`")
+                )
             case .sessions, .days, nil: break
             }
         }

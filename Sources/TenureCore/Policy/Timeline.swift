@@ -1,7 +1,7 @@
 import Foundation
 
 /// The eras of a policy as one platform saw them: which there were, and where each began.
-package struct Timeline: Sendable, Hashable {
+package final class Timeline: Sendable {
     /// Nil for a platform that the policy does not know: there nothing separates the eras.
     package let platform: Platform?
     /// The first era in which the app was to be had there.
@@ -13,12 +13,15 @@ package struct Timeline: Sendable, Hashable {
     let erasOfRelease: [AppVersion: EraSet]?
     /// Rule A4: whether versions rise over time, so that a version tells an era without a release list.
     let versionsRise: Bool
+    private let dateBoundaries: [(era: Int, date: Date)]
+    /// `lowest` is the first of the eras that begin with one version: they stay together.
+    private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
     /// Rule C: the windows, slack included, in which both eras of a change were on sale.
     let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
-    let hasVersionBoundary: Bool
-    let hasDateBoundary: Bool
 
     var allEras: EraSet { EraSet(from: firstEra, to: eraCount) }
+    var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
+    var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
 
     init(platform: Platform?, eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
         func beginning(of era: Era) -> Beginning? {
@@ -32,8 +35,16 @@ package struct Timeline: Sendable, Hashable {
         self.beginnings = beginnings
         eraCount = min(eras.count, EraSet.capacity)
         versionsRise = platform == .macOS || (platform != nil && buildNumbers == .increasing)
-        hasVersionBoundary = beginnings.contains { $0?.version != nil }
-        hasDateBoundary = beginnings.contains { $0?.date != nil }
+        dateBoundaries = beginnings.enumerated().compactMap { index, beginning in
+            beginning?.date.map { (index, $0) }
+        }
+        var versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)] = []
+        for (index, beginning) in beginnings.enumerated() {
+            guard let version = beginning?.version else { continue }
+            let lowest = versionBoundaries.last.flatMap { $0.version == version ? $0.lowest : nil }
+            versionBoundaries.append((index, version, lowest ?? index))
+        }
+        self.versionBoundaries = versionBoundaries
         changeovers = zip(eras, beginnings).enumerated().compactMap { index, change in
             guard let date = change.1?.date, let changeover = change.0.changeover, index > firstEra else { return nil }
             let start = date.addingTimeInterval(changeover.from - Slack.seconds)
@@ -47,54 +58,32 @@ package struct Timeline: Sendable, Hashable {
             list.isEmpty ? nil : ReleaseList(list).eras(firstEra: firstEra, beginnings: beginnings)
     }
 
-    package static func == (left: Timeline, right: Timeline) -> Bool {
-        left.platform == right.platform && left.firstEra == right.firstEra && left.beginnings == right.beginnings
-            && left.erasOfRelease == right.erasOfRelease && left.versionsRise == right.versionsRise
-            && left.changeovers.elementsEqual(right.changeovers) { $0.window == $1.window && $0.eras == $1.eras }
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(platform)
-        hasher.combine(beginnings)
-    }
-
     /// Rule B: the eras that contain the date. A beginning without an instant cannot separate.
     func eras(at date: Date) -> EraSet {
-        guard hasDateBoundary else { return allEras }
-        var result = EraSet()
-        for era in firstEra..<max(firstEra, eraCount) {
-            var isPossible = true
-            for (index, beginning) in beginnings.enumerated() {
-                guard let start = beginning?.date else { continue }
-                if index <= era {
-                    if date < start.addingTimeInterval(-Slack.seconds) { isPossible = false }
-                } else if date >= start.addingTimeInterval(Slack.seconds) {
-                    isPossible = false
-                }
+        var first = firstEra
+        var end = eraCount
+        for boundary in dateBoundaries {
+            if date < boundary.date.addingTimeInterval(-Slack.seconds) {
+                end = min(end, boundary.era)
+            } else if date >= boundary.date.addingTimeInterval(Slack.seconds) {
+                first = max(first, boundary.era)
             }
-            if isPossible { result.insert(era) }
         }
-        return result
+        return EraSet(from: first, to: end)
     }
 
     /// Rule A4: the eras whose beginnings enclose the version. Eras that begin with one version stay together.
     func eras(enclosing version: AppVersion) -> EraSet {
-        var result = EraSet()
-        for era in firstEra..<max(firstEra, eraCount) {
-            var isPossible = true
-            var start: AppVersion?
-            for (index, beginning) in beginnings.enumerated() {
-                guard let boundary = beginning?.version else { continue }
-                if index <= era {
-                    start = boundary
-                    if version < boundary { isPossible = false }
-                } else if version >= boundary, boundary != start {
-                    isPossible = false
-                }
+        var first = firstEra
+        var end = eraCount
+        for boundary in versionBoundaries {
+            if version < boundary.version {
+                end = min(end, boundary.era)
+            } else {
+                first = max(first, boundary.lowest)
             }
-            if isPossible { result.insert(era) }
         }
-        return result
+        return EraSet(from: first, to: end)
     }
 
     /// Both eras of every change in whose window the date lies; nil where it lies in none.
@@ -110,14 +99,31 @@ package struct Timeline: Sendable, Hashable {
     func end(of era: Int) -> Date? {
         era + 1 < beginnings.count ? beginnings[era + 1]?.date : nil
     }
+
+    /// The instants between which the era can have been on sale here, as far as they are known.
+    func sale(of era: Int) -> (begin: Date, end: Date) {
+        var begin = Date.distantPast
+        var end = Date.distantFuture
+        for boundary in dateBoundaries {
+            if boundary.era <= era { begin = max(begin, boundary.date) } else { end = min(end, boundary.date) }
+        }
+        for changeover in changeovers where changeover.eras.contains(era) {
+            if changeover.eras.first == era {
+                end = max(end, changeover.window.upperBound)
+            } else {
+                begin = min(begin, changeover.window.lowerBound)
+            }
+        }
+        return (begin, end)
+    }
 }
 
 /// The timelines of a policy, by platform.
-package struct Timelines: Sendable, Hashable {
+package struct Timelines: Sendable {
     /// Of the platforms that the policy names itself, in a fixed order; one that knows nothing where it names none.
     let known: [Timeline]
-    private let byPlatform: [Platform: Timeline]
-    private let unknown: Timeline
+    /// One for each platform, in the order of `Platform.allCases`.
+    private let lists: [[Timeline]]
 
     init(eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
         func timeline(_ platform: Platform?) -> Timeline {
@@ -125,19 +131,19 @@ package struct Timelines: Sendable, Hashable {
         }
         let named = Set(eras.flatMap(\.begins.keys)).union(releases.map(\.platform))
         let unknown = timeline(nil)
-        let known = Platform.allCases.filter(named.contains).map { timeline($0) }
-        var byPlatform: [Platform: Timeline] = [:]
-        for platform in Platform.allCases
-        where named.contains(platform) || (platform.inheritsFromIOS && named.contains(.iOS)) {
-            byPlatform[platform] = timeline(platform)
+        let all = Platform.allCases.map { platform in
+            named.contains(platform) || (platform.inheritsFromIOS && named.contains(.iOS))
+                ? timeline(platform) : unknown
         }
-        self.unknown = unknown
+        lists = all.map { [$0] }
+        let known = zip(Platform.allCases, all).filter { named.contains($0.0) }.map(\.1)
         self.known = known.isEmpty ? [unknown] : known
-        self.byPlatform = byPlatform
     }
 
-    /// What a platform saw; for one that the policy does not know, a timeline that separates nothing.
-    func timeline(of platform: Platform) -> Timeline {
-        byPlatform[platform] ?? unknown
+    /// Where an app of this signed platform can have been acquired: there, or where nobody signed one, on any
+    /// platform that the policy knows. A platform that it does not know separates nothing.
+    func possible(for platform: Platform?) -> [Timeline] {
+        guard let platform else { return known }
+        return lists[platform.ordinal]
     }
 }

@@ -6,6 +6,11 @@
 public struct AppVersion: Sendable, CustomStringConvertible {
     /// The version as it was written, without the blanks around it.
     public let description: String
+    /// The first three components in one number, where all others are zero and each fits; else `unpackable`.
+    private let packed: UInt64
+
+    private static let unpackable = UInt64.max
+    private static let bitsPerComponent = 21
 
     /// Nil where the text is no version: it then proves nothing, and the caller says so.
     public init?(_ text: String) {
@@ -15,17 +20,49 @@ public struct AppVersion: Sendable, CustomStringConvertible {
         else { return nil }
         let trimmed = bytes[first...last]
         var digitsInComponent = 0
+        var packer = Packer()
         for byte in trimmed {
             if byte == UInt8(ascii: ".") {
                 guard digitsInComponent > 0 else { return nil }
                 digitsInComponent = 0
+                packer.endComponent()
+                packer.beginComponent()
             } else {
                 guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
                 digitsInComponent += 1
+                packer.add(byte - UInt8(ascii: "0"))
             }
         }
         guard digitsInComponent > 0 else { return nil }
+        packer.endComponent()
+        packed = packer.fits ? packer.value : Self.unpackable
         description = trimmed.count == bytes.count ? text : String(Substring(trimmed))
+    }
+
+    /// Almost every version has three components of less than two million: those compare as one number.
+    private struct Packer {
+        private(set) var value: UInt64 = 0
+        private(set) var fits = true
+        private var component: UInt64 = 0
+        private var shift = 2 * AppVersion.bitsPerComponent
+
+        mutating func add(_ digit: UInt8) {
+            guard fits else { return }
+            component = component * 10 + UInt64(digit)
+            fits = component < 1 << AppVersion.bitsPerComponent
+        }
+
+        mutating func endComponent() {
+            guard fits, component > 0 else { return }
+            guard shift >= 0 else {
+                fits = false
+                return
+            }
+            value |= component << UInt64(shift)
+            component = 0
+        }
+
+        mutating func beginComponent() { shift -= AppVersion.bitsPerComponent }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool {
@@ -35,11 +72,13 @@ public struct AppVersion: Sendable, CustomStringConvertible {
 
 extension AppVersion: Comparable {
     public static func == (left: AppVersion, right: AppVersion) -> Bool {
-        left.description == right.description || compare(left, right) == 0
+        if left.packed != unpackable, right.packed != unpackable { return left.packed == right.packed }
+        return left.description == right.description || compare(left, right) == 0
     }
 
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
-        compare(left, right) < 0
+        if left.packed != unpackable, right.packed != unpackable { return left.packed < right.packed }
+        return compare(left, right) < 0
     }
 
     /// Negative, zero or positive as `left` is earlier than, equal to or later than `right`.

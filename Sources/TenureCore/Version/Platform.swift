@@ -9,6 +9,17 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         self == .macOS ? .shortVersionString : .bundleVersion
     }
 
+    /// Its place in `allCases`.
+    var ordinal: Int {
+        switch self {
+        case .iOS: 0
+        case .macOS: 1
+        case .tvOS: 2
+        case .watchOS: 3
+        case .visionOS: 4
+        }
+    }
+
     /// tvOS, watchOS and visionOS take iOS's boundaries and release list unless they have their own.
     package var inheritsFromIOS: Bool {
         switch self {

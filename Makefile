@@ -1,0 +1,52 @@
+# Everything that is not the client stands behind this trait; see Package.swift.
+TRAITS := --traits Service
+SWIFT := swift
+RELEASE := .build/release
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources
+FUZZ_RUNS ?= 10000000
+
+.PHONY: run build release test soak bench fuzz fuzz-short format format-check docs clean
+
+run: ## The service on 127.0.0.1:8080, with invented customers of every era.
+	@Scripts/install-dependencies build
+	@$(SWIFT) build -c release $(TRAITS) --product tenure
+	@exec $(RELEASE)/tenure demo
+
+release: ## The command, built for use: .build/release/tenure
+	@Scripts/install-dependencies build
+	$(SWIFT) build -c release $(TRAITS) --product tenure
+
+test: ## All tests, and a short run of the fuzzers.
+	@Scripts/install-dependencies test
+	$(SWIFT) build $(TRAITS) --build-tests
+	TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
+	@$(MAKE) --no-print-directory fuzz-short
+
+soak: ## The long tests.
+	@Scripts/install-dependencies test
+	$(SWIFT) build $(TRAITS) --build-tests
+	TENURE_SOAK=1 TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
+
+bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.
+	@Scripts/install-dependencies build
+	@Scripts/bench $(ONLY)
+
+fuzz: ## FUZZ_RUNS inputs for every parser together.
+	@Scripts/install-dependencies build
+	@Scripts/fuzz $(FUZZ_RUNS)
+
+fuzz-short:
+	@Scripts/fuzz 200000
+
+format:
+	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
+
+format-check:
+	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+
+docs: ## The reference of the libraries, as symbol graphs checked for broken links.
+	@Scripts/install-dependencies build
+	@Scripts/docs
+
+clean:
+	rm -rf .build Benchmarks/.build Fuzz/.build .tools

@@ -1,0 +1,132 @@
+public import Foundation
+public import TenureCore
+
+/// What the service says of a customer, in answer to `POST /v1/sync` and `GET /v1/customer`.
+public struct CustomerResponse: Sendable, Hashable, Decodable {
+    /// Opaque.
+    public let id: String
+    public let environment: AppStoreEnvironment
+    /// Signed under a test authority in Apple's place.
+    public let isTest: Bool
+    public let entitlements: [String: EntitlementResponse]
+    public let purchases: [PurchaseResponse]
+    /// Whether those are all that the customer has.
+    public let purchasesAreComplete: Bool
+    /// A compact JWS, in answer to a sync with proof that is bound to the device.
+    public let certificate: String?
+    /// In answer to a sync.
+    public let accessToken: AccessTokenResponse?
+    /// What was sent and did not count; the rest did.
+    public let problems: [ArtifactProblem]
+
+    enum CodingKeys: String, CodingKey {
+        case id, environment, isTest, entitlements, purchases, purchasesAreComplete, certificate, accessToken, problems
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        id = try fields.decode(String.self, forKey: .id)
+        environment = try fields.decode(AppStoreEnvironment.self, forKey: .environment)
+        isTest = try fields.decodeIfPresent(Bool.self, forKey: .isTest) ?? false
+        entitlements = try fields.decode([String: EntitlementResponse].self, forKey: .entitlements)
+        purchases = try fields.decode([PurchaseResponse].self, forKey: .purchases)
+        purchasesAreComplete = try fields.decode(Bool.self, forKey: .purchasesAreComplete)
+        certificate = try fields.decodeIfPresent(String.self, forKey: .certificate)
+        accessToken = try fields.decodeIfPresent(AccessTokenResponse.self, forKey: .accessToken)
+        problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
+    }
+}
+
+/// A token for `Authorization: Bearer …`. It opens the interface; it proves nothing to anybody else.
+public struct AccessTokenResponse: Sendable, Hashable, Decodable {
+    public let value: String
+    public let expiresAt: Date
+
+    public init(value: String, expiresAt: Date) {
+        self.value = value
+        self.expiresAt = expiresAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case value, expiresAt
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        value = try fields.decode(String.self, forKey: .value)
+        expiresAt = try fields.instant(.expiresAt)
+    }
+}
+
+/// What the service writes of a customer.
+package struct CustomerAnswer {
+    package let id: String
+    package let environment: AppStoreEnvironment
+    package let isTest: Bool
+    package let decisions: [Decision]
+    package let purchases: [Purchase]
+    package let purchasesAreComplete: Bool
+    package var certificate: String?
+    package var accessToken: AccessTokenResponse?
+    package var problems: [ArtifactProblem] = []
+
+    package init(
+        id: String, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision], purchases: [Purchase],
+        purchasesAreComplete: Bool
+    ) {
+        self.id = id
+        self.environment = environment
+        self.isTest = isTest
+        self.decisions = decisions
+        self.purchases = purchases
+        self.purchasesAreComplete = purchasesAreComplete
+    }
+}
+
+extension JSONWriter {
+    package mutating func value(_ customer: CustomerAnswer) {
+        typealias Key = CustomerResponse.CodingKeys
+        beginObject()
+        key(Key.id)
+        value(customer.id)
+        key(Key.environment)
+        value(customer.environment.rawValue)
+        if customer.isTest {
+            key(Key.isTest)
+            value(true)
+        }
+        key(Key.entitlements)
+        beginObject()
+        for decision in customer.decisions {
+            key(decision.entitlement)
+            value(decision, namesEntitlement: false)
+        }
+        endObject()
+        key(Key.purchases)
+        array(customer.purchases) { $0.value($1) }
+        key(Key.purchasesAreComplete)
+        value(customer.purchasesAreComplete)
+        if let certificate = customer.certificate {
+            key(Key.certificate)
+            value(certificate)
+        }
+        if let token = customer.accessToken {
+            key(Key.accessToken)
+            value(token)
+        }
+        if !customer.problems.isEmpty {
+            key(Key.problems)
+            array(customer.problems) { $0.value($1) }
+        }
+        endObject()
+    }
+
+    private mutating func value(_ token: AccessTokenResponse) {
+        beginObject()
+        key(AccessTokenResponse.CodingKeys.value)
+        value(token.value)
+        key(AccessTokenResponse.CodingKeys.expiresAt)
+        value(token.expiresAt)
+        endObject()
+    }
+}

@@ -1,0 +1,110 @@
+public import Foundation
+public import TenureCore
+
+/// The answer for one entitlement.
+public struct EntitlementResponse: Sendable, Hashable, Decodable {
+    public let outcome: Decision.Outcome
+    /// When a granted right ends; nil: for good.
+    public let until: Date?
+    public let reasons: [ReasonResponse]
+    /// For people.
+    public let sentence: String
+    /// What would settle an undetermined answer; names that nobody knows yet are left out.
+    public let settlements: [Settlement]
+
+    /// `entitlement` only where the answer does not stand under its name, as in the output of the command.
+    enum CodingKeys: String, CodingKey {
+        case entitlement, outcome, until, reasons, sentence, settlements
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let outcome = try fields.decode(String.self, forKey: .outcome)
+        // What a later service may say beside yes and no is no yes.
+        self.outcome = Decision.Outcome(rawValue: outcome) ?? .undetermined
+        until = try fields.instantIfPresent(.until)
+        reasons = try fields.decode([ReasonResponse].self, forKey: .reasons)
+        sentence = try fields.decode(String.self, forKey: .sentence)
+        settlements = try fields.decodeIfPresent([String].self, forKey: .settlements)?
+            .compactMap { Settlement(rawValue: $0) } ?? []
+    }
+}
+
+/// A stable code with the facts of that one reason.
+public struct ReasonResponse: Sendable, Hashable, Decodable {
+    public enum Fact: Sendable, Hashable {
+        /// A name, a version, or an instant as in RFC 3339.
+        case text(String)
+        case names([String])
+    }
+
+    public let code: String
+    public let facts: [String: Fact]
+
+    static let codeKey = "code"
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Name.self)
+        code = try fields.decode(String.self, forKey: Name(stringValue: Self.codeKey))
+        var facts: [String: Fact] = [:]
+        for name in fields.allKeys where name.stringValue != Self.codeKey {
+            if let text = try? fields.decode(String.self, forKey: name) {
+                facts[name.stringValue] = .text(text)
+            } else if let names = try? fields.decode([String].self, forKey: name) {
+                facts[name.stringValue] = .names(names)
+            }
+            // A fact of another shape is one that this release does not know.
+        }
+        self.facts = facts
+    }
+}
+
+extension JSONWriter {
+    /// A decision with its reasons; `namesEntitlement` where it does not stand under its name.
+    package mutating func value(_ decision: Decision, namesEntitlement: Bool) {
+        typealias Key = EntitlementResponse.CodingKeys
+        beginObject()
+        if namesEntitlement {
+            key(Key.entitlement)
+            value(decision.entitlement)
+        }
+        key(Key.outcome)
+        value(decision.outcome.rawValue)
+        key(Key.until)
+        value(decision.until)
+        key(Key.reasons)
+        beginArray()
+        for reason in decision.reasons { value(reason) }
+        endArray()
+        key(Key.sentence)
+        value(decision.sentence)
+        key(Key.settlements)
+        beginArray()
+        for settlement in decision.settlements { value(settlement.rawValue) }
+        endArray()
+        endObject()
+    }
+
+    package mutating func value(_ reason: Reason) {
+        beginObject()
+        key(ReasonResponse.codeKey)
+        value(reason.code)
+        for (name, fact) in reason.facts {
+            key(name)
+            switch fact {
+            case .text(let text): value(text)
+            case .date(let date): value(date)
+            case .names(let names): value(names)
+            }
+        }
+        endObject()
+    }
+}

@@ -1,0 +1,52 @@
+/// What went wrong with a request, as `application/problem+json` (RFC 9457).
+public struct Problem: Error, Sendable, Hashable, Decodable {
+    public static let mediaType = "application/problem+json"
+
+    public let code: Code
+    /// One sentence with the facts; lower case, without a final period.
+    public let detail: String
+    /// What was wrong with each artifact, where that is why.
+    public let problems: [ArtifactProblem]
+    /// Seconds after which the same request may succeed.
+    public let retryAfter: Int?
+
+    public init(_ code: Code, _ detail: String, problems: [ArtifactProblem] = [], retryAfter: Int? = nil) {
+        self.code = code
+        self.detail = detail
+        self.problems = problems
+        self.retryAfter = retryAfter
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case title, status, code, detail, problems
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let code = try fields.decode(String.self, forKey: .code)
+        self.code = Code(rawValue: code) ?? .internalError
+        detail = try fields.decode(String.self, forKey: .detail)
+        problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
+        retryAfter = nil
+    }
+}
+
+extension JSONWriter {
+    package mutating func value(_ problem: Problem) {
+        typealias Key = Problem.CodingKeys
+        beginObject()
+        key(Key.title)
+        value(problem.code.title)
+        key(Key.status)
+        value(problem.code.status)
+        key(Key.code)
+        value(problem.code.rawValue)
+        key(Key.detail)
+        value(problem.detail)
+        if !problem.problems.isEmpty {
+            key(Key.problems)
+            array(problem.problems) { $0.value($1) }
+        }
+        endObject()
+    }
+}

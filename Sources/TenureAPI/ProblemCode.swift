@@ -1,0 +1,33 @@
+extension Problem {
+    /// Stable: programs may compare it. The one table of codes, HTTP statuses and titles.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        case malformedRequest
+        case notAuthenticated
+        case notFound
+        case methodNotAllowed
+        case tooLarge
+        case unsupportedMediaType
+        case nothingVerified
+        case tooManyUnknownSigners
+        case busy
+        case internalError
+
+        public var status: Int { row.status }
+        public var title: String { row.title }
+
+        private var row: (status: Int, title: String) {
+            switch self {
+            case .malformedRequest: (400, "The request cannot be read")
+            case .notAuthenticated: (401, "A valid access token is missing")
+            case .notFound: (404, "There is nothing here")
+            case .methodNotAllowed: (405, "This path does not take this method")
+            case .tooLarge: (413, "The request is too large")
+            case .unsupportedMediaType: (415, "The request must be JSON")
+            case .nothingVerified: (422, "Nothing in the request could be verified")
+            case .tooManyUnknownSigners: (503, "Too many unknown signers")
+            case .busy: (503, "The service is busy")
+            case .internalError: (500, "The service failed")
+            }
+        }
+    }
+}

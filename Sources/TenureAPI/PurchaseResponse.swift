@@ -1,0 +1,89 @@
+public import Foundation
+package import TenureCore
+
+/// One purchase, in Apple's names.
+public struct PurchaseResponse: Sendable, Hashable, Decodable {
+    public let transactionID: String
+    public let originalTransactionID: String
+    public let productID: String
+    /// Apple's name of the product's type, such as `Non-Consumable`; nil where an old receipt does not say.
+    public let type: String?
+    public let purchaseDate: Date?
+    public let expiresDate: Date?
+    public let revocationDate: Date?
+    public let gracePeriodExpiresDate: Date?
+    public let isUpgraded: Bool
+    public let isFamilyShared: Bool
+    public let isInBillingRetryPeriod: Bool
+
+    enum CodingKeys: String, CodingKey {
+        case transactionID, originalTransactionID, productID, type, purchaseDate, expiresDate, revocationDate
+        case gracePeriodExpiresDate, isUpgraded, isFamilyShared, isInBillingRetryPeriod
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        transactionID = try fields.decode(String.self, forKey: .transactionID)
+        originalTransactionID = try fields.decode(String.self, forKey: .originalTransactionID)
+        productID = try fields.decode(String.self, forKey: .productID)
+        type = try fields.decodeIfPresent(String.self, forKey: .type)
+        purchaseDate = try fields.instantIfPresent(.purchaseDate)
+        expiresDate = try fields.instantIfPresent(.expiresDate)
+        revocationDate = try fields.instantIfPresent(.revocationDate)
+        gracePeriodExpiresDate = try fields.instantIfPresent(.gracePeriodExpiresDate)
+        isUpgraded = try fields.decodeIfPresent(Bool.self, forKey: .isUpgraded) ?? false
+        isFamilyShared = try fields.decodeIfPresent(Bool.self, forKey: .isFamilyShared) ?? false
+        isInBillingRetryPeriod = try fields.decodeIfPresent(Bool.self, forKey: .isInBillingRetryPeriod) ?? false
+    }
+}
+
+extension JSONWriter {
+    /// What does not apply is left out, as Apple does.
+    package mutating func value(_ purchase: Purchase) {
+        typealias Key = PurchaseResponse.CodingKeys
+        beginObject()
+        key(Key.transactionID)
+        value(purchase.transactionID)
+        key(Key.originalTransactionID)
+        value(purchase.originalTransactionID)
+        key(Key.productID)
+        value(purchase.productID)
+        if let type = purchase.type {
+            key(Key.type)
+            value(type.wireName)
+        }
+        optional(Key.purchaseDate, purchase.purchaseDate)
+        optional(Key.expiresDate, purchase.expiresDate)
+        optional(Key.revocationDate, purchase.revocationDate)
+        optional(Key.gracePeriodExpiresDate, purchase.gracePeriodExpiresDate)
+        optional(Key.isUpgraded, purchase.isUpgraded)
+        optional(Key.isFamilyShared, purchase.isFamilyShared)
+        optional(Key.isInBillingRetryPeriod, purchase.isInBillingRetryPeriod)
+        endObject()
+    }
+
+    private mutating func optional(_ key: PurchaseResponse.CodingKeys, _ date: Date?) {
+        guard let date else { return }
+        self.key(key)
+        value(date)
+    }
+
+    private mutating func optional(_ key: PurchaseResponse.CodingKeys, _ flag: Bool) {
+        guard flag else { return }
+        self.key(key)
+        value(true)
+    }
+}
+
+extension Purchase.ProductType {
+    /// As Apple's `type` has it.
+    fileprivate var wireName: String {
+        switch self {
+        case .nonConsumable: "Non-Consumable"
+        case .consumable: "Consumable"
+        case .nonRenewing: "Non-Renewing Subscription"
+        case .autoRenewable: "Auto-Renewable Subscription"
+        case .unknown(let name): name
+        }
+    }
+}

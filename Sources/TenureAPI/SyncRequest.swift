@@ -1,0 +1,24 @@
+/// What an app sends to `POST /v1/sync`: what the App Store signed, as it is. Fields that nobody knows are ignored.
+public struct SyncRequest: Sendable, Hashable, Codable {
+    /// `AppTransaction.shared`, as `jwsRepresentation`.
+    public var appTransaction: String?
+    /// `jwsRepresentation` of each. There, even empty: that is all the customer has.
+    public var transactions: [String]?
+    /// Each counts beside a transaction of its subscription.
+    public var renewalInfos: [String]?
+    /// The contents of `appStoreReceiptURL`, in Base64.
+    public var receipt: String?
+    /// `AppStore.deviceVerificationID`. What was signed for that device counts as bound.
+    public var deviceVerificationID: String?
+
+    public init(
+        appTransaction: String? = nil, transactions: [String]? = nil, renewalInfos: [String]? = nil,
+        receipt: String? = nil, deviceVerificationID: String? = nil
+    ) {
+        self.appTransaction = appTransaction
+        self.transactions = transactions
+        self.renewalInfos = renewalInfos
+        self.receipt = receipt
+        self.deviceVerificationID = deviceVerificationID
+    }
+}

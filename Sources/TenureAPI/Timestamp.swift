@@ -1,0 +1,19 @@
+import Foundation
+import TenureCore
+
+/// An instant as it stands in JSON: RFC 3339.
+extension KeyedDecodingContainer {
+    func instant(_ key: Key) throws -> Date {
+        let text = try decode(String.self, forKey: key)
+        guard let date = Date(rfc3339: text) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self, debugDescription: "`\(text)` is no instant as in RFC 3339")
+        }
+        return date
+    }
+
+    func instantIfPresent(_ key: Key) throws -> Date? {
+        guard contains(key), try !decodeNil(forKey: key) else { return nil }
+        return try instant(key)
+    }
+}

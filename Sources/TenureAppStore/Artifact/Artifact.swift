@@ -1,0 +1,62 @@
+/// Something that the App Store gave out, recognised by its own bytes. Nothing is verified by that.
+public enum Artifact: Sendable, Hashable {
+    case jws(UnverifiedJWS, bytes: [UInt8])
+    /// An app receipt, in BER or DER.
+    case receipt([UInt8])
+    /// An answer of `verifyReceipt`: never signed, for reading only.
+    case verifyReceiptResponse(VerifyReceiptResponse)
+
+    /// The largest file that can be one of them.
+    public static let maximumSize = VerifyReceiptResponse.maximumSize
+
+    /// Reads a file: a JWS of any kind, a notification as it is posted, a receipt in BER, DER or Base64, or an answer
+    /// of `verifyReceipt`. Blanks around text are ignored, as editors leave them.
+    ///
+    /// Throws `tooLarge`, or `malformed` where it is none of these.
+    public init(recognizing file: [UInt8]) throws(Rejection) {
+        guard file.count <= Self.maximumSize else {
+            throw Rejection(.tooLarge, "no artifact of the App Store is larger than \(Self.maximumSize) bytes")
+        }
+        let text = file.trimmingASCIIBlanks()
+        guard let first = text.first else { throw Rejection(.malformed, "the file is empty") }
+        if first == UInt8(ascii: "{"), case .object(let object)? = try? JSONValue(parsing: Array(text)) {
+            // The body of a notification's request.
+            if case .string(let payload)? = object["signedPayload"] {
+                self = .jws(try UnverifiedJWS(Array(payload.utf8)), bytes: Array(payload.utf8))
+                return
+            }
+            guard VerifyReceiptResponse.isRecognized(in: object) else {
+                throw Rejection(
+                    .malformed,
+                    "this JSON is neither a notification (`signedPayload`) nor an answer of verifyReceipt (`status`, `receipt`)"
+                )
+            }
+            self = .verifyReceiptResponse(try VerifyReceiptResponse(object))
+            return
+        }
+        if text.count(where: { $0 == UInt8(ascii: ".") }) == 2, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+            self = .jws(try UnverifiedJWS(Array(text)), bytes: Array(text))
+            return
+        }
+        self = .receipt(try receiptBytes(file: file))
+    }
+
+    /// What it is called; nil for a JWS whose keys fit no kind.
+    public var kindName: String? {
+        switch self {
+        case .jws(let jws, _): jws.kind?.rawValue
+        case .receipt: "receipt"
+        case .verifyReceiptResponse: "verifyReceipt"
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func trimmingASCIIBlanks() -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {
+            return []
+        }
+        return self[first...last]
+    }
+}

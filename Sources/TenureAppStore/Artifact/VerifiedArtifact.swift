@@ -1,0 +1,95 @@
+public import Foundation
+public import TenureCore
+
+/// A verified artifact of any kind.
+public enum VerifiedArtifact: Sendable, Hashable {
+    case appTransaction(Verified<AppTransactionPayload>)
+    case transaction(Verified<TransactionPayload>)
+    case renewalInfo(Verified<RenewalInfoPayload>)
+    case notification(VerifiedNotification)
+    case receipt(Verified<ReceiptPayload>)
+
+    public var environment: AppStoreEnvironment {
+        switch self {
+        case .appTransaction(let verified): verified.environment
+        case .transaction(let verified): verified.environment
+        case .renewalInfo(let verified): verified.environment
+        case .notification(let verified): verified.notification.environment
+        case .receipt(let verified): verified.environment
+        }
+    }
+
+    public var status: VerificationStatus {
+        switch self {
+        case .appTransaction(let verified): verified.status
+        case .transaction(let verified): verified.status
+        case .renewalInfo(let verified): verified.status
+        case .notification(let verified): verified.notification.status
+        case .receipt(let verified): verified.status
+        }
+    }
+
+    public var certificates: [CertificateSummary] {
+        switch self {
+        case .appTransaction(let verified): verified.certificates
+        case .transaction(let verified): verified.certificates
+        case .renewalInfo(let verified): verified.certificates
+        case .notification(let verified): verified.notification.certificates
+        case .receipt(let verified): verified.certificates
+        }
+    }
+}
+
+extension AppStoreVerifier {
+    /// Verifies what was recognised, by the kind that it shows itself to be.
+    ///
+    /// Nil for an answer of `verifyReceipt`, which is unsigned. Throws a `Rejection`; see `verifyAppTransaction`.
+    public func verify(
+        _ artifact: Artifact, from source: AppTransactionSource = .client, now: Date?
+    ) throws(Rejection) -> VerifiedArtifact? {
+        switch artifact {
+        case .verifyReceiptResponse: return nil
+        case .receipt(let bytes): return .receipt(try verifyReceipt(bytes, now: now))
+        case .jws(let jws, let bytes):
+            switch jws.kind {
+            case .appTransaction: return .appTransaction(try verifyAppTransaction(bytes, from: source, now: now))
+            case .transaction: return .transaction(try verifyTransaction(bytes, now: now))
+            case .renewalInfo: return .renewalInfo(try verifyRenewalInfo(bytes, now: now))
+            case .notification: return .notification(try verifyNotification(bytes, now: now))
+            case .realtime, nil:
+                throw Rejection(
+                    .wrongKind, "it is no app transaction, transaction, renewal info or notification by its keys")
+            }
+        }
+    }
+}
+
+extension Evidence {
+    /// What the verified artifacts of one customer prove, as far as they were signed in that environment.
+    ///
+    /// Throws `malformed` where one does not say what it is about.
+    public init(
+        in environment: AppStoreEnvironment, from artifacts: [VerifiedArtifact], purchasesAreComplete: Bool
+    ) throws(Rejection) {
+        var proofs: [AppProof] = []
+        var transactions: [Purchase] = []
+        var renewals: [Renewal] = []
+        for artifact in artifacts where artifact.environment == environment {
+            switch artifact {
+            case .appTransaction(let verified): proofs.append(verified.proof)
+            case .transaction(let verified): transactions.append(try verified.purchase)
+            case .renewalInfo(let verified): renewals.append(try verified.renewal)
+            case .notification(let notification):
+                if let verified = notification.appTransaction { proofs.append(verified.proof) }
+                if let verified = notification.transaction { transactions.append(try verified.purchase) }
+                if let verified = notification.renewalInfo { renewals.append(try verified.renewal) }
+            case .receipt(let verified):
+                proofs.append(verified.proof)
+                transactions += verified.purchases
+            }
+        }
+        self.init(
+            environment: environment, app: proofs, transactions: transactions, renewals: renewals,
+            purchasesAreComplete: purchasesAreComplete)
+    }
+}

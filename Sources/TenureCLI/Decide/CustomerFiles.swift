@@ -1,0 +1,79 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// The files that one customer has: verified each, rejected each with its reason.
+struct CustomerFiles {
+    struct RejectedFile {
+        let name: String
+        let code: String
+        let detail: String
+    }
+
+    private(set) var artifacts: [VerifiedArtifact] = []
+    private(set) var rejected: [RejectedFile] = []
+    /// Of all that counts; production where nothing does.
+    let environment: AppStoreEnvironment
+
+    /// Throws where a file cannot be read, or the files mix environments.
+    init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
+        for path in paths {
+            let file = InputFile(path: path)
+            for (name, bytes) in Self.split(try file.bytes(), of: file) {
+                do {
+                    let artifact = try Artifact(recognizing: bytes)
+                    guard let verified = try verifier.verify(artifact, now: now) else {
+                        throw Rejected("unsigned", "an answer of verifyReceipt is unsigned, and proves nothing")
+                    }
+                    try Self.check(verified, isOf: device)
+                    artifacts.append(verified)
+                } catch let rejection as Rejection {
+                    rejected.append(RejectedFile(name: name, code: rejection.code.rawValue, detail: rejection.detail))
+                } catch let reason as Rejected {
+                    rejected.append(RejectedFile(name: name, code: reason.code, detail: reason.detail))
+                }
+            }
+        }
+        let environments = Set(artifacts.map(\.environment))
+        guard environments.count <= 1 else {
+            let names = environments.map(\.rawValue).sorted()
+            throw CommandError(
+                "the files mix \(names.joined(separator: " and ")), which never speak of one customer; choose one, such as `--environment \(names[0].lowercased())`")
+        }
+        environment = environments.first ?? .production
+    }
+
+    func evidence(purchasesAreComplete: Bool) throws -> Evidence {
+        try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
+    }
+
+    private struct Rejected: Error {
+        let code: String
+        let detail: String
+
+        init(_ code: String, _ detail: String) {
+            self.code = code
+            self.detail = detail
+        }
+    }
+
+    /// A file of several JWS, one a line, is as many artifacts.
+    private static func split(_ bytes: [UInt8], of file: InputFile) -> [(name: String, bytes: [UInt8])] {
+        let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
+        let areJWS = lines.count > 1 && lines.allSatisfy { line in
+            line.starts(with: "ey".utf8) && line.count(where: { $0 == UInt8(ascii: ".") }) == 2
+        }
+        guard areJWS else { return [(file.name, bytes)] }
+        return lines.enumerated().map { ("\(file.name):\($0.offset + 1)", Array($0.element)) }
+    }
+
+    private static func check(_ verified: VerifiedArtifact, isOf device: UUID?) throws {
+        guard let device, case .appTransaction(let app) = verified else { return }
+        guard let binding = try app.payload.deviceBinding() else {
+            throw Rejected("otherDevice", "it names no device, so that nobody can tell whose it is")
+        }
+        guard binding.matches(deviceVerificationID: device) else {
+            throw Rejected("otherDevice", "it was made for another device than `\(device.uuidString.lowercased())`")
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+
+struct DecideCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decide",
+        abstract: "Decide what a customer may use, from all that the App Store signed for them.",
+        discussion: """
+            The files are taken as all that the customer has; with --incomplete, purchases may be missing. What is \
+            rejected counts for nothing and is named; the rest decides. Bundle id and Apple ID are the policy's.
+
+            Exit codes: 0 all granted, 3 any undetermined, else 2 any denied, 1 error, 64 wrong usage.
+
+            Examples:
+              tenure decide --policy policy.yaml receipt
+              tenure decide --policy policy.yaml --entitlement everything --json app-transaction.jws transaction.jws
+              tenure decide --policy policy.yaml --at 2027-01-01 receipt
+            """
+    )
+
+    @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
+    var policy: String
+
+    @Argument(help: "What the App Store signed for one customer; - for standard input.")
+    var files: [String] = []
+
+    @Option(name: .long, parsing: .singleValue, help: ArgumentHelp("Only this entitlement.", valueName: "name"))
+    var entitlement: [String] = []
+
+    @Flag(help: "Purchases may be missing from the files.")
+    var incomplete = false
+
+    @OptionGroup var trust: TrustOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "The device's `AppStore.deviceVerificationID`: app transactions of other devices are then rejected.",
+            valueName: "uuid"))
+    var deviceID: String?
+
+    @Option(help: ArgumentHelp("Decide as of this instant; a day is its midnight in UTC.", valueName: "date"))
+    var at: Instant?
+
+    @Flag(help: "Write JSON: `decisions`, `rejected`.")
+    var json = false
+
+    func validate() throws {
+        if let deviceID, UUID(uuidString: deviceID) == nil {
+            throw ValidationError("`\(deviceID)` is no UUID; write the device id as `AppStore.deviceVerificationID` has it")
+        }
+    }
+
+    func run() async throws {
+        let (decisions, customer) = try await reportingErrors {
+            let policy = try PolicyOnDisk(path: self.policy).read()
+            for name in entitlement where policy.entitlement(named: name) == nil {
+                let known = policy.entitlements.map { "`\($0.name)`" }.joined(separator: ", ")
+                throw CommandError("the policy has no entitlement `\(name)`; it has \(known)")
+            }
+            let verifier = AppStoreVerifier(
+                app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
+                trust: try trust.configuration())
+            let customer = try CustomerFiles(
+                files, verifier: verifier, device: deviceID.flatMap(UUID.init(uuidString:)), now: Date())
+            let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
+            let all = decide(evidence, under: policy, at: at?.date ?? Date())
+            return (entitlement.isEmpty ? all : all.filter { entitlement.contains($0.entitlement) }, customer)
+        }
+        if json {
+            write(decisions, of: customer)
+        } else {
+            tell(decisions, of: customer)
+        }
+        throw ExitCode(of: decisions)
+    }
+
+    private func write(_ decisions: [Decision], of customer: CustomerFiles) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("environment")
+        writer.value(customer.environment.rawValue)
+        writer.key("decisions")
+        writer.array(decisions) { $0.value($1, namesEntitlement: true) }
+        writer.key("rejected")
+        writer.array(customer.rejected) { writer, file in
+            writer.object {
+                $0.key("file")
+                $0.value(file.name)
+                $0.key("code")
+                $0.value(file.code)
+                $0.key("detail")
+                $0.value(file.detail)
+            }
+        }
+        writer.endObject()
+        Terminal.standardOutput.write(bytes: writer.bytes + [UInt8(ascii: "\n")])
+    }
+
+    private func tell(_ decisions: [Decision], of customer: CustomerFiles) {
+        for file in customer.rejected {
+            Terminal.standardError.write("warning: `\(file.name)` counts for nothing: \(file.code), \(file.detail)")
+        }
+        let terminal = Terminal.standardOutput
+        if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }
+        for decision in decisions {
+            let outcome = terminal.styled(decision.outcome.rawValue, decision.outcome.style)
+            let until = decision.until.map { " until \($0.rfc3339)" } ?? ""
+            terminal.write("\(terminal.styled(decision.entitlement, .bold)): \(outcome)\(until)")
+            terminal.write("  \(decision.sentence)")
+            for reason in decision.reasons { terminal.write("  - \(reason.shown)") }
+        }
+    }
+}
+
+extension Decision.Outcome {
+    var style: Terminal.Style {
+        switch self {
+        case .granted: .green
+        case .denied: .red
+        case .undetermined: .yellow
+        }
+    }
+}
+
+extension Reason {
+    /// The code and its facts: `version: 37, platform iOS, eras paid`.
+    var shown: String {
+        let facts = facts.map { name, fact in
+            switch fact {
+            case .text(let text): "\(name) \(text)"
+            case .date(let date): "\(name) \(date.rfc3339)"
+            case .names(let names): "\(name) \(names.joined(separator: " or "))"
+            }
+        }
+        return facts.isEmpty ? code : "\(code): \(facts.joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import TenureAppStore
+
+struct InspectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Show what something from the App Store says, and whether it is genuine.",
+        discussion: """
+            Recognises by itself what it is given: a JWS (app transaction, transaction, renewal info, notification), an \
+            app receipt in DER, BER or Base64, or the JSON of verifyReceipt.
+
+            Exit codes: 0 verified, 2 rejected or unsigned, 1 unreadable, 64 wrong usage.
+
+            Examples:
+              tenure inspect receipt
+              tenure inspect --json transaction.jws
+              pbpaste | tenure inspect --bundle-id com.example.calculator -
+              tenure inspect --environment xcode --trust StoreKitTest.cer transaction.jws
+            """
+    )
+
+    @Argument(help: "The file; - or nothing for standard input.")
+    var file = "-"
+
+    @OptionGroup var trust: TrustOptions
+
+    @Option(help: ArgumentHelp("Reject what belongs to another app.", valueName: "id"))
+    var bundleID: String?
+
+    @Option(help: ArgumentHelp("The app's Apple ID, compared in production.", valueName: "number"))
+    var appAppleID: Int64?
+
+    @Flag(help: "Write JSON: `kind`, `verification`, `payload`, `certificates`.")
+    var json = false
+
+    func run() async throws {
+        let inspection = try await reportingErrors {
+            let bytes = try InputFile(path: file).bytes()
+            let artifact: Artifact
+            do {
+                artifact = try Artifact(recognizing: bytes)
+            } catch {
+                throw CommandError("`\(InputFile(path: file).name)` cannot be read: \(error.detail)")
+            }
+            let verifier = AppStoreVerifier(
+                app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
+            return try Inspection(of: artifact, by: verifier, now: Date())
+        }
+        if json {
+            Terminal.standardOutput.write(bytes: inspection.json + [UInt8(ascii: "\n")])
+        } else {
+            for line in inspection.lines(for: .standardOutput) { Terminal.standardOutput.write(line) }
+        }
+        if !inspection.verdict.isAccepted { throw ExitCode.refused }
+    }
+}

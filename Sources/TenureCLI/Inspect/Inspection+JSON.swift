@@ -1,0 +1,43 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+extension Inspection {
+    /// `kind`, `verification`, `payload` in Apple's names (a receipt's in those of verifyReceipt), `nested`, `certificates`.
+    var json: [UInt8] {
+        var verification = JSONObject()
+        verification["status"] = .string(verdict.status)
+        switch verdict {
+        case .accepted(_, let environment): verification["environment"] = .string(environment.rawValue)
+        case .rejected(let rejection):
+            verification["reason"] = .string(rejection.code.rawValue)
+            verification["detail"] = .string(rejection.detail)
+        case .unsigned:
+            verification["reason"] = .string("unsigned")
+            verification["detail"] = .string("an answer of verifyReceipt carries no signature, and proves nothing to others")
+        }
+        var result = JSONObject()
+        result["kind"] = kind.map { .string($0) } ?? .null
+        result["verification"] = .object(verification)
+        result["payload"] = .object(payload)
+        if !nested.isEmpty {
+            result["nested"] = .object(
+                JSONObject(members: nested.map { JSONObject.Member(name: $0.name, value: .object($0.payload)) }))
+        }
+        result["certificates"] = .array(certificates.map { .object($0.json) })
+        return JSONValue.object(result).bytes
+    }
+}
+
+extension CertificateSummary {
+    fileprivate var json: JSONObject {
+        var result = JSONObject()
+        result["subject"] = .string(subject)
+        result["issuer"] = .string(issuer)
+        result["serialNumber"] = .string(serialNumber)
+        result["notBefore"] = .string(notBefore.rfc3339)
+        result["notAfter"] = .string(notAfter.rfc3339)
+        result["sha256"] = .string(fingerprint)
+        return result
+    }
+}

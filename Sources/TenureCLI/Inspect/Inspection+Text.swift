@@ -1,0 +1,98 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+extension Inspection {
+    /// For people: the verdict first, then every field, then the certificates.
+    func lines(for terminal: Terminal) -> [String] {
+        var lines = [terminal.styled(title, .bold), verdictLine(for: terminal), ""]
+        lines += Self.lines(of: payload, dates: instantFields, indentation: 0)
+        for (name, payload) in nested {
+            lines += ["", terminal.styled(name, .bold)]
+            lines += Self.lines(of: payload, dates: JWSKind.allInstantFields, indentation: 2)
+        }
+        if !certificates.isEmpty { lines += ["", terminal.styled("certificates", .bold)] }
+        for certificate in certificates {
+            lines.append("  \(certificate.subject)")
+            lines.append(
+                terminal.styled(
+                    "    valid \(certificate.notBefore.rfc3339) to \(certificate.notAfter.rfc3339), serial \(certificate.serialNumber)",
+                    .faint))
+            lines.append(terminal.styled("    SHA-256 \(certificate.fingerprint)", .faint))
+        }
+        return lines
+    }
+
+    private var title: String {
+        switch kind {
+        case "appTransaction": "app transaction"
+        case "renewalInfo": "renewal info"
+        case "receipt": "app receipt"
+        case "verifyReceipt": "answer of verifyReceipt"
+        case "realtime": "retention messaging request"
+        case let name?: name
+        case nil: "JWS of no known kind"
+        }
+    }
+
+    private func verdictLine(for terminal: Terminal) -> String {
+        switch verdict {
+        case .accepted(.local, let environment):
+            terminal.styled("local", .yellow) + ": signed in \(environment.rawValue) by a certificate that you named; proves nothing outside"
+        case .accepted(_, let environment): terminal.styled("verified", .green) + ": \(environment.rawValue)"
+        case .rejected(let rejection): terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(rejection.detail)"
+        case .unsigned:
+            terminal.styled("unsigned", .yellow) + ": it proves nothing, unless you fetched it from Apple yourself"
+        }
+    }
+
+    private var instantFields: Set<String> { kind == "receipt" || kind == "verifyReceipt" ? [] : JWSKind.allInstantFields }
+
+    private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
+        let width = object.members.map(\.name.count).max() ?? 0
+        return object.members.flatMap { member -> [String] in
+            let start = String(repeating: " ", count: indentation + 2)
+            let label = start + member.name.padding(toLength: max(width, member.name.count), withPad: " ", startingAt: 0)
+            switch member.value {
+            case .object(let inner):
+                return [start + member.name] + lines(of: inner, dates: dates, indentation: indentation + 2)
+            case .array(let elements):
+                return [start + "\(member.name) (\(elements.count))"]
+                    + elements.enumerated().flatMap { index, element -> [String] in
+                        guard case .object(let inner) = element else { return [start + "  " + element.shown] }
+                        return [start + "  [\(index)]"] + lines(of: inner, dates: dates, indentation: indentation + 4)
+                    }
+            case .number(let text):
+                if dates.contains(member.name), let milliseconds = Double(text), abs(milliseconds) <= 8.64e15 {
+                    return [label + "  \(Date(timeIntervalSince1970: milliseconds / 1000).rfc3339)"]
+                }
+                return [label + "  \(text)"]
+            default: return [label + "  \(member.value.shown)"]
+            }
+        }
+    }
+}
+
+extension JSONValue {
+    /// On one line of a terminal: control characters would write where they like.
+    fileprivate var shown: String {
+        guard case .string(let text) = self else { return String(decoding: bytes, as: UTF8.self) }
+        let clean = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
+    }
+}
+
+extension JWSKind {
+    /// The fields of all kinds that hold an instant.
+    fileprivate static let allInstantFields = Set(JWSKind.allCases.flatMap { instants(in: $0.fields) })
+
+    private static func instants(in fields: [FieldDescription]) -> [String] {
+        fields.flatMap { field -> [String] in
+            switch field.shape {
+            case .instant: [field.name]
+            case .object(let inner), .list(.object(let inner)): instants(in: inner)
+            default: []
+            }
+        }
+    }
+}

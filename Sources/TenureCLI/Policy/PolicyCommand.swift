@@ -1,0 +1,168 @@
+import ArgumentParser
+import Foundation
+import TenureAPI
+import TenureCore
+import TenurePolicyFile
+
+struct PolicyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "policy",
+        abstract: "Check, test and compile a policy file.",
+        subcommands: [PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self]
+    )
+}
+
+struct PolicyCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Report every mistake of a policy file, each with line and column.",
+        discussion: """
+            Exit codes: 0 sound, 2 mistakes, 1 unreadable, 64 wrong usage.
+
+            Example:
+              tenure policy check policy.yaml
+            """
+    )
+
+    @Argument(help: "The policy, in YAML or JSON; - for standard input.")
+    var file: String
+
+    @Flag(help: "Write JSON: `valid`, `mistakes` with `file`, `line`, `column`, `message`.")
+    var json = false
+
+    func run() async throws {
+        let mistakes = try await reportingErrors { () throws -> [PolicyFileMistake] in
+            do {
+                _ = try PolicyOnDisk(path: file).read()
+                return []
+            } catch let error as PolicyFileError {
+                return error.mistakes
+            }
+        }
+        if json {
+            var writer = JSONWriter()
+            writer.object {
+                $0.key("valid")
+                $0.value(mistakes.isEmpty)
+                $0.key("mistakes")
+                $0.array(mistakes) { writer, mistake in
+                    writer.object {
+                        $0.key("file")
+                        $0.value(mistake.file)
+                        $0.key("line")
+                        $0.value(mistake.line)
+                        $0.key("column")
+                        $0.value(mistake.column)
+                        $0.key("message")
+                        $0.value(mistake.message)
+                    }
+                }
+            }
+            Terminal.standardOutput.write(bytes: writer.bytes + [UInt8(ascii: "\n")])
+        } else if mistakes.isEmpty {
+            Terminal.standardOutput.write("\(InputFile(path: file).name): no mistakes")
+        } else {
+            for mistake in mistakes { Terminal.standardError.write(mistake.description) }
+        }
+        if !mistakes.isEmpty { throw ExitCode.refused }
+    }
+}
+
+struct PolicyTestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Run policy cases: evidence in, outcome and reasons out.",
+        discussion: """
+            Exit codes: 0 all pass, 2 some fail or the policy has mistakes, 1 unreadable, 64 wrong usage.
+
+            Example:
+              tenure policy test policy.yaml cases.yaml
+            """
+    )
+
+    @Argument(help: "The policy that the cases start from.")
+    var policy: String
+
+    @Argument(help: "The cases; see Docs/policy-cases.md.")
+    var cases: String
+
+    @Flag(help: "Write JSON: `passed`, `failed`, `cases` with `name`, `passed`, `differences`.")
+    var json = false
+
+    func run() async throws {
+        let results = try await reportingErrors { () throws -> [CaseResult] in
+            do {
+                let source = PolicyOnDisk(path: policy)
+                return try PolicyCases.read(
+                    try InputFile(path: cases).bytes(limit: 16 << 20), named: cases, policy: try source.bytes(),
+                    policyName: policy, releaseList: source.releaseList
+                ).run()
+            } catch let error as PolicyFileError {
+                for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
+                throw ExitCode.refused
+            }
+        }
+        let failed = results.filter { !$0.passed }
+        if json {
+            var writer = JSONWriter()
+            writer.object {
+                $0.key("passed")
+                $0.value(results.count - failed.count)
+                $0.key("failed")
+                $0.value(failed.count)
+                $0.key("cases")
+                $0.array(results) { writer, result in
+                    writer.object {
+                        $0.key("name")
+                        $0.value(result.name)
+                        $0.key("place")
+                        $0.value(result.place)
+                        $0.key("passed")
+                        $0.value(result.passed)
+                        $0.key("differences")
+                        $0.value(result.differences)
+                    }
+                }
+            }
+            Terminal.standardOutput.write(bytes: writer.bytes + [UInt8(ascii: "\n")])
+        } else {
+            let terminal = Terminal.standardOutput
+            for result in failed {
+                terminal.write("\(terminal.styled("failed", .red)) \(result.place): \(result.name)")
+                for difference in result.differences { terminal.write("  \(difference)") }
+            }
+            terminal.write("\(results.count - failed.count) of \(results.count) cases pass")
+        }
+        if !failed.isEmpty { throw ExitCode.refused }
+    }
+}
+
+struct PolicyCompileCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compile",
+        abstract: "Write a policy as compact JSON, as an app bundles it.",
+        discussion: """
+            The release list is put into it. Exit codes: 0 written, 2 mistakes, 1 error, 64 wrong usage.
+
+            Example:
+              tenure policy compile policy.yaml --out tenure.json
+            """
+    )
+
+    @Argument(help: "The policy, in YAML or JSON; - for standard input.")
+    var file: String
+
+    @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
+    var out: String?
+
+    func run() async throws {
+        try await reportingErrors {
+            do {
+                try OutputFile(path: out).write(PolicyFile.compile(try PolicyOnDisk(path: file).read()))
+            } catch let error as PolicyFileError {
+                for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
+                throw ExitCode.refused
+            }
+        }
+    }
+}

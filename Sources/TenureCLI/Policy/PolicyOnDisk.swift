@@ -1,0 +1,26 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// A policy file with the files that it names beside it.
+struct PolicyOnDisk {
+    let path: String
+
+    private static let limit = 1 << 20
+
+    func bytes() throws -> [UInt8] {
+        try InputFile(path: path).bytes(limit: Self.limit)
+    }
+
+    /// Throws `PolicyFileError` with every mistake, or where a file cannot be read.
+    func read() throws -> Policy {
+        try PolicyFile.read(try bytes(), named: path, releaseList: releaseList)
+    }
+
+    /// The bytes of a file that the policy names, by its path beside the policy's.
+    func releaseList(_ relative: String) throws -> [UInt8] {
+        let folder = path == "-" ? "." : (path as NSString).deletingLastPathComponent
+        let file = relative.hasPrefix("/") || folder.isEmpty ? relative : folder + "/" + relative
+        return try InputFile(path: file).bytes(limit: 16 << 20)
+    }
+}

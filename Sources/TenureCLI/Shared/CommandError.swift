@@ -1,0 +1,32 @@
+import ArgumentParser
+import Foundation
+
+/// What a command says before it gives up: one line, or one for each mistake.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Runs a command's work; an error becomes a line on standard error and exit code 1.
+func reportingErrors<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+        return try await work()
+    } catch let error as ExitCode {
+        throw error
+    } catch let error as ValidationError {
+        throw error
+    } catch {
+        Terminal.standardError.write("error: \(describe(error))")
+        throw ExitCode.error
+    }
+}
+
+private func describe(_ error: any Error) -> String {
+    if let error = error as? any CustomStringConvertible & Error, type(of: error) != NSError.self {
+        return error.description
+    }
+    return error.localizedDescription
+}

@@ -1,0 +1,54 @@
+import Foundation
+import TenureAppStore
+
+/// A file that a command was given; `-` is standard input.
+struct InputFile {
+    let path: String
+
+    var name: String { path == "-" ? "standard input" : path }
+
+    /// Throws where it cannot be read, or is larger than `limit` bytes: then no more than that is read.
+    func bytes(limit: Int = Artifact.maximumSize) throws -> [UInt8] {
+        let handle: FileHandle
+        if path == "-" {
+            handle = .standardInput
+        } else {
+            var isDirectory: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+                throw CommandError("there is no file `\(path)`")
+            }
+            guard !isDirectory.boolValue else { throw CommandError("`\(path)` is a folder; name a file in it") }
+            guard let opened = FileHandle(forReadingAtPath: path) else {
+                throw CommandError("`\(path)` cannot be opened; check who may read it")
+            }
+            handle = opened
+        }
+        defer { if path != "-" { try? handle.close() } }
+        var bytes: [UInt8] = []
+        while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty {
+            bytes += chunk
+            guard bytes.count <= limit else {
+                throw CommandError("`\(name)` is larger than \(limit / 1_048_576) MB, and nothing of this kind is")
+            }
+        }
+        return bytes
+    }
+}
+
+/// A file that a command writes; nil is standard output.
+struct OutputFile {
+    let path: String?
+
+    /// Whole or not at all.
+    func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
+        guard let path else {
+            Terminal.standardOutput.write(bytes: bytes + (newlineAtEnd ? [UInt8(ascii: "\n")] : []))
+            return
+        }
+        do {
+            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw CommandError("`\(path)` cannot be written; check the folder and who may write to it")
+        }
+    }
+}

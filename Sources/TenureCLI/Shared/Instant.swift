@@ -1,0 +1,13 @@
+import ArgumentParser
+import Foundation
+import TenureCore
+
+/// An instant on the command line: RFC 3339, or a day, which is its midnight in UTC.
+struct Instant: ExpressibleByArgument {
+    let date: Date
+
+    init?(argument: String) {
+        guard let date = Date(rfc3339: argument) ?? CivilDay(argument)?.midnight else { return nil }
+        self.date = date
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// Where a command writes. Colour stands only on a terminal, and never where `NO_COLOR` is set.
+struct Terminal {
+    enum Style: String {
+        case bold = "1"
+        case faint = "2"
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+    }
+
+    static let standardOutput = Terminal(descriptor: STDOUT_FILENO)
+    static let standardError = Terminal(descriptor: STDERR_FILENO)
+
+    private let descriptor: Int32
+    private let hasColour: Bool
+
+    private init(descriptor: Int32) {
+        self.descriptor = descriptor
+        let environment = ProcessInfo.processInfo.environment
+        hasColour =
+            isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+    }
+
+    func write(_ line: String) {
+        write(bytes: Array(line.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    /// Whole, or not at all once the reader has gone.
+    func write(bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    func styled(_ text: String, _ style: Style) -> String {
+        hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,68 @@
+public import Foundation
+
+/// The answer for one entitlement, with why.
+public struct Decision: Sendable, Hashable {
+    public enum Outcome: String, Sendable, Hashable, CaseIterable {
+        case granted, denied
+        /// The evidence does not tell. Never an error, and never a denial.
+        case undetermined
+    }
+
+    public let entitlement: String
+    public let outcome: Outcome
+    /// The instant at which a granted right no longer holds; nil: for good.
+    public let until: Date?
+    /// The deciding one first, then what it rests on.
+    public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
+    /// What would settle an undetermined answer.
+    public let settlements: [Settlement]
+    /// The rights that eras give in production: what the record keeps as promises.
+    public let eraRights: [EraRight]
+
+    let findings: [Finding]
+    let context: Reason.Context
+
+    init(
+        entitlement: String, outcome: Outcome, until: Date?, findings: [Finding], context: Reason.Context,
+        settlements: [Settlement], eraRights: [EraRight]
+    ) {
+        self.entitlement = entitlement
+        self.outcome = outcome
+        self.until = until
+        self.findings = findings
+        self.context = context
+        self.settlements = settlements
+        self.eraRights = eraRights
+    }
+
+    public static func == (left: Decision, right: Decision) -> Bool {
+        left.entitlement == right.entitlement && left.outcome == right.outcome && left.until == right.until
+            && left.reasons == right.reasons && left.settlements == right.settlements
+            && left.eraRights == right.eraRights
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(entitlement)
+        hasher.combine(outcome)
+        hasher.combine(until)
+    }
+}
+
+/// A right that an era gives to one acquisition.
+public struct EraRight: Sendable, Hashable {
+    public let acquisition: AcquisitionKey
+    /// Nil: for good.
+    public let until: Date?
+}
+
+/// What would turn an undetermined answer into one.
+public enum Settlement: String, Sendable, Hashable, CaseIterable {
+    /// An app transaction of the customer (`AppTransaction.shared`).
+    case appTransaction
+    /// A receipt refreshed on a tap, which names version and date.
+    case refreshedReceipt
+    /// The complete list of purchases: StoreKit's enumeration, or a tap on Restore.
+    case purchases
+    /// A person: the signed facts will not say more.
+    case support
+}

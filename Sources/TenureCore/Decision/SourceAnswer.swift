@@ -1,0 +1,46 @@
+import Foundation
+
+/// What one source (an acquisition, a product, support, a promise) gives of one entitlement.
+enum SourceAnswer {
+    /// `until` nil: for good.
+    case gives(until: Date?, Finding)
+    case undetermined(Finding)
+    case nothing(Finding)
+
+    var finding: Finding {
+        switch self {
+        case .gives(_, let finding), .undetermined(let finding), .nothing(let finding): finding
+        }
+    }
+
+    /// The one that serves the customer better; the first where neither does.
+    static func best(_ first: SourceAnswer?, _ second: SourceAnswer?) -> SourceAnswer? {
+        guard let second else { return first }
+        guard let first else { return second }
+        return second.isBetter(than: first) ? second : first
+    }
+
+    /// Whether this serves the customer better than the other: gives longer, or at least leaves hope.
+    func isBetter(than other: SourceAnswer) -> Bool {
+        switch (self, other) {
+        case (.gives(let mine, _), .gives(let others, _)): mine.outlasts(others)
+        case (.gives, _): true
+        case (.undetermined, .nothing): true
+        default: false
+        }
+    }
+}
+
+extension Date? {
+    /// As the end of a right: nil is for good.
+    func outlasts(_ other: Date?) -> Bool {
+        guard let other else { return false }
+        guard let self else { return true }
+        return self > other
+    }
+
+    /// Whether a right with this end still holds: at the instant of its end it no longer does.
+    func holds(at now: Date) -> Bool {
+        self.map { now < $0 } ?? true
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+extension Purchase {
+    func isOf(_ product: Entitlement.Product) -> Bool {
+        productFingerprint == product.fingerprint && productID == product.id
+    }
+
+    /// Rule F: what this purchase gives of an entitlement that names its product, by Apple's rules for
+    /// `currentEntitlements`.
+    func answer(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
+        if isUpgraded { return .nothing(.upgraded(index)) }
+        if let revocationDate, revocationDate <= now { return .nothing(.refunded(index, at: revocationDate)) }
+        let answer = answerByType(as: product, at: index, now: now)
+        guard let revocationDate, case .gives(let until, let finding) = answer, until.outlasts(revocationDate) else {
+            return answer
+        }
+        return .gives(until: revocationDate, finding)
+    }
+
+    private func answerByType(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
+        switch type {
+        case .consumable: return .nothing(.consumable(index))
+        case .unknown: return .nothing(.unknownProductType(index))
+        case .nonConsumable: return .gives(until: nil, .product(index, until: nil))
+        case .autoRenewable: return subscription(at: index, now: now)
+        case .nonRenewing: return nonRenewing(for: product.length, at: index, now: now)
+        // Old receipts do not name the type: what expires is a subscription, and what the policy gives a length runs.
+        case nil:
+            if expiresDate != nil { return subscription(at: index, now: now) }
+            return product.length == nil
+                ? .gives(until: nil, .product(index, until: nil))
+                : nonRenewing(for: product.length, at: index, now: now)
+        }
+    }
+
+    private func subscription(at index: PurchaseIndex, now: Date) -> SourceAnswer {
+        // Without an end nobody can tell that the period runs.
+        guard let expires = expiresDate else { return .nothing(.noLength(index)) }
+        if now < expires { return .gives(until: expires, .product(index, until: expires)) }
+        if let grace = gracePeriodExpiresDate, now < grace {
+            return .gives(until: grace, .gracePeriod(index, until: grace))
+        }
+        return .nothing(isInBillingRetryPeriod ? .billingRetry(index) : .expired(index, at: expires))
+    }
+
+    private func nonRenewing(for length: CalendarPeriod?, at index: PurchaseIndex, now: Date) -> SourceAnswer {
+        guard let length, let start = purchaseDate else { return .nothing(.noLength(index)) }
+        let end = length.end(from: start)
+        return now < end ? .gives(until: end, .product(index, until: end)) : .nothing(.expired(index, at: end))
+    }
+}

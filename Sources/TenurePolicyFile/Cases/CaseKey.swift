@@ -1,0 +1,43 @@
+/// The mappings of a file of cases, and the keys of each.
+enum CaseShape: String, CaseIterable, Sendable {
+    case file, policyCase, app, persona, transaction, renewal, support, promise, given, expectation
+
+    var keys: [String] {
+        switch self {
+        case .file: ["now", "policy", "cases"]
+        case .policyCase: ["name", "policy"] + Self.evidenceKeys + ["persona", "promises", "now", "expect"]
+        case .app: Self.appKeys
+        case .persona: ["name"] + Self.appKeys
+        case .transaction:
+            [
+                "productID", "type", "purchaseDate", "expiresDate", "revocationDate", "isUpgraded", "familyShared",
+                "transactionID", "originalTransactionID", "signedDate",
+            ]
+        case .renewal:
+            ["originalTransactionID", "productID", "gracePeriodExpiresDate", "isInBillingRetryPeriod", "signedDate"]
+        case .support: ["grant", "revocation", "date", "until"]
+        case .promise: ["entitlement", "given", "until"]
+        case .given: ["policy", "app", "now"]
+        case .expectation: ["outcome", "until", "reasons", "notReasons", "settlements", "sentence"]
+        }
+    }
+
+    private static let evidenceKeys = [
+        "environment", "app", "transactions", "renewals", "purchasesComplete", "support",
+    ]
+    private static let appKeys = [
+        "kind", "signedDate", "appTransactionID", "downloadID", "originalPlatform", "originalAppVersion",
+        "originalPurchaseDate", "preorderDate", "revocationDate", "expirationDate",
+    ]
+
+    var required: [(key: String, example: String)] {
+        switch self {
+        case .file: [("cases", "cases: [{ name: …, app: {…}, expect: {…} }]")]
+        case .policyCase: [("name", "name: bought build 37 in 2014"), ("expect", "expect: { everything: granted }")]
+        case .transaction: [("productID", "productID: com.example.calculator.everything")]
+        case .promise: [("entitlement", "entitlement: everything")]
+        case .expectation: [("outcome", "outcome: granted")]
+        case .app, .persona, .renewal, .support, .given: []
+        }
+    }
+}

@@ -1,0 +1,331 @@
+import Foundation
+import TenureCore
+
+/// Turns a file of cases into values.
+struct CaseReader {
+    var reading: Reading
+    let basePolicy: DocumentNode?
+    let releaseList: (String) throws -> [UInt8]
+
+    mutating func cases(of document: DocumentNode) throws(PolicyFileError) -> [PolicyCase] {
+        let file = document.position.file
+        guard let fields = fields(Part(root: document), .file) else { throw reading.error(mainFile: file) }
+        var policies = PolicyOverlays(base: overlay(fields["policy"], on: basePolicy))
+        let now = fields["now"].flatMap { $0.dayOrInstant(&reading) }
+        let elements = fields["cases"]?.elements(&reading, example: "cases: [{ name: …, app: {…}, expect: {…} }]") ?? []
+        if fields["cases"] != nil, elements.isEmpty {
+            reading.report("there is no case; write at least one", at: document.position)
+        }
+        var cases: [PolicyCase] = []
+        for element in elements {
+            if let policyCase = policyCase(element, now: now, &policies) { cases.append(policyCase) }
+        }
+        guard reading.mistakes.isEmpty else { throw reading.error(mainFile: file) }
+        return cases
+    }
+
+    private mutating func fields(_ part: Part, _ shape: CaseShape) -> Fields? {
+        Fields(part, keys: shape.keys, required: shape.required, &reading)
+    }
+
+    private mutating func policyCase(_ part: Part, now: Date?, _ policies: inout PolicyOverlays) -> PolicyCase? {
+        guard let fields = fields(part, .policyCase) else { return nil }
+        let name = fields["name"].flatMap { $0.name(&reading, example: "bought build 37 in 2014") }
+        let ownNow = fields["now"].map { $0.dayOrInstant(&reading) }
+        guard let now = ownNow ?? now else {
+            if ownNow == nil {
+                reading.report("`now` is missing here and at the top; write `now: 2015-07-01`", at: part.position)
+            }
+            return nil
+        }
+        let policy = policies.policy(with: fields["policy"], at: part.position, &reading, releaseList)
+        let artifacts = self.artifacts(fields, now: now)
+        let promises = fields["promises"].map { self.promises($0, artifacts.app, now: now, &policies) } ?? []
+        let expectations = fields["expect"].map { self.expectations($0) } ?? []
+        guard let name, let policy else { return nil }
+        return PolicyCase(
+            name: name,
+            place: "\(part.position.file):\(part.position.line):\(part.position.column)",
+            policy: policy, promises: promises, now: now, expectations: expectations, artifacts: artifacts)
+    }
+
+    // MARK: Evidence
+
+    private mutating func artifacts(_ fields: Fields, now: Date) -> PolicyCase.Artifacts {
+        var result = PolicyCase.Artifacts()
+        if let part = fields["environment"] {
+            result.environment = part.word(&reading, of: AppStoreEnvironment.self) ?? .production
+        }
+        result.app = fields["app"].map { self.app($0, now: now) } ?? []
+        let transactions = fields["transactions"].map { self.list($0) } ?? []
+        for (index, part) in transactions.enumerated() {
+            if let purchase = transaction(part, index: index, now: now) { result.transactions.append(purchase) }
+        }
+        for part in fields["renewals"].map({ self.list($0) }) ?? [] {
+            if let renewal = renewal(part, of: result.transactions, now: now) { result.renewals.append(renewal) }
+        }
+        if let part = fields["purchasesComplete"] { result.purchasesAreComplete = part.truth(&reading) ?? true }
+        for part in fields["support"].map({ self.list($0) }) ?? [] {
+            if let act = supportAct(part, now: now) { result.support.append(act) }
+        }
+        if let part = fields["persona"], let fields = self.fields(part, .persona) {
+            let name = fields["name"].flatMap { $0.name(&reading, example: "buyer of 2014") }
+            result.persona = Persona(name: name ?? "persona", proof: proof(fields, now: now))
+        }
+        return result
+    }
+
+    /// A list, or the one element that it would have.
+    private mutating func list(_ part: Part) -> [Part] {
+        if case .mapping = part.node.content { return [part] }
+        return part.elements(&reading, example: "- …") ?? []
+    }
+
+    private mutating func app(_ part: Part, now: Date) -> [AppProof] {
+        list(part).compactMap { part in
+            fields(part, .app).map { proof($0, now: now) }
+        }
+    }
+
+    private mutating func date(_ part: Part?) -> Date? {
+        part.flatMap { $0.isNone ? nil : $0.dayOrInstant(&reading) }
+    }
+
+    /// A text as it stands, quoted or not: an id, or a version that may be malformed.
+    private mutating func text(_ part: Part?) -> String? {
+        guard let part, !part.isNone else { return nil }
+        if let text = part.node.text { return text }
+        reading.report("\(part.node.kindInWords) cannot stand here; write a text, or `none`", at: part.position)
+        return nil
+    }
+
+    private mutating func proof(_ fields: Fields, now: Date) -> AppProof {
+        let kind = fields["kind"].flatMap { $0.word(&reading, of: ProofKind.self) } ?? .appTransaction
+        let id: AcquisitionID? =
+            text(fields["appTransactionID"]).map { .appTransaction($0) } ?? text(fields["downloadID"]).map { .download($0) }
+        // Receipts name no platform.
+        var platform: Platform? = kind == .receipt ? nil : .iOS
+        if let part = fields["originalPlatform"] { platform = part.isNone ? nil : part.platform(&reading) }
+        return AppProof(
+            kind: kind.proofKind,
+            signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]),
+            id: id,
+            originalPlatform: platform,
+            originalAppVersion: text(fields["originalAppVersion"]),
+            originalPurchaseDate: date(fields["originalPurchaseDate"]),
+            preorderDate: date(fields["preorderDate"]),
+            revocationDate: date(fields["revocationDate"]),
+            expirationDate: date(fields["expirationDate"]))
+    }
+
+    private mutating func transaction(_ part: Part, index: Int, now: Date) -> Purchase? {
+        guard let fields = fields(part, .transaction) else { return nil }
+        let id = text(fields["transactionID"]) ?? "\(index + 1)"
+        let expires = date(fields["expiresDate"])
+        let type: Purchase.ProductType? =
+            if let part = fields["type"] {
+                part.isNone ? nil : part.word(&reading, of: TransactionType.self)?.productType
+            } else {
+                expires == nil ? .nonConsumable : .autoRenewable
+            }
+        guard let productID = fields["productID"]?.name(&reading, example: "com.example.calculator.yearly") else { return nil }
+        return Purchase(
+            transactionID: id,
+            originalTransactionID: text(fields["originalTransactionID"]),
+            productID: productID,
+            type: type,
+            purchaseDate: fields["purchaseDate"] == nil ? min(now, expires ?? now) : date(fields["purchaseDate"]),
+            expiresDate: expires,
+            revocationDate: date(fields["revocationDate"]),
+            isUpgraded: fields["isUpgraded"].flatMap { $0.truth(&reading) } ?? false,
+            isFamilyShared: fields["familyShared"].flatMap { $0.truth(&reading) } ?? false,
+            signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
+    }
+
+    private mutating func renewal(_ part: Part, of transactions: [Purchase], now: Date) -> Renewal? {
+        guard let fields = fields(part, .renewal) else { return nil }
+        let subscriptions = Set(transactions.map(\.originalTransactionID))
+        guard let id = text(fields["originalTransactionID"]) ?? (subscriptions.count == 1 ? subscriptions.first : nil)
+        else {
+            reading.report(
+                "which subscription this is about is not said; write `originalTransactionID: \"1\"`", at: part.position)
+            return nil
+        }
+        return Renewal(
+            originalTransactionID: id,
+            productID: fields["productID"].flatMap { $0.name(&reading, example: "com.example.calculator.yearly") },
+            gracePeriodExpiresDate: date(fields["gracePeriodExpiresDate"]),
+            isInBillingRetryPeriod: fields["isInBillingRetryPeriod"].flatMap { $0.truth(&reading) } ?? false,
+            signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]))
+    }
+
+    private mutating func supportAct(_ part: Part, now: Date) -> SupportAct? {
+        guard let fields = fields(part, .support) else { return nil }
+        let date = fields["date"] == nil ? now : self.date(fields["date"])
+        let until = self.date(fields["until"])
+        let grant = fields["grant"].flatMap { $0.name(&reading, example: "everything") }
+        let revocation = fields["revocation"].flatMap { $0.name(&reading, example: "everything") }
+        switch (grant, revocation) {
+        case (let name?, nil): return date.map { SupportAct(.grant, of: name, date: $0, until: until) }
+        case (nil, let name?): return date.map { SupportAct(.revocation, of: name, date: $0) }
+        case (nil, nil), (.some, .some):
+            reading.report("write one of `grant: everything` and `revocation: everything`", at: part.position)
+            return nil
+        }
+    }
+
+    // MARK: Promises
+
+    /// A promise is what the eras gave under an earlier version of the policy. `given` says which: what it changes in
+    /// the policy, the app artifacts of that time (else the case's own) and when that was.
+    private mutating func promises(
+        _ part: Part, _ app: [AppProof], now: Date, _ policies: inout PolicyOverlays
+    ) -> [Promise] {
+        var result: [Promise] = []
+        for part in list(part) {
+            guard let fields = fields(part, .promise) else { continue }
+            let entitlement = fields["entitlement"].flatMap { $0.name(&reading, example: "everything") }
+            let given = fields["given"].flatMap { self.fields($0, .given) }
+            let givenNow = given?["now"].flatMap { $0.dayOrInstant(&reading) } ?? now
+            let givenApp = given?["app"].map { self.app($0, now: givenNow) } ?? app
+            guard let entitlement,
+                let policy = policies.policy(with: given?["policy"], at: part.position, &reading, releaseList)
+            else { continue }
+            let evidence = Evidence(environment: .production, app: givenApp, purchasesAreComplete: true)
+            let rights = decide(evidence, under: policy, at: givenNow).first { $0.entitlement == entitlement }?.eraRights ?? []
+            if rights.isEmpty {
+                reading.report(
+                    "no era gives `\(entitlement)` here, so nothing was promised; correct `given`", at: part.position)
+            }
+            result += rights.map {
+                Promise(
+                    entitlement: entitlement, acquisition: $0.acquisition, policy: policy,
+                    until: fields["until"] == nil ? $0.until : date(fields["until"]))
+            }
+        }
+        return result
+    }
+
+    // MARK: Expectations
+
+    private mutating func expectations(_ part: Part) -> [PolicyCase.Expectation] {
+        guard case .mapping(let entries) = part.node.content, !entries.isEmpty else {
+            reading.report(
+                "nothing is expected here; write an outcome for an entitlement, such as `everything: granted`", at: part.position)
+            return []
+        }
+        return entries.compactMap { expectation(Part($0, under: part.path), of: $0.key) }
+    }
+
+    private mutating func expectation(_ part: Part, of entitlement: String) -> PolicyCase.Expectation? {
+        guard case .mapping = part.node.content else {
+            return part.word(&reading, of: Decision.Outcome.self).map {
+                PolicyCase.Expectation(
+                    entitlement: entitlement, outcome: $0, until: nil, reasons: [], notReasons: [], settlements: [],
+                    sentence: [])
+            }
+        }
+        guard let fields = fields(part, .expectation),
+            let outcome = fields["outcome"].flatMap({ $0.word(&reading, of: Decision.Outcome.self) })
+        else { return nil }
+        return PolicyCase.Expectation(
+            entitlement: entitlement,
+            outcome: outcome,
+            until: date(fields["until"]),
+            reasons: texts(fields["reasons"]),
+            notReasons: texts(fields["notReasons"]),
+            settlements: words(fields["settlements"]),
+            sentence: texts(fields["sentence"]))
+    }
+
+    private mutating func texts(_ part: Part?) -> [String] {
+        guard let part else { return [] }
+        if part.node.text != nil { return [part.name(&reading, example: "changeover")].compactMap { $0 } }
+        return (part.elements(&reading, example: "[changeover]") ?? []).compactMap { $0.name(&reading, example: "changeover") }
+    }
+
+    private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part?) -> [Word]
+    where Word.RawValue == String {
+        guard let part else { return [] }
+        return (part.elements(&reading, example: "[purchases]") ?? []).compactMap { $0.word(&reading, of: Word.self) }
+    }
+
+    private func overlay(_ part: Part?, on base: DocumentNode?) -> DocumentNode? {
+        guard let part else { return base }
+        return base?.overlaid(with: part.node) ?? part.node
+    }
+}
+
+/// The policies of a file of cases: one document, and what each case lays over it.
+struct PolicyOverlays {
+    let base: DocumentNode?
+    private var unchanged: Policy?
+
+    init(base: DocumentNode?) {
+        self.base = base
+    }
+
+    mutating func policy(
+        with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,
+        _ releaseList: (String) throws -> [UInt8]
+    ) -> Policy? {
+        if overlay == nil, let unchanged { return unchanged }
+        guard let document = overlay.map({ base?.overlaid(with: $0.node) ?? $0.node }) ?? base else {
+            reading.report(
+                "there is no policy to try; write `policy` at the top, or name a policy file",
+                at: position)
+            return nil
+        }
+        do {
+            let policy = try PolicyReader.read(document, mistakes: [], releaseList: releaseList)
+            if overlay == nil { unchanged = policy }
+            return policy
+        } catch {
+            reading.add(error.mistakes, breaking: [])
+            return nil
+        }
+    }
+}
+
+private enum ProofKind: String, CaseIterable {
+    case appTransaction, receipt, serverAppTransaction
+
+    var proofKind: AppProof.Kind {
+        switch self {
+        case .appTransaction: .appTransaction
+        case .receipt: .receipt
+        case .serverAppTransaction: .serverAppTransaction
+        }
+    }
+}
+
+private enum TransactionType: String, CaseIterable {
+    case nonConsumable, consumable, nonRenewing, autoRenewable, unknown
+
+    var productType: Purchase.ProductType {
+        switch self {
+        case .nonConsumable: .nonConsumable
+        case .consumable: .consumable
+        case .nonRenewing: .nonRenewing
+        case .autoRenewable: .autoRenewable
+        case .unknown: .unknown("Something New")
+        }
+    }
+}
+
+extension Part {
+    /// `none`: the artifact does not have the field.
+    fileprivate var isNone: Bool {
+        if case .plain("none") = node.content { true } else { false }
+    }
+
+    fileprivate func truth(_ reading: inout Reading) -> Bool? {
+        switch node.content {
+        case .plain("true"): return true
+        case .plain("false"): return false
+        default:
+            reading.report("\(node.kindInWords) is neither `true` nor `false`; write one of them", at: position)
+            return nil
+        }
+    }
+}

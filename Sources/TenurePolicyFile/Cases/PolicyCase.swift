@@ -1,0 +1,77 @@
+public import Foundation
+public import TenureCore
+
+/// One policy case: what a customer has, and what the policy must answer.
+public struct PolicyCase: Sendable {
+    public let name: String
+    /// Where the case stands: `cases.yaml:12:5`.
+    public let place: String
+    public let policy: Policy
+    public let promises: [Promise]
+    public let now: Date
+    public let expectations: [Expectation]
+    let artifacts: Artifacts
+
+    public var evidence: Evidence { artifacts.evidence }
+
+    /// What must be decided on one entitlement.
+    public struct Expectation: Sendable {
+        public let entitlement: String
+        public let outcome: Decision.Outcome
+        /// Nil: for good.
+        public let until: Date?
+        /// Codes that must all be among the reasons.
+        public let reasons: [String]
+        /// Codes of which none may be among the reasons.
+        public let notReasons: [String]
+        /// What would settle an undetermined answer: each must be named.
+        public let settlements: [Settlement]
+        /// Texts that the sentence must hold.
+        public let sentence: [String]
+    }
+
+    /// The artifacts of a customer, in the order in which they came.
+    struct Artifacts: Sendable {
+        var environment: AppStoreEnvironment = .production
+        var app: [AppProof] = []
+        var transactions: [Purchase] = []
+        var renewals: [Renewal] = []
+        var purchasesAreComplete = true
+        var support: [SupportAct] = []
+        var persona: Persona?
+
+        var evidence: Evidence {
+            Evidence(
+                environment: environment, app: app, transactions: transactions, renewals: renewals,
+                purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
+        }
+
+        /// The same artifacts in other orders: reversed, and each one first.
+        var otherOrders: [Artifacts] {
+            func rotated<Element>(_ elements: [Element], by count: Int) -> [Element] {
+                guard !elements.isEmpty else { return elements }
+                let start = count % elements.count
+                return Array(elements[start...] + elements[..<start])
+            }
+            let longest = max(app.count, transactions.count, renewals.count, support.count)
+            guard longest > 1 else { return [] }
+            let rotations = (0..<longest).map { count in
+                var result = self
+                result.app = rotated(app, by: count)
+                result.transactions = rotated(transactions, by: count)
+                result.renewals = rotated(renewals, by: count)
+                result.support = rotated(support, by: count)
+                return result
+            }
+            return rotations.dropFirst()
+                + rotations.map { order in
+                    var result = order
+                    result.app.reverse()
+                    result.transactions.reverse()
+                    result.renewals.reverse()
+                    result.support.reverse()
+                    return result
+                }
+        }
+    }
+}

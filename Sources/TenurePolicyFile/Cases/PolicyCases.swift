@@ -1,0 +1,105 @@
+import Foundation
+public import TenureCore
+
+/// Policy cases as data: customers of whom the developer knows what they must get, tried against a policy.
+///
+/// `tenure policy test` and `swift test` run the same files.
+public struct PolicyCases: Sendable {
+    public let cases: [PolicyCase]
+
+    /// Reads cases, and the policy that they try.
+    ///
+    /// - Parameters:
+    ///   - bytes: the cases, YAML or JSON, at most 1 MiB.
+    ///   - policy: the policy file that the cases are about; what the cases say under `policy` is laid over it. Nil
+    ///     where the cases bring their own.
+    ///   - releaseList: the bytes of a CSV file, by its path relative to the policy file.
+    /// - Throws: every mistake of both files.
+    public static func read(
+        _ bytes: some Collection<UInt8>, named fileName: String,
+        policy: (bytes: [UInt8], fileName: String)?,
+        releaseList: (String) throws -> [UInt8] = { _ throws in throw PolicyFile.NoReleaseList() }
+    ) throws(PolicyFileError) -> PolicyCases {
+        var base: DocumentNode?
+        if let policy {
+            let document = try PolicyFile.document(policy.bytes, named: policy.fileName)
+            // A policy with mistakes says so once, and not again in each case.
+            _ = try PolicyReader.read(document.root, mistakes: document.mistakes, releaseList: releaseList)
+            base = document.root
+        }
+        let document = try PolicyFile.document(bytes, named: fileName)
+        return try withoutActuallyEscaping(releaseList) { releaseList throws(PolicyFileError) in
+            var reader = CaseReader(
+                reading: Reading(mistakes: document.mistakes), basePolicy: base, releaseList: releaseList)
+            return PolicyCases(cases: try reader.cases(of: document.root))
+        }
+    }
+
+    /// Tries every case.
+    public func run() -> [CaseResult] {
+        cases.map { CaseResult(of: $0) }
+    }
+}
+
+/// How one case went.
+public struct CaseResult: Sendable {
+    public let name: String
+    /// `cases.yaml:12:5`
+    public let place: String
+    /// What was expected and what was decided instead, one line each; empty where the case holds.
+    public let differences: [String]
+    public let decisions: [Decision]
+
+    public var passed: Bool { differences.isEmpty }
+
+    init(of policyCase: PolicyCase) {
+        func decisions(on evidence: Evidence) -> [Decision] {
+            decide(evidence, promises: policyCase.promises, under: policyCase.policy, at: policyCase.now)
+        }
+        let decided = decisions(on: policyCase.evidence)
+        var differences: [String] = []
+        for expectation in policyCase.expectations {
+            guard let decision = decided.first(where: { $0.entitlement == expectation.entitlement }) else {
+                let known = decided.map(\.entitlement)
+                differences.append(
+                    "there is no entitlement `\(expectation.entitlement)`; \(Spelling.advice(for: expectation.entitlement, among: known))")
+                continue
+            }
+            differences += expectation.differences(from: decision)
+        }
+        if policyCase.artifacts.otherOrders.contains(where: { decisions(on: $0.evidence) != decided }) {
+            differences.append("the same artifacts in another order are decided differently")
+        }
+        name = policyCase.name
+        place = policyCase.place
+        self.decisions = decided
+        self.differences = differences
+    }
+}
+
+extension PolicyCase.Expectation {
+    fileprivate func differences(from decision: Decision) -> [String] {
+        var differences: [String] = []
+        func expect(_ expectation: String, butGot fact: String) {
+            differences.append("\(entitlement): expected \(expectation), got \(fact)")
+        }
+        let codes = decision.reasons.map(\.code)
+        let because = "(\(codes.joined(separator: ", ")))"
+        if decision.outcome != outcome {
+            expect(outcome.rawValue, butGot: "\(decision.outcome.rawValue) \(because): \(decision.sentence)")
+        } else if decision.until != until {
+            func words(_ date: Date?) -> String { date.map { "until \($0.rfc3339)" } ?? "for good" }
+            expect("\(outcome.rawValue) \(words(until))", butGot: "\(words(decision.until)) \(because)")
+        }
+        for code in reasons where !codes.contains(code) { expect("the reason `\(code)`", butGot: because) }
+        for code in notReasons where codes.contains(code) { expect("no reason `\(code)`", butGot: because) }
+        for settlement in settlements where !decision.settlements.contains(settlement) {
+            let named = decision.settlements.map(\.rawValue).joined(separator: ", ")
+            expect("`\(settlement.rawValue)` to settle it", butGot: named.isEmpty ? "nothing that would" : named)
+        }
+        for text in sentence where !decision.sentence.contains(text) {
+            expect("a sentence with “\(text)”", butGot: "“\(decision.sentence)”")
+        }
+        return differences
+    }
+}

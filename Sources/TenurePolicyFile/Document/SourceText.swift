@@ -1,0 +1,88 @@
+import Foundation
+
+/// The text of a file, found fit to be parsed: UTF-8, of bounded size, without control characters.
+struct SourceText {
+    let fileName: String
+    let text: String
+
+    /// More is no policy that a person wrote.
+    static let maximumSize = 1 << 20
+
+    init(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) {
+        func failure(_ message: String, line: Int = 1, column: Int = 1) -> PolicyFileError {
+            PolicyFileError(mistakes: [
+                PolicyFileMistake(file: fileName, line: line, column: column, message: message)
+            ])
+        }
+        guard bytes.count <= Self.maximumSize else {
+            throw failure("the file has \(bytes.count) bytes; a file read here has no more than \(Self.maximumSize)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            let (line, column) = Self.endOfValidUTF8(in: bytes)
+            throw failure("these bytes are no UTF-8; save the file as UTF-8", line: line, column: column)
+        }
+        var withoutMark = text.unicodeScalars[...]
+        if withoutMark.first == "\u{FEFF}" { withoutMark = withoutMark.dropFirst() }
+        if let (line, column, scalar) = Self.firstControlCharacter(in: withoutMark) {
+            let code = String(scalar.value, radix: 16, uppercase: true)
+            throw failure(
+                "the control character U+\(String(repeating: "0", count: max(0, 4 - code.count)))\(code) cannot stand here; remove it",
+                line: line, column: column)
+        }
+        self.fileName = fileName
+        self.text = Self.withPlainLineBreaks(withoutMark)
+    }
+
+    /// CR LF and CR count as one line break each, so that every parser counts the same lines.
+    private static func withPlainLineBreaks(_ text: Substring.UnicodeScalarView) -> String {
+        guard text.contains("\r") else { return String(text) }
+        var result = String.UnicodeScalarView()
+        var previous: Unicode.Scalar?
+        for scalar in text {
+            if scalar == "\r" {
+                result.append("\n")
+            } else if scalar != "\n" || previous != "\r" {
+                result.append(scalar)
+            }
+            previous = scalar
+        }
+        return String(result)
+    }
+
+    private static func endOfValidUTF8(in bytes: some Collection<UInt8>) -> (line: Int, column: Int) {
+        var line = 1
+        var column = 1
+        var decoder = Unicode.UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        while case .valid(let encoded) = decoder.parseScalar(from: &iterator) {
+            if Unicode.UTF8.decode(encoded) == "\n" {
+                line += 1
+                column = 1
+            } else {
+                column += 1
+            }
+        }
+        return (line, column)
+    }
+
+    /// What YAML 1.2 (section 5.1) calls not printable, and the line breaks that only YAML 1.1 knows.
+    private static func firstControlCharacter(
+        in text: Substring.UnicodeScalarView
+    ) -> (line: Int, column: Int, scalar: Unicode.Scalar)? {
+        var line = 1
+        var column = 1
+        for scalar in text {
+            switch scalar.value {
+            case 0x0A:
+                line += 1
+                column = 1
+                continue
+            case 0x09, 0x0D, 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD, 0x10000...:
+                column += 1
+            default:
+                return (line, column, scalar)
+            }
+        }
+        return nil
+    }
+}

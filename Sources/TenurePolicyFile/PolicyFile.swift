@@ -1,0 +1,61 @@
+public import TenureCore
+
+/// Policy files: YAML or JSON in, a policy or everything that is wrong with it out.
+public enum PolicyFile {
+    /// Reads a policy from YAML or JSON.
+    ///
+    /// - Parameters:
+    ///   - bytes: UTF-8, at most 1 MiB.
+    ///   - fileName: as it shall stand in mistakes.
+    ///   - releaseList: the bytes of the CSV file that `releases` names, by its path relative to the policy file.
+    /// - Throws: every mistake of the file and of its release list, in the order of the text.
+    public static func read(
+        _ bytes: some Collection<UInt8>, named fileName: String,
+        releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
+    ) throws(PolicyFileError) -> Policy {
+        let (document, mistakes) = try document(bytes, named: fileName)
+        return try PolicyReader.read(document, mistakes: mistakes, releaseList: releaseList)
+    }
+
+    public static func read(
+        _ text: String, named fileName: String,
+        releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
+    ) throws(PolicyFileError) -> Policy {
+        try read(Array(text.utf8), named: fileName, releaseList: releaseList)
+    }
+
+    /// There is no place from which a release list could be read.
+    public struct NoReleaseList: Error, CustomStringConvertible {
+        public init() {}
+
+        public var description: String { "no other file can be read from here" }
+    }
+
+    /// The document of a file, and the mistakes that did not keep it from being read.
+    static func document(
+        _ bytes: some Collection<UInt8>, named fileName: String
+    ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
+        let source = try SourceText(bytes, named: fileName)
+        if source.isJSON {
+            return try JSONDocument.parse(source)
+        }
+        let (root, mistakes) = try YAMLDocument.parse(source)
+        guard let root else {
+            throw PolicyFileError(mistakes: [
+                PolicyFileMistake(
+                    file: fileName, line: 1, column: 1,
+                    message: "the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`")
+            ])
+        }
+        return (root, mistakes)
+    }
+}
+
+extension SourceText {
+    /// By its name, or because it reads as JSON: YAML may begin with a brace too.
+    fileprivate var isJSON: Bool {
+        if fileName.lowercased().hasSuffix(".json") { return true }
+        guard text.unicodeScalars.first(where: { !" \t\n".unicodeScalars.contains($0) }) == "{" else { return false }
+        return (try? JSONDocument.parse(self)) != nil
+    }
+}

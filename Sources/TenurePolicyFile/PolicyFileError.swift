@@ -1,0 +1,33 @@
+/// Everything that is wrong with a policy file, its release list or its cases, in the order of the text.
+public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let mistakes: [PolicyFileMistake]
+
+    public init(mistakes: [PolicyFileMistake]) {
+        self.mistakes = mistakes
+    }
+
+    /// One line for each mistake.
+    public var description: String {
+        mistakes.map(\.description).joined(separator: "\n")
+    }
+}
+
+/// One mistake: where it stands, what is wrong, and what to write instead.
+public struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
+    public let file: String
+    /// Counted from 1.
+    public let line: Int
+    /// In Unicode scalars, counted from 1.
+    public let column: Int
+    public let message: String
+
+    public init(file: String, line: Int, column: Int, message: String) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.message = message
+    }
+
+    /// `policy.yaml:12:7: message`
+    public var description: String { "\(file):\(line):\(column): \(message)" }
+}

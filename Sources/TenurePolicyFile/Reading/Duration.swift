@@ -1,0 +1,67 @@
+import Foundation
+
+/// Lengths of exact time: `-24h`, `+48h`, `90m`, `2d`, `1w`, `30s`, `1d12h`, or ISO 8601's `PT24H` and `P1DT12H`.
+/// A day has 24 hours; months and years have no exact length and do not occur.
+enum Duration {
+    /// Some thirty years.
+    private static let maximum: TimeInterval = 999_999_999
+
+    /// Seconds; nil where the text is no duration.
+    static func seconds(_ text: String) -> TimeInterval? {
+        var rest = text.utf8[...]
+        var sign = 1.0
+        if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") {
+            if rest.first == UInt8(ascii: "-") { sign = -1 }
+            rest = rest.dropFirst()
+        }
+        if rest.elementsEqual("0".utf8) { return 0 }
+        var units = Array("wdhms".utf8)
+        if rest.first == UInt8(ascii: "P") {
+            rest = rest.dropFirst()
+            units = Array("WDTHMS".utf8)
+        }
+        var total = 0.0
+        var hasParts = false
+        var isTime = units.count == 5
+        var unitsLeft = units[...]
+        while !rest.isEmpty {
+            if rest.first == UInt8(ascii: "T"), let place = unitsLeft.firstIndex(of: UInt8(ascii: "T")) {
+                unitsLeft = unitsLeft[(place + 1)...]
+                rest = rest.dropFirst()
+                isTime = true
+                guard !rest.isEmpty else { return nil }
+                continue
+            }
+            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard (1...9).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
+            rest = rest.dropFirst(digits.count)
+            guard let unit = rest.popFirst(), let place = unitsLeft.firstIndex(of: unit),
+                let length = length(ofUnit: unit | 0x20, isTime: isTime)
+            else { return nil }
+            unitsLeft = unitsLeft[(place + 1)...]
+            total += Double(number) * length
+            hasParts = true
+        }
+        return hasParts && total <= maximum ? sign * total : nil
+    }
+
+    private static func length(ofUnit unit: UInt8, isTime: Bool) -> TimeInterval? {
+        switch unit {
+        case UInt8(ascii: "w"): 7 * 86_400
+        case UInt8(ascii: "d"): 86_400
+        case UInt8(ascii: "h") where isTime: 3600
+        case UInt8(ascii: "m") where isTime: 60
+        case UInt8(ascii: "s") where isTime: 1
+        default: nil
+        }
+    }
+
+    /// In the largest unit up to hours that says it exactly. Fractions of a second are dropped.
+    static func text(_ seconds: TimeInterval) -> String {
+        let bounded = seconds.isNaN ? 0 : min(max(seconds, -maximum), maximum)
+        let whole = Int(bounded.rounded(.towardZero))
+        if whole % 3600 == 0 { return "\(whole / 3600)h" }
+        if whole % 60 == 0 { return "\(whole / 60)m" }
+        return "\(whole)s"
+    }
+}

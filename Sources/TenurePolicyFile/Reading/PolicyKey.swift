@@ -1,0 +1,57 @@
+/// Every key that a policy file knows: reader, writer, schema and documentation share this table.
+enum PolicyKey: String, CaseIterable, Sendable {
+    case app, bundleID, appleID
+    case eras, name, model, begins, changeover, from, until
+    case build, version, at
+    case buildNumbers
+    case releases, platform, releasedAt
+    case entitlements, products, id, `for`, honours, era, boughtSince, boughtBefore, trial, sessions, days
+    case inDoubt
+    case whileUndetermined, allow
+    case testEnvironments
+}
+
+/// The mappings of a policy file, and the keys of each in the order in which they are written.
+enum PolicyShape: String, CaseIterable, Sendable {
+    case policy, app, era, begins, buildBeginning, versionBeginning, changeover, release
+    case entitlement, product, honour, trial, whileUndetermined
+
+    /// For `begins`, whose keys are platforms, there is no table here.
+    var keys: [PolicyKey] {
+        switch self {
+        case .policy:
+            [.app, .eras, .buildNumbers, .releases, .entitlements, .inDoubt, .whileUndetermined, .testEnvironments]
+        case .app: [.bundleID, .appleID]
+        case .era: [.name, .model, .begins, .changeover]
+        case .begins: []
+        case .buildBeginning: [.build, .at]
+        case .versionBeginning: [.version, .at]
+        case .changeover: [.from, .until]
+        case .release: [.platform, .version, .build, .releasedAt, .model]
+        case .entitlement: [.products, .honours, .trial]
+        case .product: [.id, .for]
+        case .honour: [.era, .boughtSince, .boughtBefore, .for, .until]
+        case .trial: [.sessions, .days]
+        case .whileUndetermined: [.allow]
+        }
+    }
+
+    /// The keys that cannot be left out, each with an example of what to write.
+    var required: [(key: PolicyKey, example: String)] {
+        switch self {
+        case .policy:
+            [
+                (.app, "app: { bundleID: com.example.calculator }"),
+                (.eras, "eras: [{ name: paid, model: paid }]"),
+                (.entitlements, "entitlements: { everything: { honours: [paid] } }"),
+            ]
+        case .app: [(.bundleID, "bundleID: com.example.calculator")]
+        case .era: [(.name, "name: paid"), (.model, "model: paid` or `model: free")]
+        case .release: [(.platform, "platform: iOS"), (.releasedAt, "releasedAt: 2015-06-10")]
+        case .product: [(.id, "id: com.example.calculator.season")]
+        case .honour: [(.era, "era: paid")]
+        case .whileUndetermined: [(.allow, "allow: 72h")]
+        case .begins, .buildBeginning, .versionBeginning, .changeover, .entitlement, .trial: []
+        }
+    }
+}

@@ -1,0 +1,305 @@
+import Foundation
+import TenureCore
+
+/// Turns a document into a policy, or into everything that is wrong with it.
+struct PolicyReader {
+    private var reading: Reading
+    private let root: Part
+    private let releaseList: (String) throws -> [UInt8]
+
+    /// - Parameter mistakes: what was wrong with the document itself.
+    static func read(
+        _ document: DocumentNode, mistakes: [PolicyFileMistake],
+        releaseList: (String) throws -> [UInt8]
+    ) throws(PolicyFileError) -> Policy {
+        try withoutActuallyEscaping(releaseList) { releaseList throws(PolicyFileError) in
+            var reader = PolicyReader(
+                reading: Reading(mistakes: mistakes), root: Part(root: document), releaseList: releaseList)
+            return try reader.policy()
+        }
+    }
+
+    private mutating func policy() throws(PolicyFileError) -> Policy {
+        guard let fields = Fields(root, .policy, &reading) else {
+            throw reading.error(mainFile: root.position.file)
+        }
+        let app = self.app(fields[.app])
+        let eras = self.eras(fields[.eras])
+        let buildNumbers = fields[.buildNumbers].flatMap { $0.word(&reading, of: Policy.BuildNumbers.self) }
+        let releases = self.releases(fields[.releases])
+        var entitlements = self.entitlements(fields[.entitlements])
+        let inDoubt = fields[.inDoubt].flatMap { $0.word(&reading, of: Policy.InDoubt.self) }
+        let whileUndetermined = fields[.whileUndetermined].flatMap { self.whileUndetermined($0) }
+        let testEnvironments = fields[.testEnvironments].flatMap { $0.word(&reading, of: Policy.TestEnvironments.self) }
+
+        // Where a name could not be read, who refers to it cannot be judged.
+        let names = Set(eras.map(\.name))
+        let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
+        if isEraUnknown, let anyName = eras.first?.name {
+            entitlements = entitlements.map { $0.referring(to: names, orElse: anyName) }
+        }
+        do {
+            let policy = try Policy(
+                app: app, eras: eras, buildNumbers: buildNumbers, releases: releases, entitlements: entitlements,
+                inDoubt: inDoubt ?? .favourCustomer, whileUndetermined: whileUndetermined ?? .allow(72 * 3600),
+                testEnvironments: testEnvironments ?? .newCustomer)
+            guard reading.mistakes.isEmpty else { throw reading.error(mainFile: root.position.file) }
+            return policy
+        } catch let error as InvalidPolicy {
+            for mistake in error.mistakes where !isConsequence(mistake) {
+                // Without eras no reference to one can be judged.
+                if eras.isEmpty, mistake.path.contains("honours") { continue }
+                reading.report(mistake.message, at: root.position(of: mistake.path))
+            }
+            throw reading.error(mainFile: root.position.file)
+        } catch let error as PolicyFileError {
+            throw error
+        } catch {
+            throw reading.error(mainFile: root.position.file)
+        }
+    }
+
+    /// Whether the policy lacks what it lacks only because a part of the file was left out.
+    private func isConsequence(_ mistake: PolicyMistake) -> Bool {
+        if reading.isBroken(mistake.path) { return true }
+        // An unreadable release list might have answered whether build numbers rise.
+        return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
+    }
+
+    private mutating func app(_ part: Part?) -> Policy.App {
+        let fields = part.flatMap { Fields($0, .app, &reading) }
+        let bundleID = fields?[.bundleID].flatMap { $0.name(&reading, example: "com.example.calculator") }
+        let appleID = fields?[.appleID].flatMap { $0.integer(&reading, example: "appleID: 828838134") }
+        // Where the id is missing, that was said.
+        return Policy.App(bundleID: bundleID ?? "unknown", appleID: appleID.map { Int64($0) })
+    }
+
+    private mutating func eras(_ part: Part?) -> [Era] {
+        guard let elements = part?.elements(&reading, example: "eras: [{ name: paid, model: paid }]") else { return [] }
+        return elements.enumerated().map { index, element in
+            let fields = Fields(element, .era, &reading)
+            let name = fields?[.name].flatMap { $0.name(&reading, example: "paid") }
+            let model = fields?[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
+            // One era for each element, whatever is wrong with it, so that places stay what they are in the file.
+            return Era(
+                name: name ?? "\u{0}\(index)",
+                model: model ?? .paid,
+                begins: fields?[.begins].map { self.beginnings($0) } ?? [:],
+                changeover: fields?[.changeover].flatMap { self.changeover($0) })
+        }
+    }
+
+    private mutating func beginnings(_ part: Part) -> [Platform: Beginning] {
+        let platforms = Platform.allCases.map(\.rawValue)
+        var explained: [String: String] = [:]
+        if case .mapping(let entries) = part.node.content {
+            for entry in entries where Platform(rawValue: entry.key) == nil {
+                explained[entry.key] = PlatformName.advice(for: entry.key)
+            }
+        }
+        guard let fields = Fields(part, keys: platforms, explained: explained, &reading) else { return [:] }
+        if case .mapping(let entries) = part.node.content, entries.isEmpty {
+            reading.report(
+                "no platform is named here; write `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`", at: part.position,
+                breaking: part.path)
+        }
+        var result: [Platform: Beginning] = [:]
+        for platform in Platform.allCases {
+            if let part = fields[platform.rawValue] { result[platform] = beginning(part, on: platform) }
+        }
+        return result
+    }
+
+    private mutating func beginning(_ part: Part, on platform: Platform) -> Beginning? {
+        let key = platform.versionKey
+        let example = key == .bundleVersion ? "{ build: \"120\", at: 2015-06-10T18:00:00Z }" : "{ version: \"2.0\", at: 2015-06-12T18:00:00Z }"
+        if let text = part.node.text {
+            if text == Self.newPlatform { return .new }
+            reading.report(
+                "`\(text.shortened)` does not say where the era begins; write `\(example)`, or `new` where the platform began in this era",
+                at: part.position, breaking: part.path)
+            return nil
+        }
+        let other: VersionKey = key == .bundleVersion ? .shortVersionString : .bundleVersion
+        let explanation =
+            "on \(platform.rawValue) the App Store reports \(key.inApplesWords), never \(other.inApplesWords): "
+            + "`\(other.rawValue)` would prove nothing; write `\(key.rawValue)`"
+        let shape = key == .bundleVersion ? PolicyShape.buildBeginning : .versionBeginning
+        guard
+            let fields = Fields(
+                part, keys: shape.keys.map(\.rawValue), required: [], explained: [other.rawValue: explanation], &reading)
+        else { return nil }
+        return .at(
+            version: fields[key.rawValue].flatMap { $0.version(&reading, key) },
+            date: fields[.at].flatMap { $0.instant(&reading) })
+    }
+
+    static let newPlatform = "new"
+    static let denied = "deny"
+
+    private mutating func changeover(_ part: Part) -> Changeover? {
+        guard let fields = Fields(part, .changeover, &reading) else { return nil }
+        let from = fields[.from].map { $0.duration(&reading, example: "-24h") }
+        let until = fields[.until].map { $0.duration(&reading, example: "+48h") }
+        if from == nil, until == nil, !reading.isBroken(part.path) {
+            reading.report("nothing is said here; write `{ from: -24h, until: +48h }`", at: part.position, breaking: part.path)
+        }
+        // A side that is not said, or that cannot be read, has no width.
+        return Changeover(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
+    }
+
+    private mutating func releases(_ part: Part?) -> [Release] {
+        guard let part else { return [] }
+        if case .sequence = part.node.content {
+            let elements = part.elements(&reading, example: "releases: []") ?? []
+            return elements.compactMap { release($0) }
+        }
+        guard let path = part.name(&reading, example: "releases: releases.csv") else { return [] }
+        do {
+            let list = try ReleaseListFile.read(try releaseList(path), named: path)
+            return list
+        } catch let error as PolicyFileError {
+            reading.add(error.mistakes, breaking: part.path)
+        } catch {
+            reading.report(
+                "the release list `\(path.shortened)` cannot be read (\(error)); write its path relative to this file, or the releases themselves",
+                at: part.position, breaking: part.path)
+        }
+        return []
+    }
+
+    private mutating func release(_ part: Part) -> Release? {
+        guard let fields = Fields(part, .release, &reading) else { return nil }
+        let platform = fields[.platform].flatMap { $0.platform(&reading) }
+        let version = fields[.version].flatMap { $0.version(&reading, .shortVersionString) }
+        let build = fields[.build].flatMap { $0.version(&reading, .bundleVersion) }
+        let releasedAt = fields[.releasedAt].flatMap { $0.moment(&reading) }
+        let model = fields[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
+        guard let platform, let releasedAt else { return nil }
+        if fields[platform.versionKey.rawValue] == nil, !reading.isBroken(part.path + [.key(platform.versionKey.rawValue)]) {
+            reading.report(
+                ReleaseListFile.missing(platform.versionKey, on: platform), at: part.position,
+                breaking: part.path + [.key(platform.versionKey.rawValue)])
+        }
+        return Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model)
+    }
+
+    private mutating func entitlements(_ part: Part?) -> [Entitlement] {
+        guard let part else { return [] }
+        guard case .mapping(let entries) = part.node.content else {
+            reading.report(
+                "\(part.node.kindInWords) cannot stand here; write each entitlement under its name, such as `everything: { honours: [paid] }`",
+                at: part.position, breaking: part.path)
+            return []
+        }
+        return entries.map { entry in
+            let part = Part(entry, under: part.path)
+            if entry.value.isNull {
+                reading.report(
+                    "nothing gives `\(entry.key.shortened)`; write its `products`, its `honours`, or both", at: part.position,
+                    breaking: part.path)
+                return Entitlement(name: entry.key)
+            }
+            guard let fields = Fields(part, .entitlement, &reading) else { return Entitlement(name: entry.key) }
+            return Entitlement(
+                name: entry.key,
+                products: fields[.products].map { self.products($0) } ?? [],
+                honours: fields[.honours].flatMap { self.honours($0) },
+                trial: fields[.trial].flatMap { self.trial($0) })
+        }
+    }
+
+    private mutating func products(_ part: Part) -> [Entitlement.Product] {
+        let elements = part.elements(&reading, example: "products: [com.example.calculator.everything]") ?? []
+        return elements.enumerated().map { index, element in
+            let unknown = Entitlement.Product(id: "\u{0}\(index)")
+            guard case .mapping = element.node.content else {
+                return element.name(&reading, example: "com.example.calculator.everything")
+                    .map { Entitlement.Product(id: $0) } ?? unknown
+            }
+            guard let fields = Fields(element, .product, &reading) else { return unknown }
+            let id = fields[.id].flatMap { $0.name(&reading, example: "com.example.calculator.season") }
+            return Entitlement.Product(id: id ?? unknown.id, length: fields[.for].flatMap { $0.period(&reading) })
+        }
+    }
+
+    private mutating func honours(_ part: Part) -> [Honour]? {
+        part.elements(&reading, example: "honours: [paid]").map { elements in
+            elements.map { element in
+                guard case .mapping = element.node.content else {
+                    return Honour(era: element.name(&reading, example: "paid") ?? "")
+                }
+                guard let fields = Fields(element, .honour, &reading) else { return Honour(era: "") }
+                return Honour(
+                    era: fields[.era].flatMap { $0.name(&reading, example: "paid") } ?? "",
+                    boughtSince: fields[.boughtSince].flatMap { $0.dayOrInstant(&reading) },
+                    boughtBefore: fields[.boughtBefore].flatMap { $0.dayOrInstant(&reading) },
+                    length: fields[.for].flatMap { $0.period(&reading) },
+                    until: fields[.until].flatMap { $0.dayOrInstant(&reading) })
+            }
+        }
+    }
+
+    private mutating func trial(_ part: Part) -> Trial? {
+        guard let fields = Fields(part, .trial, &reading) else { return nil }
+        let sessions = fields[.sessions].map { $0.integer(&reading, example: "sessions: 5") }
+        let days = fields[.days].map { $0.integer(&reading, example: "days: 14") }
+        switch (sessions, days) {
+        case (let sessions?, nil): return sessions.map { .sessions($0) }
+        case (nil, let days?): return days.map { .days($0) }
+        case (nil, nil):
+            if !reading.isBroken(part.path) {
+                reading.report("nothing is said here; write `sessions: 5` or `days: 14`", at: part.position, breaking: part.path)
+            }
+        case (.some, .some):
+            reading.report("a trial counts sessions or days; keep one of `sessions` and `days`", at: part.position, breaking: part.path)
+        }
+        return nil
+    }
+
+    private mutating func whileUndetermined(_ part: Part) -> Policy.WhileUndetermined? {
+        if let text = part.node.text {
+            if text == Self.denied { return .deny }
+            reading.report(
+                "`\(text.shortened)` is unknown here; write `{ allow: 72h }` or `\(Self.denied)`", at: part.position,
+                breaking: part.path)
+            return nil
+        }
+        guard let allow = Fields(part, .whileUndetermined, &reading)?[.allow],
+            let seconds = allow.duration(&reading, example: "72h")
+        else { return nil }
+        guard seconds > 0 else {
+            reading.report(
+                "`\(allow.node.text ?? "")` allows nothing; write a length such as `72h`, or `whileUndetermined: \(Self.denied)`",
+                at: allow.position, breaking: allow.path)
+            return nil
+        }
+        return .allow(seconds)
+    }
+}
+
+extension VersionKey {
+    /// What Apple calls the number.
+    var inApplesWords: String {
+        switch self {
+        case .bundleVersion: "the build (CFBundleVersion)"
+        case .shortVersionString: "the marketing version (CFBundleShortVersionString)"
+        }
+    }
+}
+
+extension Entitlement {
+    /// The same with unknown eras named by a known one.
+    fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
+        Entitlement(
+            name: self.name, products: products,
+            honours: honours?.map { honour in
+                names.contains(honour.era)
+                    ? honour
+                    : Honour(
+                        era: name, boughtSince: honour.boughtSince, boughtBefore: honour.boughtBefore,
+                        length: honour.length, until: honour.until)
+            },
+            trial: trial)
+    }
+}

@@ -1,0 +1,162 @@
+import TenureCore
+
+/// What one reading of a file found wrong so far, and where.
+///
+/// A part with a mistake in its shape is left out of the policy and remembered: what the policy then lacks is no
+/// mistake of its own.
+struct Reading {
+    typealias Path = [PolicyMistake.Step]
+
+    private(set) var mistakes: [PolicyFileMistake] = []
+    private var brokenParts: [Path] = []
+
+    init(mistakes: [PolicyFileMistake] = []) {
+        self.mistakes = mistakes
+    }
+
+    mutating func report(_ message: String, at position: SourcePosition, breaking path: Path? = nil) {
+        mistakes.append(PolicyFileMistake(message, at: position))
+        if let path { brokenParts.append(path) }
+    }
+
+    mutating func add(_ found: [PolicyFileMistake], breaking path: Path) {
+        mistakes += found
+        if !found.isEmpty { brokenParts.append(path) }
+    }
+
+    /// Whether something at, under or around the path was left out.
+    func isBroken(_ path: Path) -> Bool {
+        brokenParts.contains { $0.starts(with: path) || path.starts(with: $0) }
+    }
+
+    /// Whether exactly this was left out.
+    func isBrokenItself(_ path: Path) -> Bool {
+        brokenParts.contains(path)
+    }
+
+    /// The mistakes in the order of the text, those of the main file first.
+    func error(mainFile: String) -> PolicyFileError {
+        func order(_ mistake: PolicyFileMistake) -> (Int, String, Int, Int) {
+            (mistake.file == mainFile ? 0 : 1, mistake.file, mistake.line, mistake.column)
+        }
+        var seen: Set<PolicyFileMistake> = []
+        let unique = mistakes.filter { seen.insert($0).inserted }
+        return PolicyFileError(mistakes: unique.enumerated()
+            .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
+            .map(\.element))
+    }
+}
+
+private func < (
+    left: ((Int, String, Int, Int), Int), right: ((Int, String, Int, Int), Int)
+) -> Bool {
+    left.0 != right.0 ? left.0 < right.0 : left.1 < right.1
+}
+
+/// A value of the document, and the policy's name for its place.
+struct Part {
+    let node: DocumentNode
+    let path: Reading.Path
+    /// Where a mistake in the whole value is shown: for a value that fills lines of its own, at its key.
+    let position: SourcePosition
+
+    init(root node: DocumentNode) {
+        self.node = node
+        path = []
+        position = node.position
+    }
+
+    private init(_ node: DocumentNode, _ path: Reading.Path, _ position: SourcePosition) {
+        self.node = node
+        self.path = path
+        self.position = position
+    }
+
+    init(_ entry: DocumentNode.Entry, under path: Reading.Path) {
+        let isScalar =
+            switch entry.value.content {
+            case .plain, .quoted: true
+            case .null, .sequence, .mapping: false
+            }
+        self.init(entry.value, path + [.key(entry.key)], isScalar ? entry.value.position : entry.keyPosition)
+    }
+
+    /// The elements of a list; nil, and a mistake, where it is none.
+    func elements(_ reading: inout Reading, example: String) -> [Part]? {
+        guard case .sequence(let nodes) = node.content else {
+            reading.report("\(node.kindInWords) is no list; write `\(example)`", at: position, breaking: path)
+            return nil
+        }
+        return nodes.enumerated().map { Part($0.element, path + [.index($0.offset)], $0.element.position) }
+    }
+
+    /// The position of the value that a path leads to, or of the nearest one around it.
+    func position(of path: Reading.Path) -> SourcePosition {
+        guard let step = path.first else { return position }
+        let next: Part? =
+            switch (step, node.content) {
+            case (.key(let key), .mapping(let entries)):
+                entries.first { $0.key == key }.map { Part($0, under: self.path) }
+            case (.index(let index), .sequence(let nodes)) where nodes.indices.contains(index):
+                Part(nodes[index], self.path + [step], nodes[index].position)
+            default: nil
+            }
+        return next?.position(of: Array(path.dropFirst())) ?? position
+    }
+}
+
+/// The values of a mapping, by key, after what does not belong there was reported.
+struct Fields {
+    private let parts: [String: Part]
+    let whole: Part
+
+    /// Nil, and a mistake, where the value is no mapping.
+    init?(_ part: Part, _ shape: PolicyShape, _ reading: inout Reading) {
+        self.init(
+            part, keys: shape.keys.map(\.rawValue), required: shape.required.map { ($0.key.rawValue, $0.example) },
+            &reading)
+    }
+
+    init?(
+        _ part: Part, keys: [String], required: [(key: String, example: String)] = [], explained: [String: String] = [:],
+        _ reading: inout Reading
+    ) {
+        guard case .mapping(let entries) = part.node.content else {
+            let example = required.first?.example ?? keys.first.map { "\($0): …" } ?? "key: …"
+            reading.report(
+                "\(part.node.kindInWords) cannot stand here; write keys and values, such as `\(example)`",
+                at: part.position, breaking: part.path)
+            return nil
+        }
+        var parts: [String: Part] = [:]
+        for entry in entries {
+            if keys.contains(entry.key) {
+                let field = Part(entry, under: part.path)
+                if entry.value.isNull {
+                    reading.report(
+                        "`\(entry.key)` has no value; write one, or remove the line", at: entry.keyPosition,
+                        breaking: field.path)
+                } else {
+                    parts[entry.key] = field
+                }
+            } else {
+                let advice =
+                    explained[entry.key]
+                    ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
+                // Whatever was meant by it is missing: what its neighbours then lack is no second mistake.
+                let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
+                reading.report(advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)])
+            }
+        }
+        self.parts = parts
+        whole = part
+        for (key, example) in required where parts[key] == nil {
+            let path = part.path + [.key(key)]
+            if reading.isBrokenItself(path) { continue }
+            reading.report("`\(key)` is missing; write `\(example)`", at: part.position, breaking: path)
+        }
+    }
+
+    subscript(key: PolicyKey) -> Part? { parts[key.rawValue] }
+    subscript(key: String) -> Part? { parts[key] }
+}

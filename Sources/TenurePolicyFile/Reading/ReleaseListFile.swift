@@ -1,0 +1,182 @@
+import Foundation
+public import TenureCore
+
+/// A release list as CSV (RFC 4180): a row of column names, then one row for each release.
+///
+/// `platform,version,build,releasedAt,model` in any order; upper and lower case, blanks, `_` and `-` do not matter.
+public enum ReleaseListFile {
+    private enum Column: String, CaseIterable {
+        case platform, version, build, releasedAt, model
+
+        /// Other names by which spreadsheets and exports call the same.
+        var names: [String] {
+            switch self {
+            case .platform: ["platform"]
+            case .version: ["version", "marketingversion", "cfbundleshortversionstring"]
+            case .build: ["build", "buildnumber", "cfbundleversion"]
+            case .releasedAt: ["releasedat", "released", "releasedate", "date"]
+            case .model: ["model", "pricemodel"]
+            }
+        }
+
+        init?(header: String) {
+            let letters = header.lowercased().filter { !" _-".contains($0) }
+            guard let column = Self.allCases.first(where: { $0.names.contains(letters) }) else { return nil }
+            self = column
+        }
+    }
+
+    private struct Cell {
+        let text: String
+        let position: SourcePosition
+    }
+
+    /// - Throws: `PolicyFileError` with every mistake of the list.
+    public static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) -> [Release] {
+        var mistakes: [PolicyFileMistake] = []
+        let rows = try rows(of: SourceText(bytes, named: fileName), &mistakes)
+        let start = SourcePosition(file: fileName, line: 1, column: 1)
+        guard let header = rows.first else {
+            throw PolicyFileError(mistakes: [
+                PolicyFileMistake("the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
+            ])
+        }
+        var columns: [Column: Int] = [:]
+        for (index, cell) in header.enumerated() {
+            guard let column = Column(header: cell.text) else {
+                let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
+                mistakes.append(PolicyFileMistake("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position))
+                continue
+            }
+            if columns[column] != nil {
+                mistakes.append(PolicyFileMistake("the column `\(column.rawValue)` stands twice; keep one", at: cell.position))
+            } else {
+                columns[column] = index
+            }
+        }
+        for column in [Column.platform, .releasedAt] where columns[column] == nil {
+            mistakes.append(PolicyFileMistake("the column `\(column.rawValue)` is missing; add it to the first row", at: start))
+        }
+        guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
+
+        var releases: [Release] = []
+        var missingColumns: Set<VersionKey> = []
+        for row in rows.dropFirst() {
+            if row.count > header.count {
+                mistakes.append(
+                    PolicyFileMistake(
+                        "this row has \(row.count) cells under \(header.count) columns; put texts with commas in quotes",
+                        at: row[header.count].position))
+            }
+            func cell(_ column: Column) -> Cell? {
+                guard let index = columns[column], row.indices.contains(index), !row[index].text.isEmpty else { return nil }
+                return row[index]
+            }
+            func value<Value>(_ column: Column, _ read: (String) -> Value?, _ advice: (String) -> String) -> Value? {
+                guard let cell = cell(column) else { return nil }
+                if let value = read(cell.text) { return value }
+                mistakes.append(PolicyFileMistake(advice(cell.text), at: cell.position))
+                return nil
+            }
+            func malformed(_ text: String) -> String {
+                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods"
+            }
+            let rowPosition = row.first?.position ?? start
+            for column in [Column.platform, .releasedAt] where cell(column) == nil {
+                mistakes.append(
+                    PolicyFileMistake("this row has no `\(column.rawValue)`; write one", at: rowPosition))
+            }
+            let platform = value(.platform, { Platform(rawValue: $0) }, PlatformName.advice)
+            let releasedAt = value(.releasedAt, { Release.Moment($0) }, Part.advice(forInstant:))
+            let version = value(.version, { AppVersion($0) }, malformed)
+            let build = value(.build, { AppVersion($0) }, malformed)
+            let model = value(.model, { Era.Model(rawValue: $0.lowercased()) }) {
+                "`\($0.shortened)` is no model; write \(Spelling.choice(of: Era.Model.allCases.map(\.rawValue)))"
+            }
+            guard let platform else { continue }
+            let column: Column = platform.versionKey == .bundleVersion ? .build : .version
+            if columns[column] == nil {
+                if missingColumns.insert(platform.versionKey).inserted {
+                    mistakes.append(
+                        PolicyFileMistake(
+                            "the column `\(column.rawValue)` is missing: on \(platform.rawValue) the App Store reports \(platform.versionKey.inApplesWords); add it",
+                            at: start))
+                }
+                continue
+            }
+            if cell(column) == nil {
+                mistakes.append(PolicyFileMistake(missing(platform.versionKey, on: platform), at: rowPosition))
+            }
+            guard let releasedAt else { continue }
+            releases.append(Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model))
+        }
+        guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
+        return releases
+    }
+
+    static func missing(_ key: VersionKey, on platform: Platform) -> String {
+        "this release has no `\(key.rawValue)`: on \(platform.rawValue) the App Store reports \(key.inApplesWords); write it"
+    }
+
+    /// Cells without the blanks around them; rows without any text are left out.
+    private static func rows(
+        of source: SourceText, _ mistakes: inout [PolicyFileMistake]
+    ) throws(PolicyFileError) -> [[Cell]] {
+        var rows: [[Cell]] = []
+        var row: [Cell] = []
+        var line = 1
+        var column = 1
+        var rest = source.text[...].unicodeScalars
+        func position() -> SourcePosition { SourcePosition(file: source.fileName, line: line, column: column) }
+        func advance() -> Unicode.Scalar? {
+            guard let scalar = rest.popFirst() else { return nil }
+            if scalar == "\n" {
+                line += 1
+                column = 1
+            } else {
+                column += 1
+            }
+            return scalar
+        }
+        while !rest.isEmpty {
+            while rest.first == " " || rest.first == "\t" { _ = advance() }
+            let start = position()
+            var text = String.UnicodeScalarView()
+            if rest.first == "\"" {
+                _ = advance()
+                var isClosed = false
+                while !isClosed, let scalar = advance() {
+                    if scalar != "\"" {
+                        text.append(scalar)
+                    } else if rest.first == "\"" {
+                        text.append("\"")
+                        _ = advance()
+                    } else {
+                        isClosed = true
+                    }
+                }
+                if !isClosed {
+                    throw PolicyFileError(mistakes: [PolicyFileMistake("a quote is not closed; write `\"` where the text ends", at: start)])
+                }
+                while rest.first == " " || rest.first == "\t" { _ = advance() }
+                if let next = rest.first, next != ",", next != "\n" {
+                    mistakes.append(
+                        PolicyFileMistake("text stands after a closing quote; write `\"\"` for a quote inside a text", at: position()))
+                }
+            }
+            while let next = rest.first, next != ",", next != "\n" {
+                text.append(next)
+                _ = advance()
+            }
+            let trimmed = String(text).trimmingCharacters(in: .whitespaces)
+            row.append(Cell(text: trimmed, position: start))
+            let end = advance()
+            // A comma at the very end of the text leaves one more, empty cell; it means nothing.
+            if end != "," || rest.isEmpty {
+                if row.contains(where: { !$0.text.isEmpty }) { rows.append(row) }
+                row = []
+            }
+        }
+        return rows
+    }
+}

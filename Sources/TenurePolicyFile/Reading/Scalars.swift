@@ -1,0 +1,158 @@
+import Foundation
+import TenureCore
+
+/// Scalars of a policy: each nil, and a mistake, where the text says something else.
+extension Part {
+    private func refuse<Value>(_ reading: inout Reading, _ message: String) -> Value? {
+        reading.report(message, at: position, breaking: path)
+        return nil
+    }
+
+    /// A name or id. What YAML or JSON would read as a number or a yes must be in quotes, as the schema says.
+    func name(_ reading: inout Reading, example: String) -> String? {
+        switch node.content {
+        case .quoted(let text): return text
+        case .plain(let text):
+            guard !JSONDocument.isNumber(text), !["true", "false"].contains(text.lowercased()) else {
+                return refuse(&reading, "`\(text.shortened)` is no text; put it in quotes: `\"\(text.shortened)\"`")
+            }
+            return text
+        case .null, .sequence, .mapping:
+            return refuse(&reading, "\(node.kindInWords) cannot stand here; write a text, such as `\(example)`")
+        }
+    }
+
+    func word<Word: RawRepresentable & CaseIterable>(_ reading: inout Reading, of _: Word.Type) -> Word?
+    where Word.RawValue == String {
+        let words = Word.allCases.map(\.rawValue)
+        guard let text = node.text else {
+            return refuse(&reading, "\(node.kindInWords) cannot stand here; write \(Spelling.choice(of: words))")
+        }
+        return Word(rawValue: text)
+            ?? refuse(&reading, "`\(text.shortened)` is unknown here; \(Spelling.advice(for: text, among: words))")
+    }
+
+    func platform(_ reading: inout Reading) -> Platform? {
+        guard let text = node.text else {
+            return refuse(
+                &reading,
+                "\(node.kindInWords) is no platform; write \(Spelling.choice(of: Platform.allCases.map(\.rawValue)))")
+        }
+        return Platform(rawValue: text) ?? refuse(&reading, PlatformName.advice(for: text))
+    }
+
+    /// Quoted or not: the text counts, so that `1.10` stays what it is.
+    func version(_ reading: inout Reading, _ key: VersionKey) -> AppVersion? {
+        let example = key == .bundleVersion ? "\"120\"" : "\"2.0\""
+        guard let text = node.text else {
+            return refuse(&reading, "\(node.kindInWords) is no version; write `\(key.rawValue): \(example)`")
+        }
+        return AppVersion(text)
+            ?? refuse(
+                &reading,
+                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods, such as `\(example)`")
+    }
+
+    func integer(_ reading: inout Reading, example: String) -> Int? {
+        guard case .plain(let text) = node.content, let number = Int(text) else {
+            let isQuoted = if case .quoted(let text) = node.content { Int(text) != nil } else { false }
+            return refuse(
+                &reading,
+                "\(node.kindInWords) is no whole number; write \(isQuoted ? "it without quotes" : "one"), such as `\(example)`")
+        }
+        return number
+    }
+
+    /// An instant: a day alone does not say when.
+    func instant(_ reading: inout Reading) -> Date? {
+        guard let text = node.text else {
+            return refuse(&reading, "\(node.kindInWords) is no instant; write one such as `2015-06-10T18:00:00Z`")
+        }
+        if let date = Date(rfc3339: text) { return date }
+        if CivilDay(text) != nil {
+            return refuse(
+                &reading,
+                "`\(text)` is a day, and it begins at another instant in each time zone; write the instant with its zone, such as `\(text)T18:00:00Z`")
+        }
+        return refuse(&reading, Self.advice(forInstant: text))
+    }
+
+    /// A day means its midnight in UTC.
+    func dayOrInstant(_ reading: inout Reading) -> Date? {
+        guard let text = node.text else {
+            return refuse(&reading, "\(node.kindInWords) is no date; write one such as `2015-06-10`")
+        }
+        return CivilDay(text)?.midnight ?? Date(rfc3339: text) ?? refuse(&reading, Self.advice(forInstant: text))
+    }
+
+    /// A day means any of its instants.
+    func moment(_ reading: inout Reading) -> Release.Moment? {
+        guard let text = node.text else {
+            return refuse(&reading, "\(node.kindInWords) is no date; write one such as `2015-06-10`")
+        }
+        return Release.Moment(text) ?? refuse(&reading, Self.advice(forInstant: text))
+    }
+
+    static func advice(forInstant text: String) -> String {
+        if Date(rfc3339: text + "Z") != nil {
+            return
+                "`\(text)` has no time zone; write `\(text)Z` for UTC, or an offset such as `\(text)+02:00`"
+        }
+        return "`\(text.shortened)` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`"
+    }
+
+    func duration(_ reading: inout Reading, example: String) -> TimeInterval? {
+        guard let text = node.text else {
+            return refuse(&reading, "\(node.kindInWords) is no length of time; write one such as `\(example)`")
+        }
+        return Duration.seconds(text)
+            ?? refuse(
+                &reading,
+                "`\(text.shortened)` is no length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `\(example)`")
+    }
+
+    func period(_ reading: inout Reading) -> CalendarPeriod? {
+        let advice = "write one such as `P1Y`, `P3M`, `P2W` or `P10D`"
+        guard let text = node.text else {
+            return refuse(&reading, "\(node.kindInWords) is no length in the calendar; \(advice)")
+        }
+        return CalendarPeriod(iso8601: text)
+            ?? refuse(&reading, "`\(text.shortened)` is no length in the calendar; \(advice)")
+    }
+}
+
+extension Release.Moment {
+    init?(_ text: String) {
+        if let day = CivilDay(text) {
+            self = .day(day)
+        } else if let date = Date(rfc3339: text) {
+            self = .instant(date)
+        } else {
+            return nil
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .instant(let date): date.rfc3339
+        case .day(let day): day.description
+        }
+    }
+}
+
+enum PlatformName {
+    /// What people call platforms that the App Store reports under another name.
+    private static let others: [String: Platform] = [
+        "ipados": .iOS, "iphone": .iOS, "ipad": .iOS, "iphoneos": .iOS,
+        "mac": .macOS, "osx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS, "catalyst": .macOS,
+        "os x": .macOS, "appletv": .tvOS, "tv": .tvOS, "watch": .watchOS, "xros": .visionOS, "vision": .visionOS,
+    ]
+
+    static func advice(for name: String) -> String {
+        guard let platform = others[name.lowercased()] else {
+            return "`\(name.shortened)` is no platform; "
+                + Spelling.advice(for: name, among: Platform.allCases.map(\.rawValue))
+        }
+        return "`\(name)` is no platform that the App Store reports; write `\(platform.rawValue)`"
+    }
+}

@@ -1,0 +1,41 @@
+/// Guesses at what somebody meant who wrote a word that does not exist.
+enum Spelling {
+    /// The known word nearest to the one written, if near enough to be meant.
+    static func nearest(to word: String, among known: [String]) -> String? {
+        let written = Array(word.lowercased().unicodeScalars.prefix(64))
+        let candidates = known.map { (word: $0, distance: distance(written, Array($0.lowercased().unicodeScalars))) }
+        guard let best = candidates.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= max(1, min(3, best.word.count / 3)) ? best.word : nil
+    }
+
+    /// `did you mean `x`?`, or the choice.
+    static func advice(for word: String, among known: [String]) -> String {
+        if let nearest = nearest(to: word, among: known) { return "did you mean `\(nearest)`?" }
+        return "write \(choice(of: known))"
+    }
+
+    /// `` `a`, `b` or `c` ``
+    static func choice(of words: [String]) -> String {
+        let quoted = words.map { "`\($0)`" }
+        guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
+        return (quoted.count > 2 ? "one of " : "") + quoted.dropLast().joined(separator: ", ") + " or " + last
+    }
+
+    /// Levenshtein's: how many letters to insert, remove or replace; two swapped neighbours count once.
+    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for (row, mine) in left.enumerated() {
+            var current = [row + 1]
+            for (column, other) in right.enumerated() {
+                var best = min(last[column] + (mine == other ? 0 : 1), last[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, mine == right[column - 1], left[row - 1] == other {
+                    best = min(best, beforeLast[column - 1] + 1)
+                }
+                current.append(best)
+            }
+            (beforeLast, last) = (last, current)
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+public import TenureCore
+
+extension PolicyFile {
+    /// The policy as compact JSON: what an app bundles. The release list stands inside; reading it gives an equal policy.
+    ///
+    /// Keys and platforms have a fixed order, and every setting is said, so that equal policies are equal bytes. Instants
+    /// are written to the millisecond, lengths of time to the second.
+    public static func compile(_ policy: Policy) -> [UInt8] {
+        CompactJSON.object([
+            .app => .object([
+                .bundleID => .string(policy.app.bundleID), .appleID => policy.app.appleID.map { .integer($0) },
+            ]),
+            .eras => .array(policy.eras.map(json)),
+            .buildNumbers => policy.buildNumbers.map { .string($0.rawValue) },
+            .releases => policy.releases.isEmpty ? nil : .array(policy.releases.map(json)),
+            .entitlements => .object(policy.entitlements.map { ($0.name, json($0)) }),
+            .inDoubt => .string(policy.inDoubt.rawValue),
+            .whileUndetermined => json(policy.whileUndetermined),
+            .testEnvironments => .string(policy.testEnvironments.rawValue),
+        ]).bytes
+    }
+
+    private static func json(_ era: Era) -> CompactJSON {
+        let beginnings = Platform.allCases.compactMap { platform in
+            era.begins[platform].map { (platform.rawValue, json($0, on: platform)) }
+        }
+        return .object([
+            .name => .string(era.name),
+            .model => .string(era.model.rawValue),
+            .begins => beginnings.isEmpty ? nil : .object(beginnings),
+            .changeover
+                => era.changeover.map {
+                    .object([
+                        .from => .string(Duration.text($0.from)), .until => .string(Duration.text($0.until)),
+                    ])
+                },
+        ])
+    }
+
+    private static func json(_ beginning: Beginning, on platform: Platform) -> CompactJSON {
+        switch beginning {
+        case .new: .string(PolicyReader.newPlatform)
+        case .at(let version, let date):
+            .object([
+                (platform.versionKey == .bundleVersion ? PolicyKey.build : .version)
+                    => version.map { .string($0.description) },
+                .at => date.map { .string($0.rfc3339) },
+            ])
+        }
+    }
+
+    private static func json(_ release: Release) -> CompactJSON {
+        .object([
+            .platform => .string(release.platform.rawValue),
+            .version => release.version.map { .string($0.description) },
+            .build => release.build.map { .string($0.description) },
+            .releasedAt => .string(release.releasedAt.text),
+            .model => release.model.map { .string($0.rawValue) },
+        ])
+    }
+
+    private static func json(_ entitlement: Entitlement) -> CompactJSON {
+        .object([
+            .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
+            .honours => entitlement.honours.map { .array($0.map(json)) },
+            .trial
+                => entitlement.trial.map {
+                    switch $0 {
+                    case .sessions(let count): .object([.sessions => .integer(Int64(count))])
+                    case .days(let count): .object([.days => .integer(Int64(count))])
+                    }
+                },
+        ])
+    }
+
+    private static func json(_ product: Entitlement.Product) -> CompactJSON {
+        guard let length = product.length else { return .string(product.id) }
+        return .object([.id => .string(product.id), .for => .string(length.iso8601)])
+    }
+
+    private static func json(_ honour: Honour) -> CompactJSON {
+        guard !honour.isUnlimited else { return .string(honour.era) }
+        return .object([
+            .era => .string(honour.era),
+            .boughtSince => honour.boughtSince.map { .string($0.rfc3339) },
+            .boughtBefore => honour.boughtBefore.map { .string($0.rfc3339) },
+            .for => honour.length.map { .string($0.iso8601) },
+            .until => honour.until.map { .string($0.rfc3339) },
+        ])
+    }
+
+    private static func json(_ whileUndetermined: Policy.WhileUndetermined) -> CompactJSON {
+        switch whileUndetermined {
+        case .deny: .string(PolicyReader.denied)
+        case .allow(let seconds): .object([.allow => .string(Duration.text(seconds))])
+        }
+    }
+}
+
+infix operator => : AssignmentPrecedence
+
+private typealias Entry = (key: String, value: CompactJSON)
+
+/// An entry of a JSON object; none where there is no value.
+private func => (key: PolicyKey, value: CompactJSON?) -> Entry? {
+    value.map { (key.rawValue, $0) }
+}
+
+extension CompactJSON {
+    fileprivate static func object(_ entries: [Entry?]) -> CompactJSON {
+        .object(entries.compactMap { $0 })
+    }
+}

@@ -1,0 +1,76 @@
+public import Hummingbird
+public import Logging
+import Foundation
+import NIOCore
+import ServiceLifecycle
+import TenureStore
+
+/// Wires the service from its configuration: the one place where parts meet.
+///
+/// Opens the record and makes keys where there are none; listens only when it runs.
+/// Throws a `ServiceError` with one clear line.
+public func buildApplication(
+    configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) -> some ApplicationProtocol {
+    let service = try await TenureService(configuration)
+    return try service.application(logger: logger, onServerRunning: onServerRunning)
+}
+
+/// Runs the service until SIGINT or SIGTERM, then finishes what it accepted and closes the record.
+///
+/// `onServerRunning` is told the port once clients can connect. Throws a `ServiceError` with one clear line.
+public func serve(
+    configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) {
+    let application = try await buildApplication(
+        configuration: configuration, logger: logger, onServerRunning: onServerRunning)
+    do {
+        try await application.runService(gracefulShutdownSignals: [.sigterm, .sigint])
+    } catch {
+        throw ServiceError(listening: error, configuration)
+    }
+}
+
+extension TenureService {
+    func application(
+        logger: Logger, router: Router<ServiceContext>? = nil,
+        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
+    ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
+        let router = try router ?? self.router()
+        return Application(
+            responder: router.buildResponder(),
+            server: .http1(configuration: .init(idleTimeout: .seconds(75))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), serverName: nil),
+            // Services end in reverse order: the record after the server, which finishes its requests first.
+            services: [RecordService(store: store)],
+            onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
+            logger: logger)
+    }
+}
+
+/// Closes the record when the service ends.
+private struct RecordService: Service {
+    let store: any Store
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        try await store.close()
+    }
+}
+
+extension ServiceError {
+    fileprivate init(listening error: any Error, _ configuration: ServiceConfiguration) {
+        let (host, port) = (configuration.host, configuration.port)
+        switch error {
+        case let error as ServiceError: self = error
+        case let error as StoreError: self.init(error)
+        case let error as IOError where error.errnoCode == EADDRINUSE: self = .portInUse(host: host, port: port)
+        case let error as IOError:
+            self = .cannotListen(host: host, port: port, detail: String(cString: strerror(error.errnoCode)).lowercased())
+        default: self = .failed("\(error)")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureStore
+
+/// What a device proves entitlements with while it is offline: bound to acquisition, device and environment.
+struct Certificate {
+    let bundleID: String
+    let customer: Customer
+    let appTransactionID: String?
+    let deviceVerificationID: UUID
+    let decisions: [Decision]
+    let terms: ServiceConfiguration.Terms
+    let now: Date
+
+    /// The JWS header's `typ`, so that nothing else that this key ever signs passes for a certificate.
+    static let type = "tenure-certificate+jwt"
+
+    /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
+    var claims: [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.key("iss")
+            json.value("tenure")
+            json.key("sub")
+            json.value(customer.publicID)
+            json.key("bundleID")
+            json.value(bundleID)
+            json.key("environment")
+            json.value(customer.realm.environment.rawValue)
+            if customer.realm.isTest {
+                json.key("test")
+                json.value(true)
+            }
+            if let appTransactionID {
+                json.key("appTransactionID")
+                json.value(appTransactionID)
+            }
+            json.key("device")
+            json.value(deviceVerificationID.hashed)
+            json.key("iat")
+            json.value(seconds(now))
+            json.key("exp")
+            json.value(seconds(now.addingTimeInterval(terms.certificate)))
+            json.key("entitlements")
+            json.object { json in
+                for decision in decisions where decision.outcome == .granted { write(decision, into: &json) }
+            }
+        }
+        return json.bytes
+    }
+
+    /// A subscription ends by itself. Everything else may be taken back by a refund or a person, which a device learns
+    /// by asking again; until it could, the right stands.
+    private func write(_ decision: Decision, into json: inout JSONWriter) {
+        json.key(decision.entitlement)
+        json.object { json in
+            if let until = decision.until {
+                json.key("until")
+                json.value(seconds(until))
+            }
+            if !decision.endsByItself {
+                json.key("refreshAfter")
+                json.value(seconds(now.addingTimeInterval(terms.refresh)))
+            }
+        }
+    }
+
+    private func seconds(_ date: Date) -> Int64 { date.millisecondsSince1970 / 1000 }
+}
+
+extension Decision {
+    fileprivate var endsByItself: Bool {
+        switch reasons.first {
+        case .product(_, let until): until != nil
+        case .gracePeriod: true
+        default: false
+        }
+    }
+}

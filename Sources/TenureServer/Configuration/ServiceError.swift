@@ -1,0 +1,54 @@
+import TenurePolicyFile
+import TenureStore
+
+/// Why the service does not start, or stopped. One clear line each; a policy's mistakes one line each.
+public enum ServiceError: Error, Sendable, Hashable {
+    case invalidPort(Int)
+    case portInUse(host: String, port: Int)
+    case cannotListen(host: String, port: Int, detail: String)
+    case noEnvironment
+    case productionNeedsAppleID
+    case testAnchorsBeyondLoopback(host: String)
+    case noAdminKey(host: String)
+    case weakAdminKey(length: Int)
+    case noTransportSecurity(host: String)
+    case unreadablePolicy(path: String, detail: String)
+    /// Each mistake with file, line and column.
+    case brokenPolicy([String])
+    case keyFile(path: String, detail: String)
+    /// The record cannot be opened or was damaged.
+    case record(String)
+    case failed(String)
+
+    init(_ error: StoreError) {
+        self = .record(error.description)
+    }
+}
+
+extension ServiceError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidPort(let port): "`\(port)` is no port; choose one from 1 to 65535, or 0 for any free one"
+        case .portInUse(let host, let port):
+            "port \(port) on `\(host)` is in use; stop what listens there, or choose another with --port"
+        case .cannotListen(let host, let port, let detail): "cannot listen on `\(host)`, port \(port): \(detail)"
+        case .noEnvironment: "no environment is accepted; name at least one of production, sandbox and xcode"
+        case .productionNeedsAppleID:
+            "production artifacts name the app's Apple ID, and none is configured; add `appleID` to the policy's `app`"
+        case .testAnchorsBeyondLoopback(let host):
+            """
+            test anchors are configured and `\(host)` is not loopback, where whoever can sign with them owns \
+            everything; listen on 127.0.0.1, or say that you mean it
+            """
+        case .noAdminKey(let host): "`\(host)` is not loopback; configure an admin key before listening there"
+        case .weakAdminKey(let length): "the admin key is too short; use at least \(length) random characters"
+        case .noTransportSecurity(let host):
+            "`\(host)` is not loopback and nothing encrypts; put a TLS proxy in front and declare it"
+        case .unreadablePolicy(let path, let detail): "the policy `\(path)` cannot be read: \(detail)"
+        case .brokenPolicy(let mistakes): mistakes.joined(separator: "\n")
+        case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
+        case .record(let detail): detail
+        case .failed(let detail): "the service failed: \(detail)"
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import HTTPTypes
+import Hummingbird
+import TenureAPI
+
+extension Response {
+    /// Entitlements are one customer's and change: nothing between may keep them.
+    static func json(
+        _ bytes: [UInt8], status: HTTPResponse.Status = .ok, mediaType: String = "application/json"
+    ) -> Response {
+        var headers = HTTPFields()
+        headers.reserveCapacity(3)
+        headers.append(HTTPField(name: .contentType, value: mediaType))
+        headers.append(HTTPField(name: .cacheControl, value: "no-store"))
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    static func problem(_ problem: Problem) -> Response {
+        var json = JSONWriter()
+        json.value(problem)
+        var response = Response.json(
+            json.bytes, status: HTTPResponse.Status(code: problem.code.status), mediaType: Problem.mediaType)
+        if problem.code == .notAuthenticated { response.headers[.wwwAuthenticate] = "Bearer" }
+        if let seconds = problem.retryAfter { response.headers[.retryAfter] = String(seconds) }
+        return response
+    }
+}

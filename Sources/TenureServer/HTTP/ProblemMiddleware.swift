@@ -1,0 +1,67 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import TenureAPI
+import TenureStore
+
+/// Turns every error into a problem, names the request, and logs it. Logs hold no artifact, token or id from a client.
+struct ProblemMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            let problem = Problem(error)
+            let level: Logger.Level = problem.code.status >= 500 ? .error : .debug
+            context.logger.log(
+                level: level, "request refused",
+                metadata: [
+                    "method": "\(request.method.rawValue)", "path": "\(context.endpointPath ?? "-")",
+                    "status": "\(problem.code.status)", "code": "\(problem.code.rawValue)",
+                    // Only what the service itself says; the words of other errors may repeat what came in.
+                    "detail": "\(problem.code.status >= 500 ? Self.cause(of: error) : problem.detail)",
+                ])
+            var response = Response.problem(problem)
+            // So that who complains can name it.
+            response.headers[.requestID] = context.id
+            return response
+        }
+    }
+
+    private static func cause(of error: any Error) -> String {
+        switch error {
+        case let error as StoreError: error.description
+        case let error as Problem: error.detail
+        default: "\(type(of: error))"
+        }
+    }
+}
+
+extension Problem {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as StoreError where error.isRetryable:
+            self.init(.busy, "the record cannot be written just now; try again", retryAfter: 1)
+        case let error as any HTTPResponseError:
+            switch error.status {
+            case .notFound: self.init(.notFound, "nothing is at this path")
+            case .methodNotAllowed: self.init(.methodNotAllowed, "this path does not take this method")
+            case .contentTooLarge: self.init(.tooLarge, "the body is too large")
+            case let status where status.kind == .clientError:
+                self.init(.malformedRequest, "the request cannot be read")
+            default: self.init(.internalError, "the service failed; the request's id is in its log")
+            }
+        default: self.init(.internalError, "the service failed; the request's id is in its log")
+        }
+    }
+}
+
+extension HTTPField.Name {
+    // A constant of this source that the grammar of field names allows.
+    fileprivate static let requestID = HTTPField.Name(parsed: "X-Request-Id") ?? .from
+}

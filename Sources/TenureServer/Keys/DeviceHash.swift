@@ -1,0 +1,7 @@
+import Crypto
+import Foundation
+
+extension UUID {
+    /// How the record and certificates write a device: SHA-256 of the lower-case UUID, in Base64.
+    var hashed: String { Base64URL.encode(SHA256.hash(data: Array(uuidString.lowercased().utf8))) }
+}

@@ -1,0 +1,20 @@
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// The realms for which this service has anchors: a record that others vouched for is not shown.
+struct AcceptedRealms: Sendable {
+    private let realms: Set<Realm>
+
+    init(_ anchors: [AppStoreEnvironment: TrustAnchors]) {
+        var realms: Set<Realm> = []
+        for (environment, anchors) in anchors {
+            for summary in anchors.summaries {
+                realms.insert(Realm(environment, isTest: !AppleAnchors.contain(fingerprint: summary.fingerprint)))
+            }
+        }
+        self.realms = realms
+    }
+
+    func contain(_ realm: Realm) -> Bool { realms.contains(realm) }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import TenureAPI
+import TenureCore
+import TenureStore
+
+/// `GET /v1/customer`: what a sync said, freshly decided.
+struct CustomerRoute: Sendable {
+    let store: any Store
+    let policies: PolicyBook
+    let accessTokenKey: AccessTokenKey
+    let verifiedRealms: AcceptedRealms
+    let now: @Sendable () -> Date
+
+    @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        let now = now()
+        let token = try token(of: request, now: now)
+        guard let customer = try await store.customer(token.customer), customer.realm == token.realm else {
+            throw Self.refused
+        }
+        let evidence = customer.evidence
+        let decisions = try policies.decide(customer.facts, evidence, at: now)
+        var json = JSONWriter()
+        json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))
+        return .json(json.bytes)
+    }
+
+    private static let refused = Problem(.notAuthenticated, "the access token is missing, wrong or over; sync again")
+
+    private func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
+        guard let header = request.headers[.authorization]?.utf8 else { throw Self.refused }
+        let scheme = header.prefix(7)
+        guard scheme.count == 7, scheme.elementsEqual("Bearer ".utf8) || String(scheme)?.lowercased() == "bearer ",
+            let token = accessTokenKey.token(in: header.dropFirst(7)), now < token.expiresAt,
+            verifiedRealms.contain(token.realm)
+        else { throw Self.refused }
+        return token
+    }
+}

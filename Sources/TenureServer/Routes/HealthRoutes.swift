@@ -1,0 +1,21 @@
+import Hummingbird
+import TenureAPI
+import TenureStore
+
+/// `GET /health/live`: the process answers. `GET /health/ready`: so does the record.
+struct HealthRoutes: Sendable {
+    let store: any Store
+
+    @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response {
+        .json(Array(#"{"status":"ok"}"#.utf8))
+    }
+
+    @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
+        do {
+            try await store.check()
+            return .json(Array(#"{"status":"ok"}"#.utf8))
+        } catch {
+            throw Problem(.busy, "the record does not answer", retryAfter: 5)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import TenureAPI
+
+/// `POST /v1/sync`
+struct SyncRoute: Sendable {
+    let service: SyncService
+    let limits: ServiceConfiguration.Limits
+    let now: @Sendable () -> Date
+
+    @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        let body = try await body(of: request)
+        let sync = try SyncRequest(reading: body, limits: limits)
+        let answer = try await service.sync(sync, device: sync.deviceUUID(), now: now(), logger: context.logger)
+        var json = JSONWriter(capacity: 4096)
+        json.value(answer)
+        return .json(json.bytes)
+    }
+
+    private func body(of request: Request) async throws -> Data {
+        if let type = request.headers[.contentType], !type.lowercased().hasPrefix("application/json") {
+            throw Problem(.unsupportedMediaType, "send `application/json`")
+        }
+        let tooLarge = Problem(.tooLarge, "the body is larger than \(limits.bodySize) bytes")
+        // Who says so beforehand need not send it.
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.bodySize { throw tooLarge }
+        do {
+            let buffer = try await request.body.collect(upTo: limits.bodySize)
+            return Data(buffer.readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw tooLarge
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Crypto
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// A verified artifact as it came.
+struct Arrival<Payload: Sendable & Hashable>: Sendable {
+    let place: Place
+    let artifact: Artifact
+    let verified: Verified<Payload>
+    let realm: Realm
+    /// Signed for the device that sent it, as far as its id is true.
+    let isOnDevice: Bool
+
+    var payload: Payload { verified.payload }
+
+    init(_ verified: Verified<Payload>, _ kind: Artifact.Kind, _ bytes: [UInt8], at place: Place, isOnDevice: Bool) {
+        self.place = place
+        self.verified = verified
+        self.isOnDevice = isOnDevice
+        artifact = Artifact(
+            kind, bytes: bytes, sha256: Array(SHA256.hash(data: bytes)), signedDate: verified.signedDate)
+        realm = Realm(verified.environment, isTest: !AppleAnchors.signed(verified.certificates))
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import TenureAPI
+
+extension SyncRequest {
+    /// Reads a body. Unknown fields are ignored; a wrong shape gives a problem that names the field.
+    init(reading body: Data, limits: ServiceConfiguration.Limits) throws(Problem) {
+        do {
+            self = try JSONDecoder().decode(SyncRequest.self, from: body)
+        } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong shape")
+        } catch {
+            throw Problem(.malformedRequest, "the body is no JSON object")
+        }
+        if let count = transactions?.count, count > limits.transactions {
+            throw Problem(.tooLarge, "`transactions` holds \(count) entries, and at most \(limits.transactions) are taken")
+        }
+        if let count = renewalInfos?.count, count > limits.renewalInfos {
+            throw Problem(.tooLarge, "`renewalInfos` holds \(count) entries, and at most \(limits.renewalInfos) are taken")
+        }
+    }
+
+    /// Nil where none was sent.
+    func deviceUUID() throws(Problem) -> UUID? {
+        guard let deviceVerificationID else { return nil }
+        guard let id = UUID(uuidString: deviceVerificationID) else {
+            throw Problem(.malformedRequest, "`deviceVerificationID` must be a UUID")
+        }
+        return id
+    }
+}
+
+extension [any CodingKey] {
+    /// `transactions[3]`.
+    fileprivate var text: String {
+        let text = reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+            }
+        }
+        return text.isEmpty ? "the body" : text
+    }
+}

@@ -1,0 +1,40 @@
+package import TenureCore
+
+/// What one act adds to a customer's record: the ledger's new entries and what they prove, in step.
+package struct Amendment: Sendable {
+    /// All that is proven afterwards.
+    package private(set) var facts: CustomerFacts
+    package private(set) var artifacts: [Artifact] = []
+    package private(set) var identities: [Identity] = []
+    package private(set) var promises: [RecordedPromise] = []
+
+    /// `customer` is nil for one who is not known yet.
+    package init(of customer: Customer?) {
+        facts = customer?.facts ?? CustomerFacts()
+    }
+
+    /// Each artifact stands in the ledger once, however often it comes.
+    package mutating func add(
+        _ new: [Artifact], proving proofs: [AppProof] = [], purchases: [Purchase] = [], renewals: [Renewal] = []
+    ) {
+        artifacts += new
+        facts.add(proofs)
+        facts.add(purchases)
+        facts.add(renewals)
+    }
+
+    package mutating func identify(by more: some Sequence<Identity>) {
+        identities += more
+    }
+
+    /// That all of the customer's purchases were seen.
+    package mutating func completePurchases() {
+        facts.purchasesAreComplete = true
+    }
+
+    package mutating func promise(_ promise: RecordedPromise) {
+        guard !facts.promises.contains(where: { promise.repeats($0) }) else { return }
+        facts.add([promise])
+        promises.append(promise)
+    }
+}

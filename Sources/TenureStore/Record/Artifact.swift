@@ -1,0 +1,32 @@
+package import Foundation
+
+/// One signed artifact as it came: the ledger from which everything else can be derived again.
+package struct Artifact: Sendable, Hashable {
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        case appTransaction = 1
+        case transaction = 2
+        case renewalInfo = 3
+        case receipt = 4
+
+        /// Whether it is three segments joined by dots, the first of which most artifacts share.
+        var isJWS: Bool { self != .receipt }
+    }
+
+    package let kind: Kind
+    package let bytes: [UInt8]
+    package let sha256: [UInt8]
+    package let signedDate: Date?
+
+    package init(_ kind: Kind, bytes: [UInt8], sha256: [UInt8], signedDate: Date?) {
+        self.kind = kind
+        self.bytes = bytes
+        self.sha256 = sha256
+        self.signedDate = signedDate
+    }
+
+    /// Splits the header (of which 4.5 KB are certificates) from the rest, so that it is stored once.
+    var parts: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
+        guard kind.isJWS, let dot = bytes.firstIndex(of: UInt8(ascii: ".")) else { return (nil, bytes[...]) }
+        return (bytes[..<dot], bytes[dot...])
+    }
+}

@@ -1,0 +1,32 @@
+package import Foundation
+package import TenureCore
+
+/// A customer of one realm, as the record knows them.
+package struct Customer: Sendable, Hashable {
+    /// The record's own number; never shown to anybody.
+    package let id: Int64
+    package let realm: Realm
+    /// Random and opaque; what clients and support people see.
+    package let publicID: String
+    package let createdAt: Date
+    package let facts: CustomerFacts
+
+    package init(id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts) {
+        self.id = id
+        self.realm = realm
+        self.publicID = publicID
+        self.createdAt = createdAt
+        self.facts = facts
+    }
+
+    package var evidence: Evidence { facts.evidence(in: realm.environment) }
+
+    /// A new public id: 120 random bits.
+    package static func newPublicID() -> String {
+        var random = SystemRandomNumberGenerator()
+        let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
+        var text = Array("cus_".utf8)
+        for _ in 0..<24 { text.append(alphabet[Int(random.next() & 31)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

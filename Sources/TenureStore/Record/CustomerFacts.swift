@@ -1,0 +1,108 @@
+import Foundation
+package import TenureCore
+
+/// What the ledger proves of one customer: all that a decision needs, in one small value.
+///
+/// Derived from the ledger and rebuildable from it; stored beside the customer, so that a question costs one look-up.
+package struct CustomerFacts: Sendable, Hashable {
+    package private(set) var proofs: [AppProof] = []
+    /// The latest word on each transaction, without what renewal info adds.
+    package private(set) var purchases: [Purchase] = []
+    /// The latest word on each subscription.
+    package private(set) var renewals: [Renewal] = []
+    package var purchasesAreComplete = false
+    package private(set) var promises: [RecordedPromise] = []
+    package private(set) var support: [SupportAct] = []
+
+    package init() {}
+
+    package mutating func add(_ more: [AppProof]) {
+        guard !more.isEmpty else { return }
+        proofs = condensed(proofs + more)
+    }
+
+    package mutating func add(_ more: [Purchase]) {
+        guard !more.isEmpty else { return }
+        var latest: [String: Purchase] = [:]
+        for purchase in purchases + more {
+            if let known = latest[purchase.transactionID], !purchase.isLaterWord(than: known) { continue }
+            latest[purchase.transactionID] = purchase
+        }
+        purchases = latest.values.sorted { $0.transactionID < $1.transactionID }
+    }
+
+    package mutating func add(_ more: [Renewal]) {
+        guard !more.isEmpty else { return }
+        var latest: [String: Renewal] = [:]
+        for renewal in renewals + more {
+            if let known = latest[renewal.originalTransactionID], !renewal.isLaterWord(than: known) { continue }
+            latest[renewal.originalTransactionID] = renewal
+        }
+        renewals = latest.values.sorted { $0.originalTransactionID < $1.originalTransactionID }
+    }
+
+    /// Keeps one of those that say the same.
+    package mutating func add(_ more: [RecordedPromise]) {
+        for promise in more where !promises.contains(where: { promise.repeats($0) }) { promises.append(promise) }
+    }
+
+    package mutating func add(_ act: SupportAct) {
+        guard !support.contains(act) else { return }
+        support.append(act)
+    }
+
+    package func evidence(in environment: AppStoreEnvironment) -> Evidence {
+        Evidence(
+            environment: environment, app: proofs, transactions: purchases, renewals: renewals,
+            purchasesAreComplete: purchasesAreComplete, support: support)
+    }
+
+    /// For the coder, which reads what was condensed before.
+    init(
+        proofs: [AppProof], purchases: [Purchase], renewals: [Renewal], purchasesAreComplete: Bool,
+        promises: [RecordedPromise], support: [SupportAct]
+    ) {
+        self.proofs = proofs
+        self.purchases = purchases
+        self.renewals = renewals
+        self.purchasesAreComplete = purchasesAreComplete
+        self.promises = promises
+        self.support = support
+    }
+}
+
+/// Of proofs that differ only in when they were signed: the first, the last, and the first of each month.
+///
+/// The App Store signs the same facts anew now and then, and a decision asks of such a row only where it begins, where
+/// it ends, and whether something was signed between a refund and the end of an era. The order of arrival makes no
+/// difference; all artifacts stay in the ledger.
+private func condensed(_ proofs: [AppProof]) -> [AppProof] {
+    guard proofs.count > 1 else { return proofs }
+    var rows: [AppProof: [AppProof]] = [:]
+    for proof in Set(proofs) { rows[proof.withoutSigning, default: []].append(proof) }
+    var kept: [AppProof] = []
+    for row in rows.values {
+        let row = row.sorted { ($0.signedDate ?? .distantPast) < ($1.signedDate ?? .distantPast) }
+        var month: Int?
+        for (index, proof) in row.enumerated() {
+            let itsMonth = proof.signedDate.map { CivilDay(of: $0) }.map { $0.year * 12 + $0.month }
+            if index == row.startIndex || index == row.count - 1 || itsMonth != month { kept.append(proof) }
+            month = itsMonth
+        }
+    }
+    // Any order will do for a decision; this one makes the stored bytes the same for the same facts.
+    return kept.sorted { left, right in
+        let signings = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
+        if signings.0 != signings.1 { return signings.0 < signings.1 }
+        return FactsWriter.bytes(of: left).lexicographicallyPrecedes(FactsWriter.bytes(of: right))
+    }
+}
+
+extension AppProof {
+    fileprivate var withoutSigning: AppProof {
+        AppProof(
+            kind: kind, signedDate: nil, id: id, originalPlatform: originalPlatform,
+            originalAppVersion: originalAppVersion, originalPurchaseDate: originalPurchaseDate,
+            preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
+    }
+}

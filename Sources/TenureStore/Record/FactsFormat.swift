@@ -1,0 +1,77 @@
+import TenureCore
+
+/// The binary form of `CustomerFacts`: what stands where, for its writer and its reader.
+///
+/// A version, then lists with their lengths. Each entry begins with flags that say which of its fields follow, in the
+/// order of this file. Numbers are little-endian base 128 (LEB128), texts UTF-8 after their length, instants the bits
+/// of a Double (seconds since 2001), so that what was read equals what was written.
+enum FactsFormat {
+    static let version: UInt8 = 1
+
+    struct Flags: OptionSet {
+        let rawValue: UInt64
+
+        static let purchasesAreComplete = Flags(rawValue: 1)
+    }
+
+    struct ProofFlags: OptionSet {
+        let rawValue: UInt64
+
+        static let signedDate = ProofFlags(rawValue: 1)
+        static let appTransactionID = ProofFlags(rawValue: 1 << 1)
+        static let downloadID = ProofFlags(rawValue: 1 << 2)
+        static let platform = ProofFlags(rawValue: 1 << 3)
+        static let version = ProofFlags(rawValue: 1 << 4)
+        static let purchaseDate = ProofFlags(rawValue: 1 << 5)
+        static let preorderDate = ProofFlags(rawValue: 1 << 6)
+        static let revocationDate = ProofFlags(rawValue: 1 << 7)
+        static let expirationDate = ProofFlags(rawValue: 1 << 8)
+    }
+
+    struct PurchaseFlags: OptionSet {
+        let rawValue: UInt64
+
+        static let originalTransactionID = PurchaseFlags(rawValue: 1)
+        static let type = PurchaseFlags(rawValue: 1 << 1)
+        static let purchaseDate = PurchaseFlags(rawValue: 1 << 2)
+        static let expiresDate = PurchaseFlags(rawValue: 1 << 3)
+        static let revocationDate = PurchaseFlags(rawValue: 1 << 4)
+        static let signedDate = PurchaseFlags(rawValue: 1 << 5)
+        static let isUpgraded = PurchaseFlags(rawValue: 1 << 6)
+        static let isFamilyShared = PurchaseFlags(rawValue: 1 << 7)
+    }
+
+    struct RenewalFlags: OptionSet {
+        let rawValue: UInt64
+
+        static let productID = RenewalFlags(rawValue: 1)
+        static let gracePeriodExpiresDate = RenewalFlags(rawValue: 1 << 1)
+        static let isInBillingRetryPeriod = RenewalFlags(rawValue: 1 << 2)
+        static let signedDate = RenewalFlags(rawValue: 1 << 3)
+    }
+
+    struct PromiseFlags: OptionSet {
+        let rawValue: UInt64
+
+        static let appTransactionID = PromiseFlags(rawValue: 1)
+        static let downloadID = PromiseFlags(rawValue: 1 << 1)
+        static let purchaseDate = PromiseFlags(rawValue: 1 << 2)
+        static let until = PromiseFlags(rawValue: 1 << 3)
+    }
+
+    struct SupportFlags: OptionSet {
+        let rawValue: UInt64
+
+        static let isRevocation = SupportFlags(rawValue: 1)
+        static let until = SupportFlags(rawValue: 1 << 1)
+    }
+
+    // Codes of enums. Never reuse a number.
+    static let proofKinds: [(AppProof.Kind, UInt8)] = [(.appTransaction, 1), (.serverAppTransaction, 2), (.receipt, 3)]
+    static let platforms: [(Platform, UInt8)] = [(.iOS, 1), (.macOS, 2), (.tvOS, 3), (.watchOS, 4), (.visionOS, 5)]
+    static let productTypes: [(Purchase.ProductType, UInt8)] = [
+        (.nonConsumable, 1), (.consumable, 2), (.nonRenewing, 3), (.autoRenewable, 4),
+    ]
+    /// Followed by the type's name.
+    static let unknownProductType: UInt8 = 0
+}

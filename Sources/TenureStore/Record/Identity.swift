@@ -1,0 +1,24 @@
+/// By what a customer is found again: something that the App Store signed, never what a client merely says.
+package struct Identity: Sendable, Hashable {
+    /// In the order in which they decide: an app transaction's id is one account and one app, for good.
+    package enum Kind: UInt8, Sendable, Hashable, Comparable, CaseIterable {
+        case appTransactionID = 1
+        /// Attribute 15 of a receipt.
+        case downloadID = 2
+        case originalTransactionID = 3
+        /// The hash of a device's id that an artifact was verified to be signed for. Only where nothing above is known.
+        case device = 4
+        /// The hash of an artifact. Only where nothing above is known.
+        case artifact = 5
+
+        package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    package let kind: Kind
+    package let value: String
+
+    package init(_ kind: Kind, _ value: String) {
+        self.kind = kind
+        self.value = value
+    }
+}

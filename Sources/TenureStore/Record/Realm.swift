@@ -1,0 +1,37 @@
+package import TenureCore
+
+/// Who vouches for a customer's artifacts: an environment of the App Store, or a test authority in its place.
+///
+/// Realms never mix. A record that was filled under a test authority confers nothing once the service runs with
+/// Apple's roots only.
+package struct Realm: Sendable, Hashable {
+    package let environment: AppStoreEnvironment
+    /// Signed under an anchor that is no root of Apple.
+    package let isTest: Bool
+
+    package init(_ environment: AppStoreEnvironment, isTest: Bool = false) {
+        self.environment = environment
+        self.isTest = isTest
+    }
+
+    /// How the record and the access token write it. Never reuse a number.
+    package var code: UInt8 { environment.code | (isTest ? Self.testBit : 0) }
+
+    package init?(code: UInt8) {
+        let environment = AppStoreEnvironment.allCases.first { $0.code == code & ~Self.testBit }
+        guard let environment else { return nil }
+        self.init(environment, isTest: code & Self.testBit != 0)
+    }
+
+    private static let testBit: UInt8 = 0x10
+}
+
+extension AppStoreEnvironment {
+    fileprivate var code: UInt8 {
+        switch self {
+        case .production: 0
+        case .sandbox: 1
+        case .xcode: 2
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package import Foundation
+package import TenureCore
+
+/// The record: a ledger of what the App Store signed and what people decided, with what it proves beside it.
+///
+/// Each verb is one transaction. What returned was flushed to the disk.
+package protocol Store: Sendable {
+    /// 16 random bytes that were made with the record: what was signed for another record counts for nothing here.
+    var recordID: [UInt8] { get }
+
+    /// The customer with this number, as the last finished act left them; nil where there is none.
+    ///
+    /// Waits for no writer.
+    func customer(_ id: Int64) async throws(StoreError) -> Customer?
+
+    /// Finds a customer by what the App Store signed, or makes one, and adds to their record.
+    ///
+    /// The identities decide in the order of their kinds. Acts on one customer happen one after the other: `change`
+    /// sees what all earlier ones left, and may be called again where a transaction is repeated. An identity that
+    /// belongs to another customer already stays there.
+    func amend<Outcome: Sendable>(
+        _ identities: [Identity], in realm: Realm, at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome)
+
+    /// Adds an act of support; nil where there is no such customer.
+    func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer?
+
+    /// Records a version of the policy, once however often it comes, and returns all versions with it.
+    func record(policy compiled: [UInt8], sha256: [UInt8], at now: Date) async throws(StoreError) -> [RecordedPolicy]
+
+    /// The artifacts of a customer in the order in which they came, byte by byte as they came.
+    func artifacts(of customer: Int64) async throws(StoreError) -> [Artifact]
+
+    /// The promises of a customer as the ledger has them.
+    func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise]
+
+    /// Throws unless the record answers.
+    func check() async throws(StoreError)
+
+    /// Ends all connections. Nothing may be asked afterwards.
+    func close() async throws(StoreError)
+}

@@ -1,0 +1,37 @@
+/// Why the record could not be read or written.
+package enum StoreError: Error, Sendable, Hashable {
+    /// A newer release wrote this database: what it means is unknown here.
+    case newerDatabase(path: String)
+    /// It cannot be opened or created.
+    case unavailable(path: String, detail: String)
+    /// Another process holds it for too long.
+    case busy
+    /// The disk is full.
+    case full
+    /// What is stored is not what was written.
+    case damaged(String)
+    case failed(String)
+
+    /// Whether the same act may succeed a moment later.
+    package var isRetryable: Bool {
+        switch self {
+        case .busy, .full: true
+        case .newerDatabase, .unavailable, .damaged, .failed: false
+        }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .newerDatabase(let path):
+            "the database `\(path)` was written by a newer release; start that one, or name another database"
+        case .unavailable(let path, let detail):
+            "the database `\(path)` cannot be opened (\(detail)); check that its folder exists and can be written"
+        case .busy: "the database is held by another process; try again"
+        case .full: "the disk is full; make room"
+        case .damaged(let detail): "the record is damaged: \(detail)"
+        case .failed(let detail): "the database failed: \(detail)"
+        }
+    }
+}

@@ -1,0 +1,258 @@
+import Foundation
+import Testing
+
+@testable import TenureCore
+
+/// Each rule of a decision in its own place. The rules by example are data: `Tests/PolicyCases`.
+@Suite struct ProofRuleTests {
+    private func possible(_ proof: AppProof, under policy: Policy) throws -> PossibleEras {
+        PossibleEras(of: try #require(acquisitions(in: [proof]).first), index: 0, under: policy)
+    }
+
+    private let paid = EraSet(from: 0, to: 1)
+    private let freemium = EraSet(from: 1, to: 2)
+    private let both = EraSet(from: 0, to: 2)
+
+    @Test func `without a signed platform the proofs of all platforms unite before they intersect`() throws {
+        let policy = try Calculator.policy()
+        #expect(try possible(Calculator.app("2.1", nil, platform: nil), under: policy).eras == both)
+        #expect(try possible(Calculator.app("2.1", "2016-03-01", platform: nil), under: policy).eras == freemium)
+        #expect(try possible(Calculator.app("2.1", "2014-03-01", platform: nil), under: policy).eras == paid)
+    }
+
+    @Test func `a signed platform that the policy does not know proves nothing`() throws {
+        let policy = try Calculator.policy(eras: [
+            Era(name: "paid", model: .paid),
+            Era(
+                name: "freemium", model: .free,
+                begins: [.iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange)]),
+        ])
+        let found = try possible(Calculator.app("1.9", "2014-02-01", platform: .macOS), under: policy)
+        #expect(found.eras == both && !found.somethingWasCompared)
+        #expect(found.findings.contains(.platformNotInPolicy(.macOS)))
+    }
+
+    @Test func `in a changeover window both eras remain, whatever the version`() throws {
+        let policy = try Calculator.policy()
+        for version in ["37", "120", "1.x", nil] {
+            let found = try possible(Calculator.app(version, "2015-06-10T20:00:00Z"), under: policy)
+            #expect(
+                found.eras == both
+                    && found.findings.first == .changeover(Calculator.iOSChange.addingTimeInterval(7_200), eras: both))
+        }
+    }
+
+    @Test func `contradicting proofs are resolved by the earlier date, or by a version that is to be believed`() throws
+    {
+        let increasing = try Calculator.policy()
+        let early = try possible(Calculator.app("130", "2014-02-01"), under: increasing)
+        #expect(early.eras == paid && early.findings.first == .dateBeforeVersion)
+        let old = try possible(Calculator.app("37", "2016-02-01"), under: increasing)
+        #expect(old.eras == paid && old.findings.first == .versionAuthoritative)
+        let restarted = try Calculator.policy(buildNumbers: .restarted)
+        #expect(try possible(Calculator.app("37", "2016-02-01"), under: restarted).eras == freemium)
+    }
+}
+
+@Suite struct EndingRuleTests {
+    private func outcome(_ proofs: [AppProof], inDoubt: Policy.InDoubt = .favourCustomer, at now: String = "2017-01-02")
+        throws -> Decision
+    {
+        try Calculator.decide(
+            Calculator.evidence(proofs), under: try Calculator.policy(inDoubt: inDoubt), at: date(now))
+    }
+
+    private let refunded = Calculator.app("37", "2014-05-01", signed: "2014-06-02", revoked: "2014-06-01")
+
+    @Test func `a refund of the app ends what its era gave, at its instant`() throws {
+        #expect(try outcome([refunded]).outcome == .denied)
+        #expect(try outcome([refunded], at: "2014-05-31").until == date("2014-06-01"))
+    }
+
+    @Test func `an older artifact played back restores nothing`() throws {
+        #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-05-20")]).outcome == .denied)
+        #expect(try outcome([refunded, Calculator.app("37", "2014-05-01", signed: "2014-06-02")]).outcome == .denied)
+    }
+
+    @Test func `bought again while the app was paid is certain, fetched later is a doubt`() throws {
+        let again = Calculator.app("37", "2014-05-01", signed: "2015-05-01")
+        #expect(try outcome([refunded, again], inDoubt: .undetermined).outcome == .granted)
+        let later = Calculator.app("37", "2014-05-01", signed: "2017-01-01")
+        #expect(try outcome([refunded, later]).reasons.first?.code == "boughtAgainInDoubt")
+        #expect(try outcome([refunded, later], inDoubt: .undetermined).outcome == .undetermined)
+    }
+
+    @Test func `refunded after the change it was only free since`() throws {
+        let late = Calculator.app("37", "2014-05-01", signed: "2015-09-02", revoked: "2015-09-01")
+        #expect(try outcome([late, Calculator.app("37", "2014-05-01", signed: "2017-01-01")]).outcome == .denied)
+    }
+
+    @Test func `a receipt restores nothing, since it cannot say that the app was refunded`() throws {
+        let receipt = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-05-01", id: nil, kind: .receipt)
+        #expect(try outcome([refunded, receipt]).outcome == .denied)
+    }
+
+    @Test func `a licence that ended gives nothing, unless a later receipt replaces it`() throws {
+        let ended = Calculator.app(
+            "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
+            expires: "2015-01-01")
+        #expect(try outcome([ended]).findings.first == .licenceEnded(at: date("2015-01-01")))
+        let renewed = Calculator.app(
+            "37", "2014-05-01", platform: nil, signed: "2015-01-02", id: .download("5"), kind: .receipt,
+            expires: "2019-01-01")
+        #expect(try outcome([ended, renewed]).until == date("2019-01-01"))
+    }
+}
+
+@Suite struct HonourRuleTests {
+    private func decide(_ honour: Honour, _ proof: AppProof, at now: String = "2015-07-01") throws -> Decision {
+        try Calculator.decide(
+            Calculator.evidence([proof]), under: try Calculator.policy(honours: [honour]), at: date(now))
+    }
+
+    @Test func `a window is inclusive at its start, exclusive at its end, with two seconds of slack`() throws {
+        let honour = Honour(era: "paid", boughtSince: date("2014-06-10"), boughtBefore: date("2014-07-10"))
+        for (bought, outcome) in [
+            ("2014-06-09T23:59:57Z", Decision.Outcome.denied), ("2014-06-09T23:59:58Z", .granted),
+            ("2014-06-10", .granted), ("2014-07-10T00:00:01Z", .granted), ("2014-07-10T00:00:02Z", .denied),
+        ] {
+            #expect(try decide(honour, Calculator.app("37", bought)).outcome == outcome, "\(bought)")
+        }
+        #expect(try decide(honour, Calculator.app("37", nil)).findings.first == .windowNeedsDate(era: 0))
+    }
+
+    @Test func `a length counts from the next era's beginning on the platform`() throws {
+        let honour = Honour(era: "paid", length: CalendarPeriod(months: 12))
+        #expect(try decide(honour, Calculator.app("37", "2014-05-01")).until == date("2016-06-10T18:00:00Z"))
+        let mac = Calculator.app("1.9", "2014-05-01", platform: .macOS)
+        #expect(try decide(honour, mac).until == date("2016-06-12T18:00:00Z"))
+        // Without a signed platform the latest end counts, since the customer is favoured.
+        let undated = Calculator.app(nil, "2014-05-01", platform: nil)
+        #expect(try decide(honour, undated).until == date("2016-06-12T18:00:00Z"))
+        #expect(try decide(honour, undated, at: "2016-06-12T18:00:00Z").outcome == .denied)
+    }
+
+    @Test func `a length that has nothing to count from is undetermined, and without end in the last era`() throws {
+        let policy = try Calculator.policy(
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: nil)]),
+            ],
+            honours: [
+                Honour(era: "paid", length: CalendarPeriod(months: 12)),
+                Honour(era: "freemium", length: CalendarPeriod(months: 12)),
+            ])
+        let old = try Calculator.decide(Calculator.evidence([Calculator.app("37", nil)]), under: policy)
+        #expect(old.outcome == .undetermined && old.findings.first == .endUnknown(era: 0))
+        let new = try Calculator.decide(Calculator.evidence([Calculator.app("120", nil)]), under: policy)
+        #expect(new.outcome == .granted && new.until == nil)
+    }
+}
+
+@Suite struct PurchaseRuleTests {
+    private func decide(_ purchase: Purchase, renewals: [Renewal] = []) throws -> Decision {
+        try Calculator.decide(
+            Calculator.evidence([Calculator.app("130", "2015-07-01")], transactions: [purchase], renewals: renewals),
+            under: try Calculator.policy())
+    }
+
+    private func yearly(until: String, revoked: String? = nil, signed: String = "2015-06-01", id: String = "1")
+        -> Purchase
+    {
+        Purchase(
+            transactionID: id, originalTransactionID: "1", productID: Calculator.yearly, type: .autoRenewable,
+            purchaseDate: date("2014-07-01"), expiresDate: date(until), revocationDate: revoked.map(date),
+            signedDate: date(signed))
+    }
+
+    private let failing = Renewal(
+        originalTransactionID: "1", productID: Calculator.yearly, gracePeriodExpiresDate: date("2015-07-05"),
+        isInBillingRetryPeriod: true, signedDate: date("2015-06-30"))
+
+    @Test func `grace continues the latest period, and billing retry alone does not`() throws {
+        #expect(try decide(yearly(until: "2015-06-30"), renewals: [failing]).until == date("2015-07-05"))
+        let retry = Renewal(
+            originalTransactionID: "1", productID: Calculator.yearly, gracePeriodExpiresDate: nil,
+            isInBillingRetryPeriod: true, signedDate: date("2015-06-30"))
+        let decision = try decide(yearly(until: "2015-06-30"), renewals: [retry])
+        #expect(decision.outcome == .denied && decision.findings.contains(.billingRetry(0)))
+    }
+
+    @Test func `renewal info without its transaction counts for nothing`() throws {
+        let evidence = Calculator.evidence([Calculator.app("130", "2015-07-01")], renewals: [failing])
+        #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
+    }
+
+    @Test func `grace does not revive a refunded period through the one before it`() throws {
+        let evidence = Calculator.evidence(
+            [Calculator.app("130", "2015-07-01")],
+            transactions: [
+                yearly(until: "2014-06-30"), yearly(until: "2015-06-30", revoked: "2015-06-01", id: "2"),
+            ], renewals: [failing])
+        #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
+    }
+
+    @Test func `the latest-signed word on a transaction counts`() throws {
+        let policy = try Calculator.policy()
+        let paid = yearly(until: "2016-07-01", signed: "2015-06-01")
+        let refunded = yearly(until: "2016-07-01", revoked: "2015-06-20", signed: "2015-06-21")
+        let reversed = yearly(until: "2016-07-01", signed: "2015-06-25")
+        func outcome(_ purchases: [Purchase]) throws -> Decision.Outcome {
+            try Calculator.decide(Calculator.evidence([], transactions: purchases), under: policy).outcome
+        }
+        #expect(try outcome([paid, refunded]) != .granted)
+        #expect(try outcome([reversed, refunded, paid]) == .granted)
+    }
+}
+
+@Suite struct PromiseRuleTests {
+    private let proof = Calculator.app("37", "2014-05-01")
+    private let generous: Policy
+    private let strict: Policy
+
+    init() throws {
+        generous = try Calculator.policy()
+        strict = try Calculator.policy(honours: [])
+    }
+
+    private func promise() throws -> Promise {
+        let right = try #require(Calculator.decide(Calculator.evidence([proof]), under: generous).eraRights.first)
+        return Promise(
+            entitlement: "everything", acquisition: right.acquisition, policy: generous, until: right.until)
+    }
+
+    @Test func `a promise binds against policy edits, a renamed entitlement among them`() throws {
+        let kept = try Calculator.decide(Calculator.evidence([proof]), promises: [promise()], under: strict)
+        #expect(kept.outcome == .granted && kept.findings.first == .promise(until: nil))
+        let renamed = try Policy(
+            app: strict.app, eras: strict.eras, buildNumbers: .increasing, entitlements: [Entitlement(name: "all")])
+        let decisions = TenureCore.decide(
+            Calculator.evidence([proof]), promises: [try promise()], under: renamed, at: Calculator.now)
+        #expect(decisions.map(\.entitlement) == ["all", "everything"])
+        #expect(decisions.map(\.outcome) == [.denied, .granted])
+    }
+
+    @Test func `newer signed facts of that acquisition end it, and of no other`() throws {
+        let refunded = Calculator.app("37", "2014-05-01", signed: "2015-06-29", revoked: "2015-06-28")
+        let ended = try Calculator.decide(Calculator.evidence([proof, refunded]), promises: [promise()], under: strict)
+        // What was signed after the refund was signed when the app was only free.
+        #expect(ended.outcome == .denied)
+        let only = try Calculator.decide(Calculator.evidence([refunded]), promises: [promise()], under: strict)
+        #expect(only.outcome == .denied && only.findings.contains(.promiseEnded))
+        let other = Calculator.app(
+            "37", "2014-05-01", signed: "2015-06-29", id: .appTransaction("2"), revoked: "2015-06-28")
+        #expect(
+            try Calculator.decide(Calculator.evidence([other]), promises: [promise()], under: strict).outcome
+                == .granted)
+        #expect(
+            try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
+    }
+
+    @Test func `test environments and personas neither make promises nor keep them`() throws {
+        let sandbox = Calculator.evidence([proof], environment: .sandbox, persona: Persona(name: "early", proof: proof))
+        let decision = try Calculator.decide(sandbox, promises: [promise()], under: generous)
+        #expect(decision.outcome == .granted && decision.eraRights.isEmpty)
+        let without = Calculator.evidence([proof], environment: .sandbox)
+        #expect(try Calculator.decide(without, promises: [promise()], under: generous).outcome == .denied)
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+@testable import TenureCore
+
+@Suite struct AcquisitionTests {
+    @Test func `artifacts with one id are one acquisition, and the earliest-signed one speaks of its origin`() throws {
+        let later = Calculator.app("120", "2015-06-20", signed: "2016-01-01")
+        let earlier = Calculator.app("37", "2014-05-01", platform: nil, signed: "2015-01-01")
+        let found = acquisitions(in: [later, earlier])
+        #expect(found.count == 1)
+        #expect(found.first?.originalAppVersion == "37")
+        #expect(found.first?.originalPurchaseDate == date("2014-05-01"))
+        #expect(found.first?.originalPlatform == .iOS)
+    }
+
+    @Test func `dates that agree within two seconds join a receipt to an app transaction`() {
+        let app = Calculator.app("37", "2014-05-01T10:00:00Z")
+        let near = Calculator.app("37", "2014-05-01T10:00:02Z", platform: nil, id: .download("9"), kind: .receipt)
+        let far = Calculator.app("37", "2014-05-01T10:00:03Z", platform: nil, id: nil, kind: .receipt)
+        #expect(acquisitions(in: [app, near]).count == 1)
+        #expect(acquisitions(in: [app, far]).count == 2)
+    }
+
+    @Test func `different ids of one kind are different acquisitions, whatever the dates`() {
+        let one = Calculator.app("37", "2014-05-01", id: .appTransaction("1"))
+        let other = Calculator.app("37", "2014-05-01", id: .appTransaction("2"))
+        #expect(acquisitions(in: [one, other]).count == 2)
+        // What has no id joins one of them, and never both.
+        let without = Calculator.app("37", "2014-05-01", id: nil)
+        #expect(acquisitions(in: [one, other, without]).count == 2)
+    }
+
+    @Test func `without id and date nothing is joined`() {
+        let proofs = [Calculator.app("37", nil, id: nil), Calculator.app("38", nil, id: nil)]
+        #expect(acquisitions(in: proofs).count == 2)
+    }
+
+    @Test func `the order in which artifacts come never matters`() {
+        var random = SeededRandom(seed: 11)
+        for _ in 0..<300 {
+            let proofs = (0..<Int.random(in: 2...6, using: &random)).map { _ in RandomEvidence.proof(using: &random) }
+            let expected = acquisitions(in: proofs)
+            #expect(acquisitions(in: proofs.shuffled(using: &random)) == expected)
+            #expect(acquisitions(in: proofs + proofs) == expected)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import TenureCore
+
+@Suite struct CalendarPeriodTests {
+    @Test(arguments: [
+        ("P1Y", "2015-06-10T18:00:00Z", "2016-06-10T18:00:00Z"),
+        ("P1M", "2015-01-31", "2015-02-28"),
+        ("P1M", "2016-01-31", "2016-02-29"),
+        ("P1Y", "2016-02-29", "2017-02-28"),
+        ("P3M", "2015-11-15", "2016-02-15"),
+        ("P2W", "2015-12-25", "2016-01-08"),
+        ("P1Y2M3D", "2015-01-01", "2016-03-04"),
+        ("P1M", "1969-12-31T23:59:59Z", "1970-01-31T23:59:59Z"),
+    ])
+    func `a period ends at the same time of day, on a day that exists`(period: String, from: String, to: String) throws
+    {
+        let period = try #require(CalendarPeriod(iso8601: period))
+        #expect(period.end(from: date(from)) == date(to))
+    }
+
+    @Test(arguments: ["", "P", "P0D", "1Y", "P1", "P1H", "PT1H", "P1D1Y", "P1Y1Y", "P-1Y", "P123456D", "p1y", "P1.5Y"])
+    func `what is no calendar period is not read`(text: String) {
+        #expect(CalendarPeriod(iso8601: text) == nil)
+    }
+
+    @Test(arguments: ["P1Y", "P3M", "P14D", "P1Y2M3D"])
+    func `a period is written as it was read`(text: String) {
+        #expect(CalendarPeriod(iso8601: text)?.iso8601 == text)
+    }
+
+    @Test func `every day number from 1600 to 2400 is the day after the one before`() {
+        var previous = CivilDay(year: 1599, month: 12, day: 31)
+        for number in previous.number + 1...CivilDay(year: 2400, month: 12, day: 31).number {
+            let day = CivilDay(number: number)
+            #expect(day.number == number)
+            let follows =
+                day.day == previous.day + 1 && day.month == previous.month
+                || day.day == 1 && previous.day == CivilDay.length(ofMonth: previous.month, year: previous.year)
+            #expect(follows && previous < day)
+            previous = day
+        }
+        #expect(CivilDay("1970-01-01")?.number == 0)
+        #expect(CivilDay("2015-02-29") == nil && CivilDay("2015-13-01") == nil && CivilDay("2015-1-01") == nil)
+    }
+
+    @Test func `a date beyond all calendars stays where it is`() throws {
+        let period = try #require(CalendarPeriod(iso8601: "P1Y"))
+        let far = Date(timeIntervalSince1970: 1e300)
+        #expect(period.end(from: far) == far)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import TenureCore
+
+@Suite struct PolicyMistakesTests {
+    private func mistakes(_ make: () throws -> Policy) throws -> [PolicyMistake] {
+        do {
+            _ = try make()
+            return []
+        } catch let error as InvalidPolicy {
+            return error.mistakes
+        }
+    }
+
+    @Test func `a sound policy has none`() throws {
+        #expect(try mistakes { try Calculator.policy() }.isEmpty)
+    }
+
+    @Test func `all mistakes are reported at once, each at its place`() throws {
+        let found = try mistakes {
+            try Policy(
+                app: Policy.App(bundleID: "", appleID: 0),
+                eras: [
+                    Era(name: "paid", model: .paid),
+                    Era(name: "paid", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: nil)]),
+                    Era(name: "later", model: .free),
+                ],
+                entitlements: [
+                    Entitlement(
+                        name: "everything", products: [.init(id: "a"), .init(id: "a")],
+                        honours: [Honour(era: "payed")], trial: .sessions(0))
+                ])
+        }
+        #expect(
+            found.map(\.path) == [
+                ["app", "bundleID"], ["app", "appleID"], ["eras", 1, "name"], ["eras", 2], ["buildNumbers"],
+                ["entitlements", "everything", "products", 1], ["entitlements", "everything", "honours", 0],
+                ["entitlements", "everything", "trial"],
+            ])
+    }
+
+    @Test func `eras that run backwards are a mistake`() throws {
+        func eras(_ first: Beginning, _ second: Beginning) -> [Era] {
+            [
+                Era(name: "paid", model: .paid), Era(name: "promo", model: .free, begins: [.iOS: first]),
+                Era(name: "freemium", model: .free, begins: [.iOS: second]),
+            ]
+        }
+        let dates = eras(.at(version: nil, date: date("2015-01-02")), .at(version: nil, date: date("2015-01-01")))
+        #expect(
+            try mistakes { try Calculator.policy(eras: dates) }.map(\.path) == [["eras", 2, "begins", "iOS", "at"]])
+        let builds = eras(.at(version: AppVersion("9"), date: nil), .at(version: AppVersion("8.9"), date: nil))
+        #expect(
+            try mistakes { try Calculator.policy(eras: builds) }.map(\.path) == [["eras", 2, "begins", "iOS", "build"]])
+        #expect(try mistakes { try Calculator.policy(eras: builds, buildNumbers: .restarted) }.isEmpty)
+    }
+}

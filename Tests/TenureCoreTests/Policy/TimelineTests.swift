@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+@testable import TenureCore
+
+@Suite struct TimelineTests {
+    @Test func `eras that begin with one version stay together`() throws {
+        let policy = try Calculator.policy(eras: [
+            Era(name: "paid", model: .paid),
+            Era(name: "sale", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-06-10"))]),
+            Era(
+                name: "freemium", model: .free,
+                begins: [.iOS: .at(version: AppVersion("120"), date: date("2015-07-10"))]),
+        ])
+        let timeline = policy.timelines.possible(for: .iOS)[0]
+        #expect(timeline.eras(enclosing: try #require(AppVersion("119"))) == EraSet(from: 0, to: 1))
+        #expect(timeline.eras(enclosing: try #require(AppVersion("120"))) == EraSet(from: 1, to: 3))
+    }
+
+    @Test func `a boundary without a version does not separate its two eras`() throws {
+        let policy = try Calculator.policy(eras: [
+            Era(name: "paid", model: .paid),
+            Era(name: "promo", model: .free, begins: [.iOS: .at(version: nil, date: date("2013-12-24"))]),
+            Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: nil)]),
+        ])
+        let timeline = policy.timelines.possible(for: .iOS)[0]
+        #expect(timeline.eras(enclosing: try #require(AppVersion("20"))) == EraSet(from: 0, to: 2))
+        #expect(timeline.eras(enclosing: try #require(AppVersion("120"))) == EraSet(from: 2, to: 3))
+        #expect(timeline.eras(at: date("2013-12-01")) == EraSet(from: 0, to: 1))
+        #expect(timeline.eras(at: date("2015-12-01")) == EraSet(from: 1, to: 3))
+    }
+
+    @Test func `dates have two seconds of slack at a boundary`() throws {
+        let timeline = try Calculator.policy().timelines.possible(for: .iOS)[0]
+        #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(-2)) == EraSet(from: 0, to: 2))
+        #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(-3)) == EraSet(from: 0, to: 1))
+        #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(1)) == EraSet(from: 0, to: 2))
+        #expect(timeline.eras(at: Calculator.iOSChange.addingTimeInterval(2)) == EraSet(from: 1, to: 2))
+    }
+
+    @Test func `tvOS takes each boundary of iOS unless it has its own`() throws {
+        let policy = try Calculator.policy(eras: [
+            Era(name: "paid", model: .paid),
+            Era(
+                name: "freemium", model: .free,
+                begins: [
+                    .iOS: .at(version: AppVersion("120"), date: nil),
+                    .visionOS: .at(version: AppVersion("5"), date: nil),
+                ]),
+        ])
+        let version = try #require(AppVersion("90"))
+        #expect(policy.timelines.possible(for: .tvOS)[0].eras(enclosing: version) == EraSet(from: 0, to: 1))
+        #expect(policy.timelines.possible(for: .visionOS)[0].eras(enclosing: version) == EraSet(from: 1, to: 2))
+        #expect(policy.timelines.possible(for: .macOS)[0].platform == nil)
+        #expect(policy.timelines.known.compactMap(\.platform) == [.iOS, .visionOS])
+    }
+
+    @Test func `a platform that is new in an era has none before it`() throws {
+        let policy = try Calculator.policy(eras: [
+            Era(name: "paid", model: .paid),
+            Era(
+                name: "freemium", model: .free,
+                begins: [.iOS: .at(version: AppVersion("120"), date: nil), .macOS: .new]),
+        ])
+        #expect(policy.timelines.possible(for: .macOS)[0].allEras == EraSet(from: 1, to: 2))
+    }
+}
+
+@Suite struct ReleaseListTests {
+    private func eras(of build: String, releases: [(String, Release.Moment)], boundary: Beginning) throws -> EraSet? {
+        let policy = try Calculator.policy(
+            eras: [
+                Era(name: "paid", model: .paid), Era(name: "freemium", model: .free, begins: [.iOS: boundary]),
+            ],
+            buildNumbers: nil,
+            releases: releases.map {
+                Release(platform: .iOS, version: nil, build: AppVersion($0.0), releasedAt: $0.1)
+            })
+        return policy.timelines.possible(for: .iOS)[0].erasOfRelease?[try #require(AppVersion(build))]
+    }
+
+    private func day(_ text: String) throws -> Release.Moment { .day(try #require(CivilDay(text))) }
+
+    private let change = Beginning.at(version: AppVersion("120"), date: Calculator.iOSChange)
+
+    @Test func `a release lies in the eras in which it was on sale`() throws {
+        let list = [
+            ("37", Release.Moment.instant(date("2014-01-01"))), ("110", .instant(date("2015-05-01"))),
+            ("121", .instant(date("2015-07-20"))),
+        ]
+        #expect(try eras(of: "37", releases: list, boundary: change) == EraSet(from: 0, to: 1))
+        #expect(try eras(of: "110.0", releases: list, boundary: change) == EraSet(from: 0, to: 2))
+        #expect(try eras(of: "121", releases: list, boundary: change) == EraSet(from: 1, to: 2))
+        #expect(try eras(of: "38", releases: list, boundary: change) == nil)
+    }
+
+    @Test func `a release that stands twice has the eras of both`() throws {
+        let list = [
+            ("37", try day("2014-01-01")), ("38", try day("2014-02-01")), ("37", try day("2016-01-01")),
+        ]
+        #expect(try eras(of: "37", releases: list, boundary: change) == EraSet(from: 0, to: 2))
+    }
+
+    @Test func `a release at the very instant of the change belongs to the new era only`() throws {
+        let list = [("119", Release.Moment.instant(date("2015-05-01"))), ("120", .instant(Calculator.iOSChange))]
+        #expect(try eras(of: "119", releases: list, boundary: change) == EraSet(from: 0, to: 1))
+        #expect(try eras(of: "120", releases: list, boundary: change) == EraSet(from: 1, to: 2))
+    }
+
+    @Test func `a listed day is any instant of it anywhere, against an instant`() throws {
+        let list = [("119", try day("2015-05-01")), ("120", try day("2015-06-10")), ("121", try day("2015-06-12"))]
+        #expect(try eras(of: "119", releases: list, boundary: change) == EraSet(from: 0, to: 2))
+        #expect(try eras(of: "120", releases: list, boundary: change) == EraSet(from: 0, to: 2))
+        #expect(try eras(of: "121", releases: list, boundary: change) == EraSet(from: 1, to: 2))
+    }
+
+    @Test func `two listed days compare by day, and a boundary without an instant takes its version's`() throws {
+        let list = [("119", try day("2015-05-01")), ("120", try day("2015-06-10")), ("121", try day("2015-06-12"))]
+        let undated = Beginning.at(version: AppVersion("120"), date: nil)
+        #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 1))
+        #expect(try eras(of: "120", releases: list, boundary: undated) == EraSet(from: 1, to: 2))
+    }
+
+    @Test func `a boundary that sits on no release cannot separate`() throws {
+        let list = [("119", try day("2015-05-01")), ("121", try day("2015-06-12"))]
+        let undated = Beginning.at(version: AppVersion("120"), date: nil)
+        #expect(try eras(of: "119", releases: list, boundary: undated) == EraSet(from: 0, to: 2))
+    }
+}

@@ -1,0 +1,220 @@
+import Testing
+
+@testable import TenurePolicyFile
+
+/// What is reported, as whole output.
+@Suite struct MistakeTests {
+    private func mistakes(_ text: String, named name: String = "policy.yaml", csv: String? = nil) -> String {
+        do throws(PolicyFileError) {
+            _ = try PolicyFile.read(text, named: name) { path in
+                guard let csv else { throw PolicyFile.NoReleaseList() }
+                return Array(csv.utf8)
+            }
+            return ""
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func `every mistake of a file is reported at once, with its place and what to write instead`() {
+        let text = """
+            app: { bundleID: com.example.calculator, appleID: "828838134" }
+            eras:
+              - name: paid
+                model: payed
+              - name: freemium
+                model: free
+                begins:
+                  iPadOS: { build: "120" }
+                  iOS: { version: "2.0", at: 2015-06-10 }
+                  macOS: { build: "60", at: 2015-06-12T18:00:00 }
+                  tvOS: soon
+                changeover: { from: -24, until: 48h }
+            buildNumber: increasing
+            entitlements:
+              everything:
+                product: [a]
+                honors: [paid]
+                trial: { sessions: 5, days: 3 }
+              cloud:
+                products: com.example.calculator.yearly
+                honours:
+                  - { era: payed, for: 1Y }
+                  - { boughtSince: June }
+              cloud: {}
+            inDoubt: favorCustomer
+            whileUndetermined: allow
+            testEnvironments:
+            """
+        #expect(
+            mistakes(text) == """
+                policy.yaml:1:51: `828838134` is no whole number; write it without quotes, such as `appleID: 828838134`
+                policy.yaml:4:12: `payed` is unknown here; did you mean `paid`?
+                policy.yaml:8:7: `iPadOS` is no platform that the App Store reports; write `iOS`
+                policy.yaml:9:14: on iOS the App Store reports the build (CFBundleVersion), never the marketing version (CFBundleShortVersionString): `version` would prove nothing; write `build`
+                policy.yaml:9:34: `2015-06-10` is a day, and it begins at another instant in each time zone; write the instant with its zone, such as `2015-06-10T18:00:00Z`
+                policy.yaml:10:16: on macOS the App Store reports the marketing version (CFBundleShortVersionString), never the build (CFBundleVersion): `build` would prove nothing; write `version`
+                policy.yaml:10:33: `2015-06-12T18:00:00` has no time zone; write `2015-06-12T18:00:00Z` for UTC, or an offset such as `2015-06-12T18:00:00+02:00`
+                policy.yaml:11:13: `soon` does not say where the era begins; write `{ build: "120", at: 2015-06-10T18:00:00Z }`, or `new` where the platform began in this era
+                policy.yaml:12:25: `-24` is no length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `-24h`
+                policy.yaml:13:1: `buildNumber` is unknown here; did you mean `buildNumbers`?
+                policy.yaml:16:5: `product` is unknown here; did you mean `products`?
+                policy.yaml:17:5: `honors` is unknown here; did you mean `honours`?
+                policy.yaml:18:5: a trial counts sessions or days; keep one of `sessions` and `days`
+                policy.yaml:20:15: `com.example.calculator.yearly` is no list; write `products: [com.example.calculator.everything]`
+                policy.yaml:22:9: there is no era `payed`; write one of `paid`, `freemium`
+                policy.yaml:22:28: `1Y` is no length in the calendar; write one such as `P1Y`, `P3M`, `P2W` or `P10D`
+                policy.yaml:23:9: `era` is missing; write `era: paid`
+                policy.yaml:23:24: `June` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
+                policy.yaml:24:3: `cloud` stands twice, first in line 19; keep one
+                policy.yaml:25:10: `favorCustomer` is unknown here; did you mean `favourCustomer`?
+                policy.yaml:26:20: `allow` is unknown here; write `{ allow: 72h }` or `deny`
+                policy.yaml:27:1: `testEnvironments` has no value; write one, or remove the line
+                """)
+    }
+
+    @Test func `meanings are checked beside shapes, without mistakes that only follow from others`() {
+        let text = """
+            app: { bundleID: com.example.calculator }
+            eras:
+              - name: paid
+                model: paid
+              - { model: free, begins: { iOS: { build: one } } }
+              - name: paid
+                model: paid
+              - name: late
+                model: free
+                begins: { macOS: { version: 2.0, at: 2015-06-12T18:00:00Z } }
+              - name: later
+                model: free
+                begins: { macOS: { version: 1.9, at: 2014-06-12T18:00:00Z } }
+            entitlements:
+              everything:
+                products: [a, a]
+                honours: [unknown, { era: paid, boughtSince: 2015-01-01, boughtBefore: 2014-01-01 }]
+            """
+        #expect(
+            mistakes(text) == """
+                policy.yaml:5:5: `name` is missing; write `name: paid`
+                policy.yaml:5:44: `one` is no version the App Store would order; write numbers separated by periods, such as `"120"`
+                policy.yaml:6:5: `paid` does not say where it begins; add `begins` with a build or version, an instant, or both for each platform
+                policy.yaml:6:11: `paid` names two eras; give each its own name, such as `paidAgain`
+                policy.yaml:13:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
+                policy.yaml:13:42: `later` begins before `late` does; write the eras oldest first
+                policy.yaml:16:19: `a` stands twice; keep one
+                policy.yaml:17:24: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
+                """)
+    }
+
+    @Test(arguments: [
+        ("", "policy.yaml:1:1: the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`"),
+        ("# nothing\n", "policy.yaml:1:1: the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`"),
+        ("hello", "policy.yaml:1:1: `hello` cannot stand here; write keys and values, such as `app: { bundleID: com.example.calculator }`"),
+        (
+            "{}",
+            """
+            policy.yaml:1:1: `app` is missing; write `app: { bundleID: com.example.calculator }`
+            policy.yaml:1:1: `eras` is missing; write `eras: [{ name: paid, model: paid }]`
+            policy.yaml:1:1: `entitlements` is missing; write `entitlements: { everything: { honours: [paid] } }`
+            """
+        ),
+    ])
+    func `a file that is no policy says what is missing`(_ text: String, _ expected: String) {
+        #expect(mistakes(text) == expected)
+    }
+
+    private static let header = "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honours: [paid] } }\n"
+
+    @Test func `an unsaid promise about build numbers is asked for, unless the release list could not be read`() {
+        let eras = "eras: [{ name: paid, model: paid }, { name: free, model: free, begins: { iOS: { build: 120 } } }]\n"
+        #expect(mistakes(Self.header + eras).hasPrefix("policy.yaml:1:1: whether build numbers on iOS ever began again"))
+        #expect(
+            mistakes(Self.header + eras + "releases: builds.csv") == """
+                policy.yaml:4:11: the release list `builds.csv` cannot be read (no other file can be read from here); write its path relative to this file, or the releases themselves
+                """)
+    }
+
+    @Test func `a release list's mistakes carry its own name and places`() {
+        let text = Self.header + "eras: [{ name: paid, model: paid }]\nreleases: builds.csv\ntestEnvironments: owners"
+        let csv = """
+            Platform,Build,Released At,Model,Note
+            """
+        #expect(
+            mistakes(text, csv: csv) == """
+                policy.yaml:5:19: `owners` is unknown here; did you mean `owner`?
+                builds.csv:1:35: the column `Note` is unknown; write one of `platform`, `version`, `build`, `releasedAt` or `model`
+                """)
+        let rows = """
+            Platform,Build,Released At,Model
+            iOS,37,2014-03-01,paid
+            iPadOS,38,2014-04-31,gratis
+            iOS,,2014-05-01,paid
+            iOS,1.x,,paid
+            macOS,60,2014-05-01,paid
+            iOS,39,2014-05-02,paid,1
+            """
+        #expect(
+            mistakes(text, csv: rows) == """
+                policy.yaml:5:19: `owners` is unknown here; did you mean `owner`?
+                builds.csv:1:1: the column `version` is missing: on macOS the App Store reports the marketing version (CFBundleShortVersionString); add it
+                builds.csv:3:1: `iPadOS` is no platform that the App Store reports; write `iOS`
+                builds.csv:3:11: `2014-04-31` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
+                builds.csv:3:22: `gratis` is no model; write `paid` or `free`
+                builds.csv:4:1: this release has no `build`: on iOS the App Store reports the build (CFBundleVersion); write it
+                builds.csv:5:1: this row has no `releasedAt`; write one
+                builds.csv:5:5: `1.x` is no version the App Store would order; write numbers separated by periods
+                builds.csv:7:24: this row has 5 cells under 4 columns; put texts with commas in quotes
+                """)
+    }
+
+    @Test(arguments: [
+        ("app: 1\n\tbundleID: x", "policy.yaml:2:1: a tab cannot indent YAML; use spaces"),
+        ("a: 1\n---\nb: 2", "policy.yaml:2:1: a second document begins here; keep one in a file"),
+        ("a: &x 1\nb: *x", "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; write the value out where it belongs"),
+        ("b: *x", "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes"),
+        ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 cannot stand here; remove it"),
+        ("a: [1, 2", "policy.yaml:1:9: this is no YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before it"),
+    ])
+    func `what is no YAML for a policy is told in plain words`(_ text: String, _ expected: String) {
+        #expect(mistakes(text) == expected)
+    }
+
+    @Test(arguments: [
+        ("{\"app\": 1, \"app\": 2, }", "policy.json:1:22: `}` cannot stand here; write a key in double quotes"),
+        ("{\"a\": tru}", "policy.json:1:7: `tru` is no JSON; put texts in double quotes"),
+        ("{\"a\": \"\\ud800\"}", "policy.json:1:14: half of a surrogate pair stands alone"),
+        ("{\"a\": 01}", "policy.json:1:7: `01` is no JSON; put texts in double quotes"),
+        ("", "policy.json:1:1: the end of the file cannot stand here; write a JSON value"),
+        ("{} {}", "policy.json:1:4: the JSON value has ended; remove what follows it"),
+        ("{\"a\": \"b", "policy.json:1:9: a text is not closed; write `\"` where it ends"),
+    ])
+    func `what is no JSON is told in plain words`(_ text: String, _ expected: String) {
+        #expect(mistakes(text, named: "policy.json") == expected)
+    }
+
+    @Test func `a repeated key is reported at each repetition, and the rest of the file all the same`() {
+        let json = """
+            {"app": {"bundleID": "x", "bundleID": "y"}, "eras": [{"name": "paid", "model": "paid"}],
+             "entitlements": {"e": {"honours": ["paid"]}}, "eras": [], "inDoubts": "x"}
+            """
+        #expect(
+            mistakes(json, named: "policy.json") == """
+                policy.json:1:27: `bundleID` stands twice, first in line 1; keep one
+                policy.json:2:48: `eras` stands twice, first in line 1; keep one
+                policy.json:2:60: `inDoubts` is unknown here; did you mean `inDoubt`?
+                """)
+        let yaml = """
+            app: { bundleID: x, "bundleID": y }
+            eras: [{ name: paid, model: paid }]
+            entitlements: { e: { honours: [paid] } }
+            eras: []
+            eras: []
+            """
+        #expect(
+            mistakes(yaml) == """
+                policy.yaml:1:21: `bundleID` stands twice, first in line 1; keep one
+                policy.yaml:4:1: `eras` stands twice, first in line 2; keep one
+                policy.yaml:5:1: `eras` stands twice, first in line 2; keep one
+                """)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenurePolicyFile
+
+/// Files of the repository, found from this one.
+enum RepositoryFile {
+    static func bytes(_ path: String) throws -> [UInt8] {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        return [UInt8](try Data(contentsOf: root.appendingPathComponent(path)))
+    }
+}
+
+@Suite struct PolicyCaseTests {
+    @Test func `every policy case of the repository holds`() throws {
+        let cases = try PolicyCases.read(
+            try RepositoryFile.bytes("Tests/PolicyCases/cases.yaml"), named: "cases.yaml",
+            policy: (try RepositoryFile.bytes("Tests/PolicyCases/policy.yaml"), "policy.yaml"))
+        let results = cases.run()
+        #expect(results.count >= 100)
+        for result in results where !result.passed {
+            Issue.record("\(result.place): \(result.name)\n  \(result.differences.joined(separator: "\n  "))")
+        }
+    }
+
+    private func run(_ cases: String) throws -> [CaseResult] {
+        try PolicyCases.read(
+            Array(cases.utf8), named: "cases.yaml",
+            policy: (try RepositoryFile.bytes("Tests/PolicyCases/policy.yaml"), "policy.yaml")
+        ).run()
+    }
+
+    @Test func `a case that does not hold says what was expected and what was decided`() throws {
+        let results = try run(
+            """
+            now: 2015-07-01
+            cases:
+              - name: wrong in every way
+                app: { originalAppVersion: "37", originalPurchaseDate: 2014-11-01 }
+                expect:
+                  everything: { outcome: granted, until: 2016-01-01, reasons: [changeover], notReasons: [date] }
+                  cloud: { outcome: denied, settlements: [support], sentence: [“cloud”, refund] }
+                  clouds: granted
+            """)
+        #expect(results.map(\.passed) == [false])
+        #expect(results[0].place == "cases.yaml:3:5")
+        #expect(
+            results[0].differences == [
+                "everything: expected granted until 2016-01-01T00:00:00Z, got for good (eraHonoured, version, date)",
+                "everything: expected the reason `changeover`, got (eraHonoured, version, date)",
+                "everything: expected no reason `date`, got (eraHonoured, version, date)",
+                "cloud: expected denied, got granted (eraHonoured, version, date): \(results[0].decisions[1].sentence)",
+                "cloud: expected `support` to settle it, got nothing that would",
+                "cloud: expected a sentence with “refund”, got “\(results[0].decisions[1].sentence)”",
+                "there is no entitlement `clouds`; did you mean `cloud`?",
+            ])
+    }
+
+    @Test func `mistakes in cases are reported like those of a policy, overrides among them`() throws {
+        let error = #expect(throws: PolicyFileError.self) {
+            _ = try run(
+                """
+                cases:
+                  - name: x
+                    policy: { buildNumbers: rising }
+                    now: 2015-07-01
+                    app: { originalVersion: "37", originalPurchaseDate: 2014-31-01, originalPlatform: MacOS }
+                    transactions: [{ product: all }]
+                    expect: { everything: grant }
+                  - name: y
+                    expect: { everything: granted }
+                  - name: z
+                    now: 2015-07-01
+                    app: { originalAppVersion: "130", originalPurchaseDate: 2015-06-20 }
+                    promises: [{ entitlement: everything, given: {} }]
+                    expect: {}
+                """)
+        }
+        #expect(
+            error?.description == """
+                cases.yaml:3:29: `rising` is unknown here; write `increasing` or `restarted`
+                cases.yaml:5:12: `originalVersion` is unknown here; did you mean `originalAppVersion`?
+                cases.yaml:5:58: `2014-31-01` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
+                cases.yaml:5:87: `MacOS` is no platform; did you mean `macOS`?
+                cases.yaml:6:22: `product` is unknown here; did you mean `productID`?
+                cases.yaml:7:27: `grant` is unknown here; did you mean `granted`?
+                cases.yaml:8:5: `now` is missing here and at the top; write `now: 2015-07-01`
+                cases.yaml:13:16: no era gives `everything` here, so nothing was promised; correct `given`
+                cases.yaml:14:5: nothing is expected here; write an outcome for an entitlement, such as `everything: granted`
+                """)
+    }
+
+    @Test func `cases may bring their own policy`() throws {
+        let cases = try PolicyCases.read(
+            Array(
+                """
+                now: 2015-07-01
+                policy:
+                  app: { bundleID: com.example.calculator }
+                  eras: [{ name: paid, model: paid }]
+                  entitlements: { everything: { honours: [paid] } }
+                cases: [{ name: anybody, app: {}, expect: { everything: granted } }]
+                """.utf8), named: "cases.yaml", policy: nil)
+        #expect(cases.run().map(\.differences) == [[]])
+    }
+}

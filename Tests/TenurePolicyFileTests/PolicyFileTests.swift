@@ -1,0 +1,234 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenurePolicyFile
+
+@Suite struct PolicyFileTests {
+    private func example(_ name: String) throws -> [UInt8] { try RepositoryFile.bytes("Examples/calculator/" + name) }
+
+    private func calculator() throws -> Policy {
+        try PolicyFile.read(try example("policy.yaml"), named: "policy.yaml") { try example($0) }
+    }
+
+    @Test func `the example of the design reads as it says`() throws {
+        let policy = try calculator()
+        let change = try #require(Date(rfc3339: "2015-06-10T18:00:00Z"))
+        #expect(policy.app == Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134))
+        #expect(policy.eras.map(\.name) == ["paid", "freemium"])
+        #expect(policy.eras[1].begins[.iOS] == .at(version: AppVersion("120"), date: change))
+        #expect(policy.eras[1].begins[.macOS]?.version == AppVersion("2.0"))
+        #expect(policy.eras[1].changeover == Changeover(from: -24 * 3600, until: 48 * 3600))
+        #expect(policy.buildNumbers == .increasing)
+        #expect(policy.releases.count == 11)
+        #expect(policy.releases.contains { $0.platform == .macOS && $0.version?.description == "1.10" })
+        #expect(policy.entitlements.map(\.name) == ["everything", "cloud"])
+        #expect(policy.entitlements[0].trial == .sessions(5))
+        #expect(
+            policy.entitlements[1].honours == [
+                Honour(era: "paid", boughtSince: CivilDay("2014-06-10")?.midnight, length: CalendarPeriod(months: 12))
+            ])
+        #expect(policy.inDoubt == .favourCustomer)
+        #expect(policy.whileUndetermined == .allow(72 * 3600))
+        #expect(policy.testEnvironments == .newCustomer)
+    }
+
+    @Test func `the cases of the example hold`() throws {
+        let cases = try PolicyCases.read(
+            try example("cases.yaml"), named: "cases.yaml", policy: (try example("policy.yaml"), "policy.yaml")
+        ) { try example($0) }
+        for result in cases.run() { #expect(result.differences == [], "\(result.name)") }
+    }
+
+    @Test func `JSON reads as the same policy, tabs, long keys and surrogate pairs among it`() throws {
+        let yaml = """
+            app: { bundleID: com.example.calculator }
+            eras:
+              - { name: "paid 😀", model: paid }
+              - { name: free, model: free, begins: { iOS: { build: 1.10, at: "2015-06-10T18:00:00Z" } }, changeover: { until: 1d } }
+            buildNumbers: restarted
+            entitlements: { everything: { honours: ["paid 😀"] } }
+            """
+        let json = """
+            {\t"app": {"bundleID": "com.example.calculator"},
+            \t"eras"
+            : [{"name":"paid \\uD83D\\uDE00", "model":"paid"},
+            {"name":"free","model":"free","begins":{"iOS":{"build":1.10,"at":"2015-06-10T18:00:00Z"}},"changeover":{"until":"24h"}}],
+            "buildNumbers":"restarted","entitlements":{"everything":{"honours":["paid \\ud83d\\ude00"]}}}
+            """
+        let policy = try PolicyFile.read(yaml, named: "policy.yaml")
+        #expect(policy == (try PolicyFile.read(json, named: "policy.json")))
+        // Without the name of a JSON file its text tells.
+        #expect(policy == (try PolicyFile.read(json, named: "-")))
+        #expect(policy.eras[1].begins[.iOS]?.version?.description == "1.10")
+    }
+
+    @Test func `a byte order mark and CR LF change nothing`() throws {
+        let bytes = try example("policy.yaml")
+        let windows: [UInt8] = [0xEF, 0xBB, 0xBF] + bytes.flatMap { (byte: UInt8) -> [UInt8] in byte == 0x0A ? [0x0D, 0x0A] : [byte] }
+        let csv = try example("releases.csv")
+        let windowsCSV: [UInt8] = [0xEF, 0xBB, 0xBF] + csv.flatMap { (byte: UInt8) -> [UInt8] in byte == 0x0A ? [0x0D, 0x0A] : [byte] }
+        #expect(try PolicyFile.read(windows, named: "policy.yaml") { _ in windowsCSV } == (try calculator()))
+    }
+
+    @Test func `an ampersand or a star in comments and texts is no anchor`() throws {
+        let text = """
+            # bought *before* the change, R &D, or &after
+            app: { bundleID: com.example.calculator } # see *this* &that
+            eras: [{ name: "a & b", model: paid }, { name: c&d, model: free, begins: { macOS: new } }]
+            entitlements: { everything: { honours: [a & b] } }
+            """
+        #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
+    }
+
+    // MARK: Compiling
+
+    @Test func `a compiled policy reads as an equal one, and compiles to the same bytes`() throws {
+        let policy = try calculator()
+        let compiled = PolicyFile.compile(policy)
+        let again = try PolicyFile.read(compiled, named: "policy.json")
+        #expect(again == policy)
+        #expect(PolicyFile.compile(again) == compiled)
+        #expect(!compiled.contains(UInt8(ascii: "\n")))
+    }
+
+    @Test func `any sound policy survives compiling`() throws {
+        var random = Random(seed: 2015)
+        var count = 0
+        for _ in 0..<2000 {
+            guard let policy = try? RandomPolicy.make(&random) else { continue }
+            count += 1
+            let compiled = PolicyFile.compile(policy)
+            let again = try PolicyFile.read(compiled, named: "policy.json")
+            #expect(again == policy, "\(String(decoding: compiled, as: UTF8.self))")
+            // What is compact JSON is YAML too.
+            #expect(try PolicyFile.read(compiled, named: "policy.yaml") == policy)
+        }
+        #expect(count > 500)
+    }
+
+    // MARK: Scalars
+
+    @Test(arguments: [
+        ("-24h", -86_400.0), ("+48h", 172_800), ("90m", 5400), ("2d", 172_800), ("1w", 604_800), ("30s", 30),
+        ("1d12h", 129_600), ("PT24H", 86_400), ("P1DT12H", 129_600), ("-PT30M", -1800), ("P1W", 604_800), ("0", 0),
+    ])
+    func `lengths of time`(_ text: String, _ seconds: Double) {
+        #expect(Duration.seconds(text) == seconds)
+        #expect(Duration.seconds(Duration.text(seconds)) == seconds)
+    }
+
+    @Test(arguments: ["", "24", "h", "1h1d", "1h1h", "P", "PT", "P1H", "P1Y", "1.5h", "--1h", "9999999999s", "1 h", "24H", "PT1D"])
+    func `what is no length of time`(_ text: String) {
+        #expect(Duration.seconds(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("2015-06-10T18:00:00Z", 1_433_959_200.0), ("2015-06-10T20:00:00+02:00", 1_433_959_200),
+        ("2015-06-10T18:00Z", 1_433_959_200), ("2015-06-10 13:30:00.25-0430", 1_433_959_200.25),
+        ("1970-01-01T00:00:00Z", 0), ("0001-01-01T00:00:00Z", -62_135_596_800), ("2016-12-31T23:59:60Z", 1_483_228_800),
+    ])
+    func `instants`(_ text: String, _ seconds: Double) throws {
+        let date = try #require(Date(rfc3339: text))
+        #expect(date.timeIntervalSince1970 == seconds)
+        #expect(Date(rfc3339: date.rfc3339) == date)
+    }
+
+    @Test(arguments: [
+        "", "2015-06-10", "2015-06-10T18:00:00", "2015-02-29T00:00:00Z", "2015-13-01T00:00:00Z", "2015-06-10T24:00:00Z",
+        "2015-06-10T18:00:61Z", "2015-06-10T18:00:00.Z", "2015-06-10T18:00:00Zx", "2015-6-10T18:00:00Z", "２015-06-10T18:00Z",
+        "2015-06-10T18:00:00+2:00",
+    ])
+    func `what is no instant`(_ text: String) {
+        #expect(Date(rfc3339: text) == nil)
+    }
+
+    @Test func `instants are written in UTC, with milliseconds only where there are some`() {
+        #expect(Date(timeIntervalSince1970: 1_433_959_200).rfc3339 == "2015-06-10T18:00:00Z")
+        #expect(Date(timeIntervalSince1970: 1_433_959_200.25).rfc3339 == "2015-06-10T18:00:00.250Z")
+        #expect(Date(timeIntervalSince1970: -62_135_769_600).rfc3339 == "0000-12-30T00:00:00Z")
+        #expect(Date(timeIntervalSince1970: -0.001).rfc3339 == "1969-12-31T23:59:59.999Z")
+        #expect(!Date(timeIntervalSince1970: .infinity).rfc3339.isEmpty)
+    }
+}
+
+/// SplitMix64: the same sequence in each run.
+struct Random: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Policies with everything in them that the file knows; not all are sound.
+enum RandomPolicy {
+    static func make(_ random: inout Random) throws(InvalidPolicy) -> Policy {
+        let names = ["paid", "free \"x\"\n", "ünï😀", "null", "12", "~", "a: b", "\u{85}\u{2028}"].shuffled(using: &random)
+        let eraCount = Int.random(in: 1...4, using: &random)
+        var date = Date(timeIntervalSince1970: 1_400_000_000)
+        var version = 10
+        let eras = (0..<eraCount).map { index in
+            date += Double(Int.random(in: 1...10_000_000, using: &random)) / 4
+            version += Int.random(in: 0...20, using: &random)
+            var begins: [Platform: Beginning] = [:]
+            if index > 0 {
+                for platform in Platform.allCases where Bool.random(using: &random) {
+                    begins[platform] =
+                        Int.random(in: 0..<6, using: &random) == 0
+                        ? .new
+                        : .at(
+                            version: Bool.random(using: &random) ? AppVersion("\(version).0") : nil,
+                            date: Bool.random(using: &random) ? date : nil)
+                }
+            }
+            return Era(
+                name: names[index], model: Bool.random(using: &random) ? .paid : .free, begins: begins,
+                changeover: Bool.random(using: &random)
+                    ? Changeover(
+                        from: -Double(Int.random(in: 0...100_000, using: &random)),
+                        until: Double(Int.random(in: 0...100_000, using: &random))) : nil)
+        }
+        let releases = (0..<Int.random(in: 0...3, using: &random)).map { index in
+            Release(
+                platform: index == 0 ? .macOS : .iOS, version: AppVersion("1.\(index)"), build: AppVersion("\(index)"),
+                releasedAt: Bool.random(using: &random) ? .day(CivilDay(of: date)) : .instant(date),
+                model: Bool.random(using: &random) ? .free : nil)
+        }
+        let entitlements = (0..<Int.random(in: 1...3, using: &random)).map { index in
+            Entitlement(
+                name: "e\(index) \(names[index])",
+                products: (0..<Int.random(in: 0...2, using: &random)).map {
+                    Entitlement.Product(
+                        id: "p\($0)", length: Bool.random(using: &random) ? CalendarPeriod(months: 15, days: $0) : nil)
+                },
+                honours: Int.random(in: 0..<4, using: &random) == 0
+                    ? nil
+                    : (0..<Int.random(in: 0...2, using: &random)).map { _ in
+                        Honour(
+                            era: names[Int.random(in: 0..<eraCount, using: &random)],
+                            boughtSince: Bool.random(using: &random) ? date - 1000 : nil,
+                            boughtBefore: Bool.random(using: &random) ? date : nil,
+                            length: Bool.random(using: &random) ? CalendarPeriod(days: 14) : nil,
+                            until: Bool.random(using: &random) ? date : nil)
+                    },
+                trial: [nil, .sessions(5), .days(14)].randomElement(using: &random) ?? nil)
+        }
+        return try Policy(
+            app: Policy.App(bundleID: "com.example.calculator", appleID: Bool.random(using: &random) ? 828_838_134 : nil),
+            eras: eras,
+            buildNumbers: Policy.BuildNumbers.allCases.randomElement(using: &random),
+            releases: releases,
+            entitlements: entitlements,
+            inDoubt: Policy.InDoubt.allCases.randomElement(using: &random) ?? .undetermined,
+            whileUndetermined: Bool.random(using: &random)
+                ? .deny : .allow(Double(Int.random(in: 1...1_000_000, using: &random))),
+            testEnvironments: Policy.TestEnvironments.allCases.randomElement(using: &random) ?? .owner)
+    }
+}

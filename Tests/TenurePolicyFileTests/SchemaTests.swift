@@ -1,0 +1,54 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenurePolicyFile
+
+/// The published JSON Schema and the reader know the same keys.
+@Suite struct SchemaTests {
+    private func definitions() throws -> [String: [String: Any]] {
+        let bytes = try RepositoryFile.bytes("Docs/policy.schema.json")
+        let schema = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        #expect(schema["$schema"] as? String == "https://json-schema.org/draft/2020-12/schema")
+        #expect(schema["$ref"] as? String == "#/$defs/policy")
+        return try #require(schema["$defs"] as? [String: [String: Any]])
+    }
+
+    @Test(arguments: PolicyShape.allCases)
+    func `each mapping has the keys of the schema, and the same ones are required`(_ shape: PolicyShape) throws {
+        let definition = try #require(try definitions()[shape.rawValue])
+        let properties = try #require(definition["properties"] as? [String: Any])
+        let keys = shape == .begins ? Platform.allCases.map(\.rawValue) : shape.keys.map(\.rawValue)
+        #expect(Set(properties.keys) == Set(keys))
+        #expect(Set(definition["required"] as? [String] ?? []) == Set(shape.required.map(\.key.rawValue)))
+        if shape != .policy || definition["additionalProperties"] != nil {
+            #expect(definition["additionalProperties"] as? Bool == false)
+        }
+    }
+
+    @Test func `every mapping of the schema is one of the reader's`() throws {
+        let mappings = try definitions().filter { $0.value["properties"] != nil }.keys
+        #expect(Set(mappings) == Set(PolicyShape.allCases.map(\.rawValue)))
+    }
+
+    @Test func `words are the schema's`() throws {
+        let definitions = try definitions()
+        let policy = try #require(definitions["policy"]?["properties"] as? [String: [String: Any]])
+        #expect(policy["buildNumbers"]?["enum"] as? [String] == Policy.BuildNumbers.allCases.map(\.rawValue))
+        #expect(policy["inDoubt"]?["enum"] as? [String] == Policy.InDoubt.allCases.map(\.rawValue))
+        #expect(policy["testEnvironments"]?["enum"] as? [String] == Policy.TestEnvironments.allCases.map(\.rawValue))
+        #expect(definitions["model"]?["enum"] as? [String] == Era.Model.allCases.map(\.rawValue))
+    }
+
+    @Test func `every key is used in some mapping`() {
+        #expect(Set(PolicyShape.allCases.flatMap(\.keys)) == Set(PolicyKey.allCases))
+    }
+
+    @Test func `every key is documented`() throws {
+        let text = String(decoding: try RepositoryFile.bytes("Docs/policy-file.md"), as: UTF8.self)
+        for key in PolicyKey.allCases { #expect(text.contains("`\(key.rawValue)`"), "\(key.rawValue)") }
+        for shape in CaseShape.allCases {
+            for key in shape.keys { #expect(text.contains("`\(key)`"), "\(key)") }
+        }
+    }
+}
