@@ -103,7 +103,7 @@ let package = Package(
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI", "TenureServer",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
             ]
         ),

@@ -12,17 +12,20 @@ import Testing
             ("purchaseDate", "2015-07-01T10:00:00Z"), ("expiresDate", "1697679936049.7297"),
             ("commitmentInfo.commitmentPrice", "990"), ("advancedCommerceInfo.items", #"[{"SKU":"a","price":1}]"#),
         ] { payload = try kind.setting(name, to: text, in: payload) }
-        let expected = #"{"productId":"com.example.calculator.pro","quantity":3,"isUpgraded":true,"# +
-            #""purchaseDate":1435744800000,"expiresDate":1697679936049.7297,"commitmentInfo":{"commitmentPrice":990},"# +
-            #""advancedCommerceInfo":{"items":[{"SKU":"a","price":1}]}}"#
+        let expected =
+            #"{"productId":"com.example.calculator.pro","quantity":3,"isUpgraded":true,"#
+            + #""purchaseDate":1435744800000,"expiresDate":1697679936049.7297,"commitmentInfo":{"commitmentPrice":990},"#
+            + #""advancedCommerceInfo":{"items":[{"SKU":"a","price":1}]}}"#
         #expect(String(decoding: JSONValue.object(payload).bytes, as: UTF8.self) == expected)
         #expect(try kind.setting("quantity", to: "", in: payload)["quantity"] == nil)
     }
 
     @Test(arguments: [
         ("colour", "red", "there is no field `colour`"), ("quantity", "many", "`quantity` is an integer"),
-        ("purchaseDate", "yesterday", "`purchaseDate` is an instant"), ("isUpgraded", "yes", "`isUpgraded` is true or false"),
-        ("commitmentInfo", "{", "`commitmentInfo` is written as JSON"), ("productId.x", "y", "`productId` has no fields"),
+        ("purchaseDate", "yesterday", "`purchaseDate` is an instant"),
+        ("isUpgraded", "yes", "`isUpgraded` is true or false"),
+        ("commitmentInfo", "{", "`commitmentInfo` is written as JSON"),
+        ("productId.x", "y", "`productId` has no fields"),
     ])
     func `a mistake names the field`(name: String, text: String, message: String) {
         #expect { try JWSKind.transaction.setting(name, to: text, in: JSONObject()) } throws: {

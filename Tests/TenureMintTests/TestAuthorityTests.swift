@@ -45,14 +45,16 @@ import Testing
         #expect(again.receipts.leaf.key.pem == authority.receipts.leaf.key.pem)
 
         let roots = try TrustAnchors([UInt8](Data(contentsOf: directory.appendingPathComponent("roots.pem"))))
-        let verifier = AppStoreVerifier(app: AppIdentity(), trust: try TrustConfiguration(anchors: [.production: roots]))
+        let verifier = AppStoreVerifier(
+            app: AppIdentity(), trust: try TrustConfiguration(anchors: [.production: roots]))
         let jws = try JWSMinter(authority: again, signedAt: Self.instant).mint(.transaction)
         #expect(throws: Never.self) { try verifier.verifyTransaction(jws, now: nil) }
 
         let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
         #expect(files.filter { $0.hasSuffix(".key.pem") }.count == 8)
         for file in files where file.hasSuffix(".key.pem") {
-            let attributes = try FileManager.default.attributesOfItem(atPath: directory.appendingPathComponent(file).path)
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: directory.appendingPathComponent(file).path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
     }

@@ -45,7 +45,7 @@ extension AppStoreVerifier {
     ///
     /// Nil for an answer of `verifyReceipt`, which is unsigned. Throws a `Rejection`; see `verifyAppTransaction`.
     public func verify(
-        _ artifact: Artifact, from source: AppTransactionSource = .client, now: Date?
+        _ artifact: AppStoreArtifact, from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> VerifiedArtifact? {
         switch artifact {
         case .verifyReceiptResponse: return nil

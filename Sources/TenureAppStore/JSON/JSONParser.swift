@@ -190,7 +190,8 @@ struct JSONParser {
         let start = position
         let length = word.utf8CodeUnitCount
         guard buffer.count - position >= length,
-            buffer[position..<position + length].elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: length))
+            buffer[position..<position + length].elementsEqual(
+                UnsafeBufferPointer(start: word.utf8Start, count: length))
         else { throw mistake("no value begins here") }
         position += length
         append(kind, from: start)
@@ -221,7 +222,9 @@ struct JSONParser {
     }
 
     private func isSameName(_ left: JSONTape.Node, _ right: JSONTape.Node) -> Bool {
-        guard left.kind == .string, right.kind == .string else { return Array(text(of: left).utf8) == Array(text(of: right).utf8) }
+        guard left.kind == .string, right.kind == .string else {
+            return Array(text(of: left).utf8) == Array(text(of: right).utf8)
+        }
         guard left.end - left.start == right.end - right.start else { return false }
         return slice(of: left).elementsEqual(slice(of: right))
     }

@@ -58,7 +58,7 @@ public struct AppStoreVerifier: Sendable {
         if source == .client, verified.payload.isServerVariant {
             throw Rejection(
                 .wrongKind,
-                "it is the server's variant of an app transaction, which is bound to no device and proves nothing about who sends it"
+                "it is the server's variant of an app transaction, which is bound to no device"
             )
         }
         return verified
@@ -84,6 +84,7 @@ public struct AppStoreVerifier: Sendable {
         try checkKind(of: tape, is: Payload.kind)
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
+        try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
         try check(payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName, ofKind: Payload.kind)
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain)
@@ -91,7 +92,9 @@ public struct AppStoreVerifier: Sendable {
 
     private func chain(of segments: JWSSegments) throws(Rejection) -> TrustedChain {
         // A header of 4.5 KB that was seen before needs no decoding: that is most of a token.
-        let known = segments.bytes.withUnsafeBufferPointer { cache.chain(ofHeader: .init(rebasing: $0[segments.header])) }
+        let known = segments.bytes.withUnsafeBufferPointer {
+            cache.chain(ofHeader: .init(rebasing: $0[segments.header]))
+        }
         if let known { return known }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()
@@ -131,6 +134,23 @@ public struct AppStoreVerifier: Sendable {
                 .expiredAtSigning,
                 "it says that it was signed at \(instant.formatted(.iso8601)), which lies in the future"
             )
+        }
+    }
+
+    /// RFC 7519, section 4.1. The App Store signs none of these, and Apple's libraries heed them where they are.
+    private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
+        guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
+            throw Rejection(.malformed, "it is meant for one audience (`aud`), which the App Store never says")
+        }
+        let read = FieldReader(tape: tape, index: tape.root)
+        let seconds = instant?.timeIntervalSince1970
+        if let end = try read(Field<Int64>("exp")), let seconds, Double(end) <= seconds {
+            throw Rejection(.expiredAtSigning, "it says that it has ended (`exp`)")
+        }
+        for claim in [Field<Int64>("iat"), Field<Int64>("nbf")] {
+            if let beginning = try read(claim), let seconds, Double(beginning) > seconds {
+                throw Rejection(.expiredAtSigning, "it says that it begins in the future (`\(claim.name)`)")
+            }
         }
     }
 

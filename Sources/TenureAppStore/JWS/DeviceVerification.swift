@@ -11,7 +11,8 @@ public struct DeviceVerification: Sendable, Hashable {
     /// Nil where a field is absent. Throws `malformed` where one is there without the other, or cannot be read.
     init?(hash: String?, nonce: String?) throws(Rejection) {
         guard hash != nil || nonce != nil else { return nil }
-        guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount else {
+        guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount
+        else {
             throw Rejection(.malformed, "`deviceVerification` must be Base64 of \(SHA384.byteCount) bytes")
         }
         guard let nonce, let uuid = UUID(uuidString: nonce) else {

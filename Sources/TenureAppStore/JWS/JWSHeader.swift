@@ -27,7 +27,8 @@ struct JWSHeader {
             )
         }
         guard !namesCriticalExtensions else {
-            throw Rejection(.unsupportedAlgorithm, "the header demands extensions (`crit`) that the App Store never uses")
+            throw Rejection(
+                .unsupportedAlgorithm, "the header demands extensions (`crit`) that the App Store never uses")
         }
     }
 

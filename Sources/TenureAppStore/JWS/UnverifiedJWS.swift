@@ -23,7 +23,9 @@ public struct UnverifiedJWS: Sendable, Hashable {
         }
         // What cannot be read is not shown; the verdict says what is wrong with it.
         certificates = entries.prefix(10).compactMap { entry in
-            guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...]) else { return nil }
+            guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...]) else {
+                return nil
+            }
             return try? ParsedCertificate(der: der).summary
         }
     }

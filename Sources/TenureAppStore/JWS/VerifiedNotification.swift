@@ -67,7 +67,7 @@ extension VerifiedNotification {
         guard nested.environment == notification.environment else {
             throw Rejection(
                 .wrongEnvironment,
-                "`\(path)` was signed in `\(nested.environment.rawValue)`, and the notification in `\(notification.environment.rawValue)`"
+                "`\(path)` was signed in `\(nested.environment.rawValue)`, and the notification elsewhere"
             )
         }
         // Renewal info names no app.

@@ -54,7 +54,8 @@ package final class ChainCache: @unchecked Sendable {
         case (nil, nil): break
         }
         guard withTables({ $0.hasAllowance(at: .now, of: budget) }) else {
-            throw Rejection(.tooManyUnknownSigners, "too many unknown signers came in a short time; send it again later")
+            throw Rejection(
+                .tooManyUnknownSigners, "too many unknown signers came in a short time; send it again later")
         }
         do {
             let chain = try validate(leaf: leaf, intermediate: intermediate, roots: roots, purpose: purpose)
@@ -63,7 +64,8 @@ package final class ChainCache: @unchecked Sendable {
         } catch {
             withTables {
                 $0.refusals.keep(error, for: pair)
-                $0.allowance -= 1
+                // What could not even be read cost no more than a look at a sound artifact.
+                if error.code != .malformed, error.code != .tooLarge { $0.allowance -= 1 }
             }
             throw error
         }
@@ -72,7 +74,8 @@ package final class ChainCache: @unchecked Sendable {
     /// The chain of one certificate that Xcode signs with.
     package func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let signers = trust.localSigners else {
-            throw Rejection(.untrustedChain, "it carries one certificate, as Xcode signs, and Xcode is not accepted here")
+            throw Rejection(
+                .untrustedChain, "it carries one certificate, as Xcode signs, and Xcode is not accepted here")
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)
     }
@@ -104,7 +107,8 @@ package final class ChainCache: @unchecked Sendable {
         let id = Intermediate(der: intermediate, purpose: purpose)
         let signer = try ParsedCertificate(der: leaf)
         if let known = withTables({ $0.intermediates[id] }) {
-            return try trustedChain(leaf: signer, intermediate: known.certificate, anchor: known.anchor, purpose: purpose)
+            return try trustedChain(
+                leaf: signer, intermediate: known.certificate, anchor: known.anchor, purpose: purpose)
         }
         let authority = try ParsedCertificate(der: intermediate)
         let anchor = try authority.anchor(among: roots, purpose: purpose)

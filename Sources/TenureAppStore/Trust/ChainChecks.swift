@@ -110,7 +110,9 @@ extension ParsedCertificate {
     }
 
     private func authorityKeyIdentifier() throws(Rejection) -> [UInt8]? {
-        try read("authority key identifier") { try x509.extensions.authorityKeyIdentifier?.keyIdentifier.map(Array.init) }
+        try read("authority key identifier") {
+            try x509.extensions.authorityKeyIdentifier?.keyIdentifier.map(Array.init)
+        }
     }
 
     private func subjectKeyIdentifier() throws(Rejection) -> [UInt8]? {

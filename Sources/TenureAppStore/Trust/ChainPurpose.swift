@@ -31,7 +31,8 @@ extension ParsedCertificate {
             return .p256(key)
         case .receipt:
             guard let key = _RSA.Signing.PublicKey(x509.publicKey) else {
-                throw Rejection(.unsupportedAlgorithm, "a receipt is signed with an RSA key, not with \(x509.publicKey)")
+                throw Rejection(
+                    .unsupportedAlgorithm, "a receipt is signed with an RSA key, not with \(x509.publicKey)")
             }
             return .rsa(key)
         }

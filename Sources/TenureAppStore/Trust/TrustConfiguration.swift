@@ -35,7 +35,8 @@ public struct TrustConfiguration: Sendable {
     package var localSigners: TrustAnchors? { anchors[.xcode] }
 
     /// Checks that `chain` may speak for the environment called `name` in the signed bytes.
-    package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment {
+    package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
+    {
         guard let name else {
             throw Rejection(.wrongEnvironment, "it names no environment")
         }

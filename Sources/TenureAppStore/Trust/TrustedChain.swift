@@ -42,12 +42,12 @@ package struct TrustedChain: Sendable {
     package func checkValidity(at instant: Date) throws(Rejection) {
         guard !isValid(at: instant) else { return }
         let culprit = certificates.first { instant < $0.notBefore || instant > $0.notAfter }
-        let format = Date.ISO8601FormatStyle()
+        let (from, until) = (culprit?.notBefore ?? notBefore, culprit?.notAfter ?? notAfter)
         throw Rejection(
             .expiredAtSigning,
             """
-            the certificate `\(culprit?.subject ?? "")` is valid from \(format.format(culprit?.notBefore ?? notBefore)) \
-            until \(format.format(culprit?.notAfter ?? notAfter)), and the artifact was signed at \(format.format(instant))
+            the certificate `\(culprit?.subject ?? "")` is valid from \(from.formatted(.iso8601)) \
+            until \(until.formatted(.iso8601)), and the artifact was signed at \(instant.formatted(.iso8601))
             """
         )
     }

@@ -21,7 +21,7 @@ struct CustomerFiles {
             let file = InputFile(path: path)
             for (name, bytes) in Self.split(try file.bytes(), of: file) {
                 do {
-                    let artifact = try Artifact(recognizing: bytes)
+                    let artifact = try AppStoreArtifact(recognizing: bytes)
                     guard let verified = try verifier.verify(artifact, now: now) else {
                         throw Rejected("unsigned", "an answer of verifyReceipt is unsigned, and proves nothing")
                     }

@@ -37,10 +37,10 @@ struct InspectCommand: AsyncParsableCommand {
     func run() async throws {
         let inspection = try await reportingErrors {
             let bytes = try InputFile(path: file).bytes()
-            let artifact: Artifact
+            let artifact: AppStoreArtifact
             do {
-                artifact = try Artifact(recognizing: bytes)
-            } catch {
+                artifact = try AppStoreArtifact(recognizing: bytes)
+            } catch let error as Rejection {
                 throw CommandError("`\(InputFile(path: file).name)` cannot be read: \(error.detail)")
             }
             let verifier = AppStoreVerifier(
@@ -50,7 +50,7 @@ struct InspectCommand: AsyncParsableCommand {
         if json {
             Terminal.standardOutput.write(bytes: inspection.json + [UInt8(ascii: "\n")])
         } else {
-            for line in inspection.lines(for: .standardOutput) { Terminal.standardOutput.write(line) }
+            for line in inspection.lines(for: Terminal.standardOutput) { Terminal.standardOutput.write(line) }
         }
         if !inspection.verdict.isAccepted { throw ExitCode.refused }
     }

@@ -51,6 +51,7 @@ extension Inspection {
     private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
         let width = object.members.map(\.name.count).max() ?? 0
         return object.members.flatMap { member -> [String] in
+            if object.spellsAgain(member.name) { return [] }
             let start = String(repeating: " ", count: indentation + 2)
             let label = start + member.name.padding(toLength: max(width, member.name.count), withPad: " ", startingAt: 0)
             switch member.value {
@@ -70,6 +71,13 @@ extension Inspection {
             default: return [label + "  \(member.value.shown)"]
             }
         }
+    }
+}
+
+extension JSONObject {
+    /// verifyReceipt writes each date three times; one is enough for people.
+    fileprivate func spellsAgain(_ name: String) -> Bool {
+        ["_ms", "_pst"].contains { name.hasSuffix($0) && self[String(name.dropLast($0.count))] != nil }
     }
 }
 

@@ -31,7 +31,7 @@ struct Inspection {
     let certificates: [CertificateSummary]
 
     /// Throws `CommandError` where the artifact cannot even be taken apart.
-    init(of artifact: Artifact, by verifier: AppStoreVerifier, now: Date) throws {
+    init(of artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date) throws {
         kind = artifact.kindName
         var verified: VerifiedArtifact?
         do {

@@ -94,8 +94,8 @@ struct PolicyTestCommand: AsyncParsableCommand {
             do {
                 let source = PolicyOnDisk(path: policy)
                 return try PolicyCases.read(
-                    try InputFile(path: cases).bytes(limit: 16 << 20), named: cases, policy: try source.bytes(),
-                    policyName: policy, releaseList: source.releaseList
+                    try InputFile(path: cases).bytes(limit: 16 << 20), named: cases,
+                    policy: (try source.bytes(), policy), releaseList: source.releaseList
                 ).run()
             } catch let error as PolicyFileError {
                 for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }

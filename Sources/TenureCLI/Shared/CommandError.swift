@@ -25,8 +25,6 @@ func reportingErrors<Result>(_ work: () async throws -> Result) async throws -> 
 }
 
 private func describe(_ error: any Error) -> String {
-    if let error = error as? any CustomStringConvertible & Error, type(of: error) != NSError.self {
-        return error.description
-    }
-    return error.localizedDescription
+    // Foundation's own errors describe themselves by their innards; ours in words.
+    type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)
 }

@@ -8,7 +8,7 @@ struct InputFile {
     var name: String { path == "-" ? "standard input" : path }
 
     /// Throws where it cannot be read, or is larger than `limit` bytes: then no more than that is read.
-    func bytes(limit: Int = Artifact.maximumSize) throws -> [UInt8] {
+    func bytes(limit: Int = AppStoreArtifact.maximumSize) throws -> [UInt8] {
         let handle: FileHandle
         if path == "-" {
             handle = .standardInput

@@ -7,7 +7,7 @@ struct Instant: ExpressibleByArgument {
     let date: Date
 
     init?(argument: String) {
-        guard let date = Date(rfc3339: argument) ?? CivilDay(argument)?.midnight else { return nil }
+        guard let date = Date(written: argument) else { return nil }
         self.date = date
     }
 }

@@ -38,6 +38,12 @@ extension Date {
         self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
     }
 
+    /// An instant as people write it for a command: as in RFC 3339, or a day, which is its midnight in UTC.
+    package init?(written text: String) {
+        guard let date = Date(rfc3339: text) ?? CivilDay(text)?.midnight else { return nil }
+        self = date
+    }
+
     /// `2015-06-10T18:00:00Z`, in UTC; with milliseconds where there are any. Years beyond 0–9999 have a sign and more
     /// digits, as in ISO 8601.
     package var rfc3339: String {

@@ -47,7 +47,8 @@ extension TestAuthority {
                 anchors = try TrustAnchors([UInt8](Data(contentsOf: file)))
                 key = try AuthorityKey(pem: String(decoding: Data(contentsOf: keyFile), as: UTF8.self))
             } catch {
-                throw MintingError("`\(directory.path)` is no complete test authority: `\(name)` cannot be read (\(error))")
+                throw MintingError(
+                    "`\(directory.path)` is no complete test authority: `\(name)` cannot be read (\(error))")
             }
             guard let certificate = anchors.certificates.first, certificate.x509.publicKey == key.publicKey else {
                 throw MintingError("the key of `\(name)` in `\(directory.path)` does not belong to its certificate")

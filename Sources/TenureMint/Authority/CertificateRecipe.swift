@@ -1,5 +1,5 @@
-package import Foundation
 import Crypto
+package import Foundation
 package import SwiftASN1
 package import TenureAppStore
 package import X509
@@ -67,13 +67,16 @@ package struct CertificateRecipe: Sendable {
         try extensions.append(Certificate.Extension(SubjectKeyIdentifier(hash: key), critical: false))
         if let issuerKey {
             let identifier = SubjectKeyIdentifier(hash: issuerKey).keyIdentifier
-            try extensions.append(Certificate.Extension(AuthorityKeyIdentifier(keyIdentifier: identifier), critical: false))
+            try extensions.append(
+                Certificate.Extension(AuthorityKeyIdentifier(keyIdentifier: identifier), critical: false))
         }
         for marker in markers {
-            try extensions.append(Certificate.Extension(oid: marker, critical: markersAreCritical, value: [0x05, 0x00]))
+            try extensions.append(
+                Certificate.Extension(oid: marker, critical: markersAreCritical, value: [0x05, 0x00]))
         }
         if hasUnknownCriticalExtension {
-            try extensions.append(Certificate.Extension(oid: [1, 3, 6, 1, 4, 1, 99999, 1], critical: true, value: [0x05, 0x00]))
+            try extensions.append(
+                Certificate.Extension(oid: [1, 3, 6, 1, 4, 1, 99999, 1], critical: true, value: [0x05, 0x00]))
         }
         return extensions
     }

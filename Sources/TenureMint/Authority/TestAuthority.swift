@@ -8,7 +8,8 @@ package import X509
 /// Signs as the App Store does, with roots of its own: for rehearsals and tests, wherever an operator trusts them.
 ///
 /// With a seed the EC keys and certificates are the same every time. RSA keys (of receipts) are always random, since
-/// swift-crypto makes none from a seed: keep an authority in a directory to keep them. No private key ships with Tenure.
+/// swift-crypto makes none from a seed: keep an authority in a directory to keep them. No private key ships with
+/// Tenure.
 public struct TestAuthority: Sendable {
     /// P-384, P-384, P-256: signs JWS.
     package let jws: AuthorityChain
@@ -95,7 +96,9 @@ public struct TestAuthority: Sendable {
         case .criticalMarker: leafRecipe.markersAreCritical = true
         case .unknownCriticalExtension: leafRecipe.hasUnknownCriticalExtension = true
         case .namesakeRoot:
-            rootKey = try purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .rsa(_RSA.Signing.PrivateKey(keySize: .bits2048))
+            rootKey =
+                try purpose == .jws
+                ? .p384(P384.Signing.PrivateKey()) : .rsa(_RSA.Signing.PrivateKey(keySize: .bits2048))
         case .leafExpiredAtSigning: leafRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .intermediateExpiredAtSigning: intermediateRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .rootExpiredAtSigning: rootRecipe.notAfter = instant.addingTimeInterval(-86400)
@@ -104,7 +107,8 @@ public struct TestAuthority: Sendable {
             leafRecipe.notAfter = instant.addingTimeInterval(60)
         case .intermediateNotAuthority: intermediateRecipe.basicConstraints = .notCertificateAuthority
         case .leafIsAuthority: leafRecipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
-        case .foreignKey: leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
+        case .foreignKey:
+            leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
         case .leafAsIntermediate, nil: break
         }
         if defect == .leafAsIntermediate {

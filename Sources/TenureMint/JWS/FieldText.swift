@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureAppStore
+import TenureCore
 
 extension JWSKind {
     /// The payload with one field set from text, as `--set field=value` gives it: the field by Apple's name, fields of
@@ -49,9 +50,9 @@ extension FieldDescription {
             return .number(text)
         case .instant:
             if let number = Double(text), number.isFinite { return .number(text) }
-            guard let date = try? Date(text, strategy: .iso8601) else {
+            guard let date = Date(written: text) else {
                 throw MintingError(
-                    "`\(name)` is an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
+                    "`\(name)` is an instant: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970")
             }
             return .instant(date)
         case .boolean:

@@ -19,6 +19,7 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // The payload.
     case payloadIsNoObject, duplicateKey, escapedDuplicateKey, deepNesting, oversized, invalidUTF8, trailingJSON
     case textDate, endlessDate, futureSigning
+    case audience, endedClaim, futureIssue, futureBeginning
     case wrongBundle, wrongBundleCase, decomposedBundle, noBundle
     case wrongEnvironment, localTesting, noEnvironment
     case wrongAppAppleID, noAppAppleID
@@ -34,18 +35,21 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             .criticalHeader:
             .unsupportedAlgorithm
         case .noX5C, .noCertificates, .oneCertificate, .twoCertificates, .fourCertificates: .untrustedChain
-        case .urlSafeCertificate, .newlineInCertificate, .trailingCertificateByte, .unreadableCertificate, .x5cOfNumbers:
+        case .urlSafeCertificate, .newlineInCertificate, .trailingCertificateByte, .unreadableCertificate,
+            .x5cOfNumbers:
             .malformed
         case .derSignature, .foreignSignature, .shortSignature, .flippedPayloadBit, .flippedSignatureBit: .badSignature
         // The certificate that the bit lies in no longer carries its issuer's signature.
         case .flippedHeaderBit: .untrustedChain
         case .paddedSegment, .nonCanonicalSignature, .standardAlphabet, .trailingNewline, .fourthSegment, .twoSegments:
             .malformed
-        case .payloadIsNoObject, .duplicateKey, .escapedDuplicateKey, .deepNesting, .invalidUTF8, .trailingJSON, .textDate,
+        case .payloadIsNoObject, .duplicateKey, .escapedDuplicateKey, .deepNesting, .invalidUTF8, .trailingJSON,
+            .textDate,
             .endlessDate:
             .malformed
         case .oversized: .tooLarge
-        case .futureSigning: .expiredAtSigning
+        case .audience: .malformed
+        case .futureSigning, .endedClaim, .futureIssue, .futureBeginning: .expiredAtSigning
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle, .wrongAppAppleID, .noAppAppleID: .wrongApp
         case .wrongEnvironment, .localTesting, .noEnvironment: .wrongEnvironment
         case .nestedOtherApp: .wrongApp
@@ -64,7 +68,8 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle: [.appTransaction, .transaction]
         case .wrongAppAppleID, .noAppAppleID: [.appTransaction]
         // Renewal info without its environment is left without a mark of its app or place, and still refused.
-        case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum: [.appTransaction, .transaction, .renewalInfo]
+        case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum:
+            [.appTransaction, .transaction, .renewalInfo]
         default: [.appTransaction, .transaction, .renewalInfo, .notification]
         }
     }

@@ -4,6 +4,13 @@ import TenureAppStore
 import TenureCore
 import X509
 
+extension JWSMinter {
+    /// Seconds since 1970, as the registered claims of RFC 7519 count, so long after the signing.
+    fileprivate func second(_ offset: TimeInterval) -> JSONValue {
+        .integer(Int64(instant.timeIntervalSince1970 + offset))
+    }
+}
+
 extension JWSDefect {
     /// Puts the defect into a sound draft.
     func spoil(_ draft: inout JWSDraft, kind: JWSKind, by minter: JWSMinter) throws {
@@ -11,7 +18,8 @@ extension JWSDefect {
         case .noAlgorithm: draft.algorithm = nil
         case .algorithmNone:
             draft.algorithm = "none"
-            draft.finish = { text in text.prefix(through: text.lastIndex(of: UInt8(ascii: ".")) ?? 0) + Array("AA".utf8) }
+            draft.finish = { text in text.prefix(through: text.lastIndex(of: UInt8(ascii: ".")) ?? 0) + Array("AA".utf8)
+            }
         case .algorithmLowerCase: draft.algorithm = "es256"
         case .algorithmES384: draft.algorithm = "ES384"
         case .algorithmRS256: draft.algorithm = "RS256"
@@ -30,7 +38,9 @@ extension JWSDefect {
         case .fourCertificates: draft.certificates += draft.certificates.suffix(1)
         case .urlSafeCertificate: draft.x5c = draft.certificates.map { Self.text(Base64.urlSafe.encode($0)) }
         case .newlineInCertificate:
-            draft.x5c = draft.certificates.map { Self.text(Base64.standard.encode($0)) }.map { $0.prefix(64) + "\n" + $0.dropFirst(64) }
+            draft.x5c = draft.certificates.map { Self.text(Base64.standard.encode($0)) }.map {
+                $0.prefix(64) + "\n" + $0.dropFirst(64)
+            }
         case .trailingCertificateByte: draft.certificates[0].append(0)
         case .unreadableCertificate: draft.certificates[0] = [0x30, 0x03, 0x02, 0x01, 0x01]
         case .x5cOfNumbers:
@@ -74,10 +84,12 @@ extension JWSDefect {
             }
         case .trailingNewline: draft.finish = { $0 + [0x0A] }
         case .fourthSegment: draft.finish = { $0 + Array(".AAAA".utf8) }
-        case .twoSegments: draft.finish = { text in Array(text.prefix(upTo: text.lastIndex(of: UInt8(ascii: ".")) ?? 0)) }
+        case .twoSegments:
+            draft.finish = { text in Array(text.prefix(upTo: text.lastIndex(of: UInt8(ascii: ".")) ?? 0)) }
         case .payloadIsNoObject: draft.payload = Array("[1]".utf8)
         case .duplicateKey: Self.append(#""version":1,"version":2"#, to: &draft)
-        case .escapedDuplicateKey: Self.append(#""bundle\u0049d":"com.example.other","bundleId":"com.example.other""#, to: &draft)
+        case .escapedDuplicateKey:
+            Self.append(#""bundle\u0049d":"com.example.other","bundleId":"com.example.other""#, to: &draft)
         case .deepNesting:
             let depth = 50_000
             let nest = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -89,7 +101,12 @@ extension JWSDefect {
         case .trailingJSON: draft.payload += Array("{}".utf8)
         case .textDate: try set(Self.dateName(of: kind), .string("yesterday"), in: &draft)
         case .endlessDate: try set(Self.dateName(of: kind), .number("1e300"), in: &draft)
-        case .futureSigning: try set(Self.dateName(of: kind), .instant(minter.instant.addingTimeInterval(86400)), in: &draft)
+        case .futureSigning:
+            try set(Self.dateName(of: kind), .instant(minter.instant.addingTimeInterval(86400)), in: &draft)
+        case .audience: try set("aud", .string("com.example.calculator"), in: &draft)
+        case .endedClaim: try set("exp", minter.second(-60), in: &draft)
+        case .futureIssue: try set("iat", minter.second(3600), in: &draft)
+        case .futureBeginning: try set("nbf", minter.second(3600), in: &draft)
         case .wrongBundle: try set("bundleId", .string("com.example.other"), in: &draft)
         case .wrongBundleCase: try set("bundleId", .string(minter.app.bundleID.uppercased()), in: &draft)
         // Judged by a verifier of `com.example.café`, spelled with one character.
@@ -102,18 +119,22 @@ extension JWSDefect {
         case .noAppAppleID: try set("appAppleId", nil, in: &draft)
         case .nestedOtherApp: try nest(["bundleId": .string("com.example.other")], in: &draft, by: minter)
         case .nestedOtherEnvironment: try nest(["environment": .string("Sandbox")], in: &draft, by: minter)
-        case .nestedOtherSubscription: try nest(["originalTransactionId": .string("410000000000099")], in: &draft, by: minter)
+        case .nestedOtherSubscription:
+            try nest(["originalTransactionId": .string("410000000000099")], in: &draft, by: minter)
         case .nestedUnsigned:
             let unsigned = try minter.mint(.transaction, with: .algorithmNone)
             try setNested("signedTransactionInfo", .string(Self.text(unsigned)), in: &draft)
         case .garbageRoot: draft.certificates[2] = Array("no certificate".utf8)
         case .extraHeaderKeys:
-            draft.headerMembers = [.init(name: "typ", value: .string("JWT")), .init(name: "kid", value: .string("any"))]
+            draft.headerMembers = [
+                .init(name: "typ", value: .string("JWT")), .init(name: "kid", value: .string("any")),
+            ]
         case .fractionalDate:
             let milliseconds = minter.instant.timeIntervalSince1970 * 1000 + 0.7297
             try set(Self.dateName(of: kind), .number("\(milliseconds)"), in: &draft)
         case .unknownEnum:
-            try set(kind == .renewalInfo ? "expirationIntent" : kind == .transaction ? "type" : "originalPlatform",
+            try set(
+                kind == .renewalInfo ? "expirationIntent" : kind == .transaction ? "type" : "originalPlatform",
                 kind == .renewalInfo ? .integer(77) : .string("Something of 2031"), in: &draft)
         case .unknownField: Self.append(#""somethingOf2031":{"deep":[1,2.5,null]}"#, to: &draft)
         case .dataAndSummary:
@@ -163,7 +184,8 @@ extension JWSDefect {
     /// Flips the lowest bit of the first byte that a segment spells, in canonical spelling.
     private static func flip(_ text: [UInt8], segment: Int) throws -> [UInt8] {
         var segments = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
-        guard segments.indices.contains(segment), var bytes = Base64.urlSafe.decode(segments[segment][...]), !bytes.isEmpty
+        guard segments.indices.contains(segment), var bytes = Base64.urlSafe.decode(segments[segment][...]),
+            !bytes.isEmpty
         else { throw MintingError("there is no bit to flip") }
         bytes[bytes.count / 2] ^= 1
         segments[segment] = Base64.urlSafe.encode(bytes)

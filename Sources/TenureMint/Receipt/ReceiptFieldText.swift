@@ -1,5 +1,6 @@
 import Foundation
 public import TenureAppStore
+import TenureCore
 
 extension ReceiptDraft {
     /// Sets one attribute from text, as `--set field=value` gives it: by `verifyReceipt`'s name (`attribute_N` for one
@@ -82,7 +83,7 @@ extension ReceiptAttribute {
         switch encoding {
         case .utf8String, .ia5String: return .text(text)
         case .date:
-            guard let date = ReceiptDate.date(fromAnyText: text) else {
+            guard let date = Date(written: text) ?? ReceiptDate.date(fromAnyText: text) else {
                 throw MintingError(
                     "`\(name)` is an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
             }

@@ -15,7 +15,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["A", "AA", "AAA", "AA=", "AAA==", "====", "AB==", "AAB=", "A===", "AA==AA==", "AAAA=", "AAAA\n", " AAAA", "AA-_", "é", "=", "=AAA"])
+    @Test(arguments: [
+        "A", "AA", "AAA", "AA=", "AAA==", "====", "AB==", "AAB=", "A===", "AA==AA==", "AAAA=", "AAAA\n", " AAAA",
+        "AA-_", "é", "=", "=AAA",
+    ])
     func `standard Base64 has one spelling`(text: String) {
         #expect(Base64.standard.decode(Array(text.utf8)[...]) == nil)
     }

@@ -15,26 +15,33 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", "{", "}", "[", "[1,]", "[,1]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{a:1}"#, "'a'", "01", "1.", ".5",
+        "", " ", "{", "}", "[", "[1,]", "[,1]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{a:1}"#, "'a'", "01",
+        "1.", ".5",
         "+1", "-", "1e", "1e+", "0x1", "NaN", "Infinity", "tru", "nul", "True", "\"", "\"\\\"", #""\x""#, #""\u12""#,
-        #""\u12g4""#, #""\ud83d""#, #""\ud83dx""#, #""\ud83d\u0041""#, #""\ude00""#, "\"\u{01}\"", "\"\n\"", "1 2", "{}{}",
-        "[1]x", "\u{FEFF}{}", #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"x":{"b":1,"c":2,"b":3}}"#, "//\n1", "[1 2]",
+        #""\u12g4""#, #""\ud83d""#, #""\ud83dx""#, #""\ud83d\u0041""#, #""\ude00""#, "\"\u{01}\"", "\"\n\"", "1 2",
+        "{}{}",
+        "[1]x", "\u{FEFF}{}", #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"x":{"b":1,"c":2,"b":3}}"#, "//\n1",
+        "[1 2]",
     ])
     func `what is not valid is malformed`(text: String) {
         #expect(rejection("`\(text)`") { try parse(text) }?.code == .malformed)
     }
 
-    @Test(arguments: [
-        [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80],
-        [0xF5, 0x80, 0x80, 0x80], [0x80], [0xC3], [0xE2, 0x82], [0xE2, 0x28, 0xA1], [0xFF],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
+            [0xF4, 0x90, 0x80, 0x80],
+            [0xF5, 0x80, 0x80, 0x80], [0x80], [0xC3], [0xE2, 0x82], [0xE2, 0x28, 0xA1], [0xFF],
+        ] as [[UInt8]])
     func `text that is not UTF-8 is malformed`(bytes: [UInt8]) {
         #expect(rejection { try JSONValue(parsing: [0x22] + bytes + [0x22]) }?.code == .malformed)
         #expect(rejection { try JSONValue(parsing: [0x22] + bytes) }?.code == .malformed)
     }
 
     @Test func `64 levels are read, and not one more`() throws {
-        func nested(_ depth: Int) -> String { String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
+        func nested(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
         #expect(throws: Never.self) { try parse(nested(64)) }
         #expect(rejection { try parse(nested(65)) }?.code == .malformed)
         #expect(rejection { try parse(String(repeating: "{\"a\":", count: 100_000)) }?.code == .malformed)
@@ -48,7 +55,9 @@ import Testing
 
     @Test func `no prefix and no changed byte of a text leads past its end`() {
         let text = Array(#"{"a":[1,-2.5e3,"\u0041\ud83d\ude00é"],"b":{"c":true,"d":null}}"#.utf8)
-        for count in 0..<text.count { #expect(throws: Rejection.self) { try JSONValue(parsing: Array(text.prefix(count))) } }
+        for count in 0..<text.count {
+            #expect(throws: Rejection.self) { try JSONValue(parsing: Array(text.prefix(count))) }
+        }
         for index in text.indices {
             for byte in UInt8.min ... .max {
                 var changed = text

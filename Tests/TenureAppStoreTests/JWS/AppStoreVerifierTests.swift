@@ -25,7 +25,9 @@ import Testing
             let jws = try Minted.minter.mint(kind, with: defect)
             for verifier in [cold, warm] {
                 if let code = defect.rejection {
-                    let found = rejection("\(defect) \(kind)") { try verifier.verify(jws, as: kind, now: Minted.instant) }
+                    let found = rejection("\(defect) \(kind)") {
+                        try verifier.verify(jws, as: kind, now: Minted.instant)
+                    }
                     #expect(found?.code == code, "\(kind): \(found?.detail ?? "")")
                 } else {
                     #expect(throws: Never.self, "\(kind)") { try verifier.verify(jws, as: kind, now: Minted.instant) }
@@ -92,10 +94,19 @@ import Testing
         #expect(rejection { try verifier.verifyTransaction(jws, now: .distantFuture) }?.code == .expiredAtSigning)
     }
 
+    @Test(arguments: ["-8640000000000000", "8640000000000000", "-62135769600000", "0"])
+    func `an instant at the end of the calendar is only a wrong one`(digits: String) throws {
+        let jws = try Minted.minter.mint(.transaction, setting: ["signedDate": .number(digits)])
+        #expect(
+            rejection { try Minted.verifier().verifyTransaction(jws, now: Minted.instant) }?.code == .expiredAtSigning)
+    }
+
     @Test func `a clock that runs five minutes ahead is tolerated`() throws {
         let jws = try Minted.minter.mint(.transaction)
         let verifier = try Minted.verifier()
-        #expect(throws: Never.self) { try verifier.verifyTransaction(jws, now: Minted.instant.addingTimeInterval(-300)) }
+        #expect(throws: Never.self) {
+            try verifier.verifyTransaction(jws, now: Minted.instant.addingTimeInterval(-300))
+        }
         let found = rejection { try verifier.verifyTransaction(jws, now: Minted.instant.addingTimeInterval(-301)) }
         #expect(found?.code == .expiredAtSigning)
     }
@@ -120,11 +131,14 @@ import Testing
 
     @Test func `an environment speaks under its own roots only`() throws {
         let other = try TestAuthority(seed: "another authority", receiptsOf: Minted.authority)
-        let trust = try TrustConfiguration(anchors: [.production: Minted.authority.anchors, .sandbox: TrustAnchors(der: [other.jws.root.der])])
+        let trust = try TrustConfiguration(anchors: [
+            .production: Minted.authority.anchors, .sandbox: TrustAnchors(der: [other.jws.root.der]),
+        ])
         let verifier = AppStoreVerifier(app: Minted.app, trust: trust)
         #expect(throws: Never.self) { try verifier.verifyTransaction(Minted.minter.mint(.transaction), now: nil) }
         let forged = JWSMinter(authority: other, signedAt: Minted.instant)
-        #expect(rejection { try verifier.verifyTransaction(forged.mint(.transaction), now: nil) }?.code == .untrustedChain)
+        #expect(
+            rejection { try verifier.verifyTransaction(forged.mint(.transaction), now: nil) }?.code == .untrustedChain)
     }
 
     @Test func `what Xcode signs is local, and only where its certificate is configured`() throws {
@@ -137,13 +151,17 @@ import Testing
         let verified = try verifier.verifyAppTransaction(jws, now: nil)
         #expect(verified.status == .local && verified.environment == .xcode && verified.certificates.count == 1)
         // Xcode's key speaks for Xcode alone, and the App Store never for Xcode.
-        let production = try minter.mint(.appTransaction, setting: ["receiptType": .string("Production"), "appAppleId": .integer(828_838_134)])
+        let production = try minter.mint(
+            .appTransaction, setting: ["receiptType": .string("Production"), "appAppleId": .integer(828_838_134)])
         #expect(rejection { try verifier.verifyAppTransaction(production, now: nil) }?.code == .wrongEnvironment)
         let claimed = try Minted.minter.mint(.appTransaction, setting: ["receiptType": .string("Xcode")])
         #expect(rejection { try verifier.verifyAppTransaction(claimed, now: nil) }?.code == .wrongEnvironment)
         // Only Xcode: the App Store's chains are then nobody's.
-        let localOnly = AppStoreVerifier(app: Minted.app, trust: try TrustConfiguration(anchors: [.xcode: authority.xcodeAnchors]))
-        #expect(rejection { try localOnly.verifyTransaction(Minted.minter.mint(.transaction), now: nil) }?.code == .untrustedChain)
+        let localOnly = AppStoreVerifier(
+            app: Minted.app, trust: try TrustConfiguration(anchors: [.xcode: authority.xcodeAnchors]))
+        #expect(
+            rejection { try localOnly.verifyTransaction(Minted.minter.mint(.transaction), now: nil) }?.code
+                == .untrustedChain)
     }
 
     @Test func `nothing is verified that has more than 256 KiB`() throws {

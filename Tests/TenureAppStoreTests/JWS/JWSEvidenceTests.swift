@@ -13,7 +13,9 @@ import Testing
     }
 
     @Test func `an app transaction proves what it says of the app`() throws {
-        let jws = try minter.mint(.appTransaction, setting: ["revocationDate": .integer(1_500_000_000_000), "preorderDate": .integer(1_400_000_000_000)])
+        let jws = try minter.mint(
+            .appTransaction,
+            setting: ["revocationDate": .integer(1_500_000_000_000), "preorderDate": .integer(1_400_000_000_000)])
         let proof = try verifier.verifyAppTransaction(jws, now: nil).proof
         #expect(proof.kind == .appTransaction)
         #expect(proof.signedDate == Minted.instant)
@@ -37,11 +39,13 @@ import Testing
         #expect(purchase.type == .nonConsumable)
         #expect(!purchase.isFamilyShared && !purchase.isUpgraded)
         #expect(purchase.signedDate == Minted.instant)
-        let other = try minter.mint(.transaction, setting: [
-            "type": .string("Rental"), "inAppOwnershipType": .string("FAMILY_SHARED"), "isUpgraded": .boolean(true),
-            "revocationDate": .integer(1_600_000_000_000), "expiresDate": .integer(1_700_000_000_000),
-            "originalTransactionId": .string("9"),
-        ])
+        let other = try minter.mint(
+            .transaction,
+            setting: [
+                "type": .string("Rental"), "inAppOwnershipType": .string("FAMILY_SHARED"), "isUpgraded": .boolean(true),
+                "revocationDate": .integer(1_600_000_000_000), "expiresDate": .integer(1_700_000_000_000),
+                "originalTransactionId": .string("9"),
+            ])
         let second = try verifier.verifyTransaction(other, now: nil).purchase
         #expect(second.type == .unknown("Rental"))
         #expect(second.isFamilyShared && second.isUpgraded)
@@ -59,9 +63,11 @@ import Testing
     }
 
     @Test func `renewal info proves the state of a subscription`() throws {
-        let jws = try minter.mint(.renewalInfo, setting: [
-            "gracePeriodExpiresDate": .integer(1_700_000_000_000), "isInBillingRetryPeriod": .boolean(true),
-        ])
+        let jws = try minter.mint(
+            .renewalInfo,
+            setting: [
+                "gracePeriodExpiresDate": .integer(1_700_000_000_000), "isInBillingRetryPeriod": .boolean(true),
+            ])
         let renewal = try verifier.verifyRenewalInfo(jws, now: nil).renewal
         #expect(renewal.originalTransactionID == "410000000000020")
         #expect(renewal.productID == "com.example.calculator.yearly")
@@ -75,7 +81,8 @@ import Testing
         let result = try verifier.verifyNotification(minter.mint(.notification), now: nil)
         #expect(result.notification.payload.notificationType == .known(.didRenew))
         #expect(result.notification.payload.data?.status == .known(.active))
-        #expect(try result.transaction?.purchase.originalTransactionID == result.renewalInfo?.renewal.originalTransactionID)
+        #expect(
+            try result.transaction?.purchase.originalTransactionID == result.renewalInfo?.renewal.originalTransactionID)
         #expect(result.appTransaction == nil)
     }
 
@@ -87,14 +94,18 @@ import Testing
             data["bundleId"] = .string(bundleID)
             data["environment"] = .string("Production")
             data["signedAppTransactionInfo"] = .string(String(decoding: app, as: UTF8.self))
-            return try minter.mint(.notification, setting: [
-                "notificationType": .string("RESCIND_CONSENT"), "data": .null, "appData": .object(data),
-            ])
+            return try minter.mint(
+                .notification,
+                setting: [
+                    "notificationType": .string("RESCIND_CONSENT"), "data": .null, "appData": .object(data),
+                ])
         }
         let result = try verifier.verifyNotification(notification(bundleID: "com.example.calculator"), now: nil)
         #expect(result.appTransaction?.payload.appTransactionID == "704000000000000001")
         let anyApp = try Minted.verifier(app: AppIdentity())
-        #expect(rejection { try anyApp.verifyNotification(notification(bundleID: "com.example.other"), now: nil) }?.code == .wrongApp)
+        #expect(
+            rejection { try anyApp.verifyNotification(notification(bundleID: "com.example.other"), now: nil) }?.code
+                == .wrongApp)
     }
 
     @Test func `a token for purchases outside names its environment by its prefix`() throws {
@@ -103,14 +114,18 @@ import Testing
             token["externalPurchaseId"] = .string(id)
             token["bundleId"] = .string("com.example.calculator")
             token["appAppleId"] = .integer(828_838_134)
-            return try minter.mint(.notification, setting: [
-                "notificationType": .string("EXTERNAL_PURCHASE_TOKEN"), "data": .null,
-                "externalPurchaseToken": .object(token),
-            ])
+            return try minter.mint(
+                .notification,
+                setting: [
+                    "notificationType": .string("EXTERNAL_PURCHASE_TOKEN"), "data": .null,
+                    "externalPurchaseToken": .object(token),
+                ])
         }
         let id = "b2158121-7af9-49d4-9561-1f588205523e"
         #expect(try verifier.verifyNotification(notification(id), now: nil).notification.environment == .production)
-        #expect(rejection { try verifier.verifyNotification(notification("SANDBOX_" + id), now: nil) }?.code == .wrongEnvironment)
+        #expect(
+            rejection { try verifier.verifyNotification(notification("SANDBOX_" + id), now: nil) }?.code
+                == .wrongEnvironment)
     }
 
     @Test func `a device recognises what was signed for it`() throws {
@@ -125,7 +140,9 @@ import Testing
         let nonce = try #require(UUID(uuidString: "48C8B92D-CE0D-4229-BEDF-E61B4F9CFC92"))
         let device = try #require(UUID(uuidString: "7EDEA87D-98F0-42D0-9682-49CA81022F73"))
         let hash = DeviceVerification.hash(nonce: nonce, deviceVerificationID: device)
-        #expect(ParsedCertificate.hexadecimal(hash) == "303CB59B8D9F33694147F8FCC8AD2CB6BBB71FE5907C76B82C34797DD412BF11085A26CCECCEBA177963293D6A7FBC63")
+        #expect(
+            ParsedCertificate.hexadecimal(hash)
+                == "303CB59B8D9F33694147F8FCC8AD2CB6BBB71FE5907C76B82C34797DD412BF11085A26CCECCEBA177963293D6A7FBC63")
     }
 
     @Test(arguments: ["AAAA", "no base64", ""])

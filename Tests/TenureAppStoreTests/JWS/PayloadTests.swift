@@ -21,7 +21,9 @@ import Testing
             case .instant: .integer(1_700_000_000_000 + Int64(number))
             case .boolean: .boolean(true)
             case .object(let fields):
-                .object(JSONObject(members: fields.map { .init(name: $0.name, value: self.value(for: $0, number: number + 1)) }))
+                .object(
+                    JSONObject(
+                        members: fields.map { .init(name: $0.name, value: self.value(for: $0, number: number + 1)) }))
             case .list(let shape): .array([value(shape), value(shape)])
             }
         }
@@ -41,15 +43,25 @@ import Testing
     @Test(arguments: [JWSKind.appTransaction, .transaction, .renewalInfo])
     func `every field of the table is read`(kind: JWSKind) throws {
         var payload = JSONObject()
-        for (number, field) in kind.fields.enumerated() { payload[field.name] = value(for: field, number: number * 100) }
+        for (number, field) in kind.fields.enumerated() {
+            payload[field.name] = value(for: field, number: number * 100)
+        }
         payload[kind == .appTransaction ? "receiptType" : "environment"] = .string("Production")
         let jws = try minter.mint(payload: payload)
         let (read, json): (Any, JSONObject) =
             switch kind {
             case .appTransaction:
-                try { let p = try verifier.verifyAppTransaction(jws, now: nil).payload; return (p, p.json) }()
-            case .transaction: try { let p = try verifier.verifyTransaction(jws, now: nil).payload; return (p, p.json) }()
-            default: try { let p = try verifier.verifyRenewalInfo(jws, now: nil).payload; return (p, p.json) }()
+                try {
+                    let p = try verifier.verifyAppTransaction(jws, now: nil).payload; return (p, p.json)
+                }()
+            case .transaction:
+                try {
+                    let p = try verifier.verifyTransaction(jws, now: nil).payload; return (p, p.json)
+                }()
+            default:
+                try {
+                    let p = try verifier.verifyRenewalInfo(jws, now: nil).payload; return (p, p.json)
+                }()
             }
         #expect(absent(in: read) == [])
         #expect(json == payload)
@@ -62,7 +74,9 @@ import Testing
             let fields = try #require(JWSKind.notification.fields.first { $0.name == part })
             guard case .object(var object) = value(for: fields, number: 0) else { continue }
             if object["environment"] != nil { object["environment"] = .string("Production") }
-            for name in ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"] { object[name] = nil }
+            for name in ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"] {
+                object[name] = nil
+            }
             var payload = JSONObject()
             payload["notificationType"] = .string("TEST")
             payload["subtype"] = .string("INITIAL_BUY")
@@ -116,21 +130,25 @@ import Testing
     }
 
     @Test func `absent and null are the same, and empty is something else`() throws {
-        let jws = try minter.mint(payload: {
-            var payload = try minter.payload(of: .transaction)
-            payload["storefront"] = .null
-            payload["currency"] = .string("")
-            payload["price"] = nil
-            return payload
-        }())
+        let jws = try minter.mint(
+            payload: {
+                var payload = try minter.payload(of: .transaction)
+                payload["storefront"] = .null
+                payload["currency"] = .string("")
+                payload["price"] = nil
+                return payload
+            }())
         let payload = try verifier.verifyTransaction(jws, now: nil).payload
         #expect(payload.storefront == nil && payload.currency == "" && payload.price == nil)
     }
 
     @Test func `unknown values and fields are kept`() throws {
-        let jws = try minter.mint(.transaction, setting: [
-            "inAppOwnershipType": .string("ASSIGNED"), "revocationReason": .integer(7), "new": .array([.number("1.50")]),
-        ])
+        let jws = try minter.mint(
+            .transaction,
+            setting: [
+                "inAppOwnershipType": .string("ASSIGNED"), "revocationReason": .integer(7),
+                "new": .array([.number("1.50")]),
+            ])
         let payload = try verifier.verifyTransaction(jws, now: nil).payload
         #expect(payload.inAppOwnershipType == .unknown("ASSIGNED"))
         #expect(payload.revocationReason == .unknown(7))

@@ -19,7 +19,8 @@ struct RealJWSTests {
         #expect(verified.payload.autoRenewStatus == .known(.on))
         #expect(verified.payload.recentSubscriptionStartDate != nil)
         #expect(verified.certificates.last?.fingerprint.hasPrefix("63343ABF") == true)
-        let production = AppStoreVerifier(app: AppIdentity(), trust: try TrustConfiguration(anchors: [.production: .apple]))
+        let production = AppStoreVerifier(
+            app: AppIdentity(), trust: try TrustConfiguration(anchors: [.production: .apple]))
         #expect(rejection { try production.verifyRenewalInfo(jws, now: nil) }?.code == .wrongEnvironment)
         let foreign = try fixtureVerifier()
         #expect(rejection { try foreign.verifyRenewalInfo(jws, now: nil) }?.code == .untrustedChain)
@@ -27,8 +28,11 @@ struct RealJWSTests {
 
     @Test func `Apple's own fixtures are verified under their root`() throws {
         let verifier = try fixtureVerifier()
-        #expect(try verifier.verifyTransaction(Real.jws("apple-fixtures/transactionInfo"), now: nil).environment == .sandbox)
-        #expect(try verifier.verifyRenewalInfo(Real.jws("apple-fixtures/renewalInfo"), now: nil).environment == .sandbox)
+        #expect(
+            try verifier.verifyTransaction(Real.jws("apple-fixtures/transactionInfo"), now: nil).environment == .sandbox
+        )
+        #expect(
+            try verifier.verifyRenewalInfo(Real.jws("apple-fixtures/renewalInfo"), now: nil).environment == .sandbox)
         let notification = try verifier.verifyNotification(Real.jws("apple-fixtures/testNotification"), now: nil)
         #expect(notification.notification.payload.notificationType == .known(.test))
     }

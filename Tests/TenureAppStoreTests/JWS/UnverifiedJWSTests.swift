@@ -23,7 +23,9 @@ import Testing
 
     @Test func `a retention messaging request is told from the others`() throws {
         var payload = JSONObject()
-        for name in ["originalTransactionId", "productId", "userLocale", "requestIdentifier"] { payload[name] = .string("x") }
+        for name in ["originalTransactionId", "productId", "userLocale", "requestIdentifier"] {
+            payload[name] = .string("x")
+        }
         payload["environment"] = .string("Production")
         let jws = try Minted.minter.mint(payload: payload)
         #expect(try UnverifiedJWS(jws).kind == .realtime)

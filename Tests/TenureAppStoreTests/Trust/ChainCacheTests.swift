@@ -27,7 +27,8 @@ import Testing
             }
             codes.append(try #require(found).code)
         }
-        #expect(codes == Array(repeating: .untrustedChain, count: 8) + Array(repeating: .tooManyUnknownSigners, count: 4))
+        #expect(
+            codes == Array(repeating: .untrustedChain, count: 8) + Array(repeating: .tooManyUnknownSigners, count: 4))
         // What was refused before is still refused for its own reason.
         let first = badPair(0)
         #expect(

@@ -10,9 +10,11 @@ import Testing
                 "C2B9B042DD57830E7D117DAC55AC8AE19407D38E41D88F3215BC3A890444A050",
                 "63343ABFB89A6A03EBB57E9B3F5FA7BE7C4F5C756F3017B3A8C488C3653E9179",
             ])
-        #expect(TrustAnchors.apple.summaries.map(\.serialNumber) == ["2", "1E0E5B58367A3E0", "2DC5FC88D2C54B95"].map {
-            $0.count.isMultiple(of: 2) ? $0 : "0" + $0
-        })
+        #expect(
+            TrustAnchors.apple.summaries.map(\.serialNumber)
+                == ["2", "1E0E5B58367A3E0", "2DC5FC88D2C54B95"].map {
+                    $0.count.isMultiple(of: 2) ? $0 : "0" + $0
+                })
     }
 
     @Test func `anchors come from DER and from PEM with several certificates`() throws {

@@ -82,7 +82,8 @@ import X509
     }
 
     @Test func `test chains are not trusted under Apple's roots`() {
-        #expect(rejection { try validate(Minted.authority.jws, anchors: .apple, purpose: .jws) }?.code == .untrustedChain)
+        #expect(
+            rejection { try validate(Minted.authority.jws, anchors: .apple, purpose: .jws) }?.code == .untrustedChain)
         #expect(
             rejection { try validate(Minted.authority.receipts, anchors: .apple, purpose: .receipt) }?.code
                 == .untrustedChain)
@@ -111,7 +112,8 @@ import X509
 
     @Test func `Xcode's certificate counts only where it is configured, byte by byte`() throws {
         let authority = Minted.authority
-        let local = try locallyTrusted(certificate: authority.xcodeJWS.der, anchors: authority.xcodeAnchors, purpose: .jws)
+        let local = try locallyTrusted(
+            certificate: authority.xcodeJWS.der, anchors: authority.xcodeAnchors, purpose: .jws)
         #expect(local.isLocal && local.certificates.count == 1)
         let other = try TestAuthority.xcodeCertificate(seed: "another Mac")
         #expect(

@@ -1,5 +1,5 @@
 /// Something that the App Store gave out, recognised by its own bytes. Nothing is verified by that.
-public enum Artifact: Sendable, Hashable {
+public enum AppStoreArtifact: Sendable, Hashable {
     case jws(UnverifiedJWS, bytes: [UInt8])
     /// An app receipt, in BER or DER.
     case receipt([UInt8])

@@ -1,0 +1,49 @@
+import Foundation
+import TenureAPI
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Talks to the service as an app does.
+struct DemoClient {
+    let port: Int
+
+    struct Refusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    func sync(_ customer: DemoCustomer) async throws -> CustomerResponse {
+        guard let url = URL(string: "http://127.0.0.1:\(port)/v1/sync") else { throw Refusal(description: "no such port") }
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.httpBody = Data(body(of: customer))
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
+            throw Refusal(description: String(decoding: data, as: UTF8.self))
+        }
+        return try JSONDecoder().decode(CustomerResponse.self, from: data)
+    }
+
+    private func body(of customer: DemoCustomer) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.key("deviceVerificationID")
+            writer.value(customer.deviceVerificationID.uuidString)
+            if let appTransaction = customer.appTransaction {
+                writer.key("appTransaction")
+                writer.value(String(decoding: appTransaction, as: UTF8.self))
+            }
+            if let receipt = customer.receipt {
+                writer.key("receipt")
+                writer.value(Data(receipt).base64EncodedString())
+            }
+            if let transactions = customer.transactions {
+                writer.key("transactions")
+                writer.value(transactions.map { String(decoding: $0, as: UTF8.self) })
+            }
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import Logging
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureServer
+
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Run the service with an invented app, and let customers of every era come.",
+        discussion: """
+            Everything lies in one folder: a policy to play with, a test authority, and the record. The customers' \
+            artifacts are signed by that authority and sent over HTTP, and each decision is told as a sentence. Then \
+            the service goes on until Ctrl-C; the next run finds its customers again.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Where everything lies.", valueName: "dir"))
+    var folder = "var"
+
+    @Option(help: "The port to listen on; 0 for any free one.")
+    var port = 8080
+
+    @Flag(help: "Stop after the customers have come.")
+    var once = false
+
+    func run() async throws {
+        try await reportingErrors {
+            let folder = DemoFolder(path: self.folder)
+            try folder.prepare()
+            let authority = try folder.authority()
+            var configuration = ServiceConfiguration(
+                databasePath: folder.database, policy: try ServiceConfiguration.readPolicy(at: folder.policy))
+            configuration.port = port
+            let anchors = try authority.anchors
+            configuration.anchors = [.production: anchors, .sandbox: anchors]
+            var logger = Logger(label: "tenure", factory: StreamLogHandler.standardError)
+            logger.logLevel = .warning
+
+            let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
+            let once = once
+            let serving = Task { [configuration, logger] in
+                try await serve(configuration: configuration, logger: logger) { port in
+                    await visit(port: port, customers: customers, folder: folder, once: once)
+                }
+            }
+            try await serving.value
+        }
+    }
+}
+
+/// Lets the customers come, tells what each may use, and says how to go on.
+private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder, once: Bool) async {
+    let terminal = Terminal.standardOutput
+    let client = DemoClient(port: port)
+    terminal.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
+    for customer in customers {
+        do {
+            let answer = try await client.sync(customer)
+            terminal.write("\(terminal.styled(customer.name, .bold)): \(customer.story)")
+            for (name, entitlement) in answer.entitlements.sorted(by: { $0.key > $1.key }) {
+                let outcome = terminal.styled(entitlement.outcome.rawValue, entitlement.outcome.style)
+                terminal.write("  \(name) \(outcome): \(entitlement.sentence)")
+            }
+            terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
+        } catch {
+            Terminal.standardError.write("error: \(customer.name) could not be synced: \(error)")
+        }
+    }
+    if once {
+        kill(getpid(), SIGTERM)
+        return
+    }
+    terminal.write(
+        """
+        The policy is \(folder.policy): change it, start again, and see whose answer changes.
+        The authority is \(folder.authorityPath): `tenure mint app-transaction --authority \(folder.authorityPath)` signs more customers.
+        Ctrl-C stops the service; the next run finds these customers again.
+        """)
+}

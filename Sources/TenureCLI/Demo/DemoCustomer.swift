@@ -1,0 +1,104 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+/// An invented customer, with what the App Store would have signed for them.
+struct DemoCustomer: Sendable {
+    let name: String
+    let story: String
+    let deviceVerificationID: UUID
+    var appTransaction: [UInt8]?
+    var receipt: [UInt8]?
+    var transactions: [[UInt8]]?
+
+    /// The same people in every run.
+    static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {
+        var cast = Cast(app: app, authority: authority, now: now)
+        return try [
+            cast.customer("Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37", "2014-05-01T10:00:00Z"),
+            cast.customer(
+                "Boris", "bought it in March 2026 on his Mac, as version 1.9", build: "1.9", "2026-03-05T10:00:00Z",
+                platform: "macOS"),
+            cast.customer(
+                "Chen", "paid the old price two hours after the change, and got the new build", build: "120",
+                "2026-10-01T18:00:00Z"),
+            cast.customer("Dana", "got the free app last week", build: "121", "2026-11-14T10:00:00Z"),
+            cast.customer(
+                "Emre", "got the free app too, and subscribes", build: "121", "2026-11-14T11:00:00Z", subscribes: true),
+            cast.customer(
+                "Fay", "bought it in 2024 and had her money back", build: "88", "2024-02-01T10:00:00Z",
+                refunded: "2024-02-03T10:00:00Z"),
+            cast.ownerOfOldReceipt("Gus", "has nothing but a receipt of 2012, which knows no version"),
+            cast.customer(
+                "Hana", "tests the app in TestFlight, where every version is \"1.0\"", build: "1.0", "2013-08-01T07:00:00Z",
+                environment: .sandbox),
+        ]
+    }
+}
+
+private struct Cast {
+    let app: Policy.App
+    let authority: TestAuthority
+    let now: Date
+    private var count: UInt8 = 0
+
+    init(app: Policy.App, authority: TestAuthority, now: Date) {
+        self.app = app
+        self.authority = authority
+        self.now = now
+    }
+
+    mutating func customer(
+        _ name: String, _ story: String, build: String, _ bought: String, platform: String = "iOS",
+        subscribes: Bool = false, refunded: String? = nil, environment: AppStoreEnvironment = .production
+    ) throws -> DemoCustomer {
+        let minted = next(environment)
+        let minter = JWSMinter(authority: authority, app: minted, signedAt: now)
+        let id = "7040000000000000\(10 + count)"
+        var fields = try minter.payload(of: .appTransaction)
+        for (field, value) in [
+            ("appTransactionId", id), ("originalApplicationVersion", build), ("originalPurchaseDate", bought),
+            ("originalPlatform", platform), ("revocationDate", refunded ?? ""),
+        ] {
+            fields = try JWSKind.appTransaction.setting(field, to: value, in: fields)
+        }
+        var customer = DemoCustomer(
+            name: name, story: story, deviceVerificationID: minted.deviceVerificationID,
+            appTransaction: try minter.mint(payload: fields), transactions: [])
+        if subscribes {
+            var purchase = try minter.payload(of: .transaction)
+            for (field, value) in [
+                ("appTransactionId", id), ("productId", "com.example.calculator.yearly"),
+                ("type", "Auto-Renewable Subscription"), ("purchaseDate", "2026-11-14T11:05:00Z"),
+                ("expiresDate", "2027-11-14T11:05:00Z"), ("transactionId", "4100000000000\(10 + count)"),
+                ("originalTransactionId", "4100000000000\(10 + count)"),
+            ] {
+                purchase = try JWSKind.transaction.setting(field, to: value, in: purchase)
+            }
+            customer.transactions = [try minter.mint(payload: purchase)]
+        }
+        return customer
+    }
+
+    mutating func ownerOfOldReceipt(_ name: String, _ story: String) throws -> DemoCustomer {
+        let minted = next(.production)
+        let signed = Date(written: "2012-10-03T09:00:00Z") ?? now
+        let minter = ReceiptMinter(authority: authority, app: minted, signedAt: signed)
+        let receipt = try minter.mint { draft in
+            try draft.set("original_application_version", to: "")
+            try draft.set("original_purchase_date", to: "2012-10-01T09:00:00Z")
+            try draft.set("download_id", to: "50000000000001")
+            draft.purchases = []
+        }
+        return DemoCustomer(
+            name: name, story: story, deviceVerificationID: minted.deviceVerificationID, receipt: receipt, transactions: [])
+    }
+
+    private mutating func next(_ environment: AppStoreEnvironment) -> MintedApp {
+        count += 1
+        return MintedApp(
+            bundleID: app.bundleID, appAppleID: app.appleID ?? 0, environment: environment,
+            deviceVerificationID: UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, count)))
+    }
+}

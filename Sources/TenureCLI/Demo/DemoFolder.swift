@@ -1,0 +1,68 @@
+import Foundation
+import TenureMint
+
+/// The folder of a demonstration: what is missing is made, what is there is kept.
+struct DemoFolder {
+    let path: String
+
+    var policy: String { path + "/policy.yaml" }
+    var database: String { path + "/tenure.sqlite" }
+    var authorityPath: String { path + "/authority" }
+
+    /// Throws one clear line where the folder cannot be written.
+    func prepare() throws {
+        let files = FileManager.default
+        do {
+            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw CommandError("the folder `\(path)` cannot be made; choose another by --folder, or make it writable")
+        }
+        guard files.isWritableFile(atPath: path) else {
+            throw CommandError("the folder `\(path)` cannot be written; choose another by --folder, or make it writable")
+        }
+        if !files.fileExists(atPath: policy) { try OutputFile(path: policy).write(Array(Self.samplePolicy.utf8)) }
+    }
+
+    /// Made once: what it signed stays good.
+    func authority() throws -> TestAuthority {
+        let folder = URL(fileURLWithPath: authorityPath)
+        if FileManager.default.fileExists(atPath: authorityPath + "/roots.pem") {
+            return try TestAuthority(directory: folder)
+        }
+        let authority = try TestAuthority()
+        try authority.save(to: folder)
+        return authority
+    }
+
+    /// An invented app that changed a few weeks ago.
+    static let samplePolicy = """
+        # Calculator was sold until October 2026. Since then it is free, and `everything` is bought inside.
+        # Change what you like, start again, and see whose answer changes.
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+
+        eras:                                  # oldest first; each runs until the next begins
+          - name: paid
+            model: paid
+          - name: freemium
+            model: free
+            begins:                            # inclusive: this build, this version, this instant belong to the new era
+              iOS:   { build: "120",   at: 2026-10-01T16:00:00Z }
+              macOS: { version: "2.0", at: 2026-10-02T16:00:00Z }
+            changeover: { from: -24h, until: +48h }   # price, storefronts and binary never change together
+
+        buildNumbers: increasing
+
+        entitlements:
+          everything:
+            products: [com.example.calculator.everything, com.example.calculator.yearly]
+            honours: [paid]                    # bought in this era: theirs for good
+          cloud:
+            products: [com.example.calculator.yearly]
+            honours:
+              - { era: paid, boughtSince: 2025-10-01, for: P1Y }   # recent buyers: a year from the change on
+
+        inDoubt: favourCustomer
+        testEnvironments: newCustomer
+
+        """
+}

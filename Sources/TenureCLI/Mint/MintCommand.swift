@@ -1,0 +1,242 @@
+import ArgumentParser
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+struct MintCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mint",
+        abstract: "Make App Store artifacts signed by a test authority of your own.",
+        discussion: """
+            Nobody trusts them unless told to: pass the authority's folder to --trust.
+
+            Example:
+              tenure mint authority ./authority
+              tenure mint app-transaction --authority ./authority --set originalApplicationVersion=37 --out early.jws
+              tenure inspect --trust ./authority early.jws
+            """,
+        subcommands: [
+            MintAuthorityCommand.self, MintAppTransactionCommand.self, MintTransactionCommand.self,
+            MintRenewalInfoCommand.self, MintNotificationCommand.self, MintReceiptCommand.self,
+        ]
+    )
+}
+
+struct MintAuthorityCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "authority",
+        abstract: "Make a test authority: its roots, certificates and private keys.",
+        discussion: """
+            With a seed, the keys for JWS are the same each time; those for receipts never are.
+
+            Example:
+              tenure mint authority ./authority
+            """
+    )
+
+    @Argument(help: "The folder to write; it is made if need be.")
+    var directory: String
+
+    @Option(help: ArgumentHelp("Makes the same keys for the same text.", valueName: "text"))
+    var seed: String?
+
+    @Flag(help: "Replace an authority that is there already: what it signed is then worth nothing.")
+    var force = false
+
+    func run() async throws {
+        try await reportingErrors {
+            let folder = URL(fileURLWithPath: directory)
+            let roots = folder.appendingPathComponent("roots.pem").path
+            guard force || !FileManager.default.fileExists(atPath: roots) else {
+                throw CommandError("`\(directory)` holds an authority already; choose another folder, or add --force")
+            }
+            do {
+                try TestAuthority(seed: seed).save(to: folder)
+            } catch let error as MintingError {
+                throw error
+            } catch {
+                throw CommandError("`\(directory)` cannot be written; check the folder and who may write to it")
+            }
+            Terminal.standardOutput.write("trust it by `--trust \(directory)`")
+        }
+    }
+}
+
+/// What all minted artifacts are made of.
+struct MintOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The folder of the authority that signs.", valueName: "dir"))
+    var authority: String
+
+    @Option(
+        name: .long, parsing: .singleValue,
+        help: ArgumentHelp(
+            "Sets a field by Apple's name (a receipt's by verifyReceipt's): dates as 2014-05-01, 2015-06-10T18:00:00Z or milliseconds; nothing behind the = removes it.",
+            valueName: "field=value"))
+    var set: [String] = []
+
+    @Option(help: ArgumentHelp("A JSON object to sign instead of the usual fields.", valueName: "file"))
+    var payload: String?
+
+    @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
+    var out: String?
+
+    @Option(help: "The environment it claims: production, sandbox or xcode.")
+    var environment: TrustOptions.EnvironmentName?
+
+    @Option(help: ArgumentHelp("The device it is made for (`AppStore.deviceVerificationID`).", valueName: "uuid"))
+    var deviceID: String?
+
+    func validate() throws {
+        for text in self.set where !text.contains("=") {
+            throw ValidationError("`\(text)` sets nothing; write it as field=value")
+        }
+        if let deviceID, UUID(uuidString: deviceID) == nil {
+            throw ValidationError("`\(deviceID)` is no UUID; write it as `AppStore.deviceVerificationID` has it")
+        }
+    }
+
+    var app: MintedApp {
+        MintedApp(
+            environment: environment?.environment ?? .production,
+            deviceVerificationID: deviceID.flatMap(UUID.init(uuidString:)) ?? MintedApp.device)
+    }
+
+    var settings: [(field: String, value: String)] {
+        self.set.map { text in
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+
+    func signer() throws -> TestAuthority {
+        try TestAuthority(directory: URL(fileURLWithPath: authority))
+    }
+
+    func payloadObject() throws -> JSONObject? {
+        guard let payload else { return nil }
+        let file = InputFile(path: payload)
+        do {
+            guard case .object(let object) = try JSONValue(parsing: file.bytes()) else {
+                throw CommandError("`\(file.name)` holds no JSON object; write the fields as {\"name\": value}")
+            }
+            return object
+        } catch let rejection as Rejection {
+            throw CommandError("`\(file.name)` is no JSON: \(rejection.detail)")
+        }
+    }
+
+    /// Mints a JWS as the options say.
+    func mint(_ kind: JWSKind) async throws {
+        try await reportingErrors {
+            let minter = JWSMinter(authority: try signer(), app: app, signedAt: Date())
+            var fields = try payloadObject() ?? minter.payload(of: kind)
+            for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
+            try OutputFile(path: out).write(minter.mint(payload: fields))
+        }
+    }
+}
+
+struct MintAppTransactionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app-transaction",
+        abstract: "Sign an app transaction: when and as which version somebody got the app.",
+        discussion: """
+            Example:
+              tenure mint app-transaction --authority ./authority --set originalApplicationVersion=37 \
+            --set originalPurchaseDate=2014-05-01 --out early.jws
+            """
+    )
+
+    @OptionGroup var options: MintOptions
+
+    func run() async throws { try await options.mint(.appTransaction) }
+}
+
+struct MintTransactionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "transaction",
+        abstract: "Sign a transaction: one purchase in the app.",
+        discussion: """
+            Example:
+              tenure mint transaction --authority ./authority --set productId=com.example.calculator.everything
+            """
+    )
+
+    @OptionGroup var options: MintOptions
+
+    func run() async throws { try await options.mint(.transaction) }
+}
+
+struct MintRenewalInfoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renewal-info",
+        abstract: "Sign renewal info: what happens next with a subscription.",
+        discussion: """
+            Example:
+              tenure mint renewal-info --authority ./authority --set gracePeriodExpiresDate=2027-01-05
+            """
+    )
+
+    @OptionGroup var options: MintOptions
+
+    func run() async throws { try await options.mint(.renewalInfo) }
+}
+
+struct MintNotificationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notification",
+        abstract: "Sign an App Store Server Notification, with what is nested in it.",
+        discussion: """
+            Example:
+              tenure mint notification --authority ./authority --set notificationType=DID_RENEW
+            """
+    )
+
+    @OptionGroup var options: MintOptions
+
+    func run() async throws { try await options.mint(.notification) }
+}
+
+struct MintReceiptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "receipt",
+        abstract: "Sign an app receipt.",
+        discussion: """
+            Example:
+              tenure mint receipt --authority ./authority --set original_application_version=37 \
+            --set in_app.0.product_id=com.example.calculator.everything --out receipt
+            """
+    )
+
+    enum Form: String, ExpressibleByArgument, CaseIterable {
+        case der, ber, base64
+    }
+
+    @OptionGroup var options: MintOptions
+
+    @Option(help: "How it is written: der as the App Store does, ber as Xcode does, or base64 of the usual one.")
+    var form: Form?
+
+    func run() async throws {
+        try await reportingErrors {
+            let minter = ReceiptMinter(authority: try options.signer(), app: options.app, signedAt: Date())
+            var draft = minter.draft
+            if let payload = try options.payloadObject() {
+                draft = ReceiptDraft()
+                try draft.set(payload)
+            }
+            for (field, value) in options.settings { try draft.set(field, to: value) }
+            var style = minter.style
+            switch form {
+            case .der: style.form = .der
+            case .ber: style.form = .ber
+            case .base64, nil: break
+            }
+            let receipt = try minter.mint(draft, style: style)
+            let isText = form == .base64 || (options.out == nil && form == nil)
+            try OutputFile(path: options.out).write(
+                isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
+        }
+    }
+}
