@@ -18,7 +18,7 @@ let package = Package(
                 .product(name: "TenurePolicyFile", package: "tenure"),
                 .product(name: "TenureMint", package: "tenure"),
             ],
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
         )
     ],
     swiftLanguageModes: [.v6]

@@ -44,7 +44,8 @@ public enum PolicyFile {
             throw PolicyFileError(mistakes: [
                 PolicyFileMistake(
                     file: fileName, line: 1, column: 1,
-                    message: "the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`")
+                    message:
+                        "the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`")
             ])
         }
         return (root, mistakes)

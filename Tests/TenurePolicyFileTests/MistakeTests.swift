@@ -107,9 +107,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "policy.yaml:1:1: the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`"),
-        ("# nothing\n", "policy.yaml:1:1: the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`"),
-        ("hello", "policy.yaml:1:1: `hello` cannot stand here; write keys and values, such as `app: { bundleID: com.example.calculator }`"),
+        (
+            "",
+            "policy.yaml:1:1: the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`"
+        ),
+        (
+            "# nothing\n",
+            "policy.yaml:1:1: the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`"
+        ),
+        (
+            "hello",
+            "policy.yaml:1:1: `hello` cannot stand here; write keys and values, such as `app: { bundleID: com.example.calculator }`"
+        ),
         (
             "{}",
             """
@@ -123,11 +132,13 @@ import Testing
         #expect(mistakes(text) == expected)
     }
 
-    private static let header = "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honours: [paid] } }\n"
+    private static let header =
+        "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honours: [paid] } }\n"
 
     @Test func `an unsaid promise about build numbers is asked for, unless the release list could not be read`() {
         let eras = "eras: [{ name: paid, model: paid }, { name: free, model: free, begins: { iOS: { build: 120 } } }]\n"
-        #expect(mistakes(Self.header + eras).hasPrefix("policy.yaml:1:1: whether build numbers on iOS ever began again"))
+        #expect(
+            mistakes(Self.header + eras).hasPrefix("policy.yaml:1:1: whether build numbers on iOS ever began again"))
         #expect(
             mistakes(Self.header + eras + "releases: builds.csv") == """
                 policy.yaml:4:11: the release list `builds.csv` cannot be read (no other file can be read from here); write its path relative to this file, or the releases themselves
@@ -142,7 +153,7 @@ import Testing
         #expect(
             mistakes(text, csv: csv) == """
                 policy.yaml:5:19: `owners` is unknown here; did you mean `owner`?
-                builds.csv:1:35: the column `Note` is unknown; write one of `platform`, `version`, `build`, `releasedAt` or `model`
+                builds.csv:1:34: the column `Note` is unknown; write one of `platform`, `version`, `build`, `releasedAt` or `model`
                 """)
         let rows = """
             Platform,Build,Released At,Model
@@ -170,10 +181,19 @@ import Testing
     @Test(arguments: [
         ("app: 1\n\tbundleID: x", "policy.yaml:2:1: a tab cannot indent YAML; use spaces"),
         ("a: 1\n---\nb: 2", "policy.yaml:2:1: a second document begins here; keep one in a file"),
-        ("a: &x 1\nb: *x", "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; write the value out where it belongs"),
-        ("b: *x", "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes"),
+        (
+            "a: &x 1\nb: *x",
+            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; write the value out where it belongs"
+        ),
+        (
+            "b: *x",
+            "policy.yaml:1:4: anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes"
+        ),
         ("a: \u{0}", "policy.yaml:1:4: the control character U+0000 cannot stand here; remove it"),
-        ("a: [1, 2", "policy.yaml:1:9: this is no YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before it"),
+        (
+            "a: [1, 2",
+            "policy.yaml:1:9: this is no YAML (did not find expected ',' or ']' while parsing a flow sequence); check the indentation, brackets and quotes before it"
+        ),
     ])
     func `what is no YAML for a policy is told in plain words`(_ text: String, _ expected: String) {
         #expect(mistakes(text) == expected)

@@ -45,10 +45,11 @@ enum Fuzz {
             arguments.insert(seeds.path, at: 1)
         }
         let limits = ["-rss_limit_mb=1024", "-timeout=10", "-max_len=\(chosen.maximumLength)", "-print_final_stats=1"]
-        arguments.insert(contentsOf: limits.filter { limit in
-            let flag = limit.prefix { $0 != "=" }
-            return !arguments.contains { $0.hasPrefix(flag + "=") }
-        }, at: 1)
+        arguments.insert(
+            contentsOf: limits.filter { limit in
+                let flag = limit.prefix { $0 != "=" }
+                return !arguments.contains { $0.hasPrefix(flag + "=") }
+            }, at: 1)
 
         var count = Int32(arguments.count)
         let storage = arguments.map { strdup($0) } + [nil]

@@ -111,8 +111,10 @@ struct World {
             answer["status"] = .number("0")
             answer["environment"] = .string("Production")
             answer["receipt"] = .object(try UnverifiedReceipt(receiptMinter.mint()).payload.verifyReceiptJSON)
-            let flat = #"{"status":21006,"receipt":{"bid":"com.example.calculator","bvrs":"1","transaction_id":"1","expires_date":"1595439548000"}}"#
-            let renewals = #"{"status":0,"is-retryable":1,"latest_receipt_info":[{"is_trial_period":"false","quantity":"1"}],"pending_renewal_info":[{"auto_renew_status":"1"}]}"#
+            let flat =
+                #"{"status":21006,"receipt":{"bid":"com.example.calculator","bvrs":"1","transaction_id":"1","expires_date":"1595439548000"}}"#
+            let renewals =
+                #"{"status":0,"is-retryable":1,"latest_receipt_info":[{"is_trial_period":"false","quantity":"1"}],"pending_renewal_info":[{"auto_renew_status":"1"}]}"#
             return [JSONValue.object(answer).bytes, Array(flat.utf8), Array(renewals.utf8)]
         }
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One pass over the bytes. Every read of the buffer is checked against its end.
 struct JSONParser {
     struct Mistake: Error {
@@ -7,23 +9,24 @@ struct JSONParser {
 
     private let buffer: UnsafeBufferPointer<UInt8>
     private var position = 0
-    private(set) var nodes: [JSONTape.Node]
+    private var nodes: [JSONTape.Node] = []
 
-    init(buffer: UnsafeBufferPointer<UInt8>, nodes: [JSONTape.Node]) {
+    init(buffer: UnsafeBufferPointer<UInt8>) {
         self.buffer = buffer
-        self.nodes = nodes
+        // More than a payload of the App Store has; a text of N bytes has at most N values.
+        nodes.reserveCapacity(min(64, buffer.count))
     }
 
-    /// The first mistake; nil where the whole text is one valid value.
-    mutating func parse() -> Mistake? {
+    /// The nodes of one valid value that is the whole text, or the first mistake.
+    mutating func parse() -> Result<[JSONTape.Node], Mistake> {
         do throws(Mistake) {
             skipBlanks()
             try parseValue(depth: 1)
             skipBlanks()
             guard position == buffer.count else { throw mistake("something follows the value") }
-            return nil
+            return .success(nodes)
         } catch {
-            return error
+            return .failure(error)
         }
     }
 
@@ -225,8 +228,10 @@ struct JSONParser {
         guard left.kind == .string, right.kind == .string else {
             return Array(text(of: left).utf8) == Array(text(of: right).utf8)
         }
-        guard left.end - left.start == right.end - right.start else { return false }
-        return slice(of: left).elementsEqual(slice(of: right))
+        let length = Int(left.end - left.start)
+        guard length == Int(right.end - right.start) else { return false }
+        guard let base = buffer.baseAddress else { return true }
+        return memcmp(base + Int(left.start), base + Int(right.start), length) == 0
     }
 
     private func slice(of node: JSONTape.Node) -> Slice<UnsafeBufferPointer<UInt8>> {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A JSON text, checked as a whole and read on demand: the bytes, and where each value stands in them.
 ///
 /// Strict as RFC 8259 and stricter: no duplicate names in an object (two readers could disagree on which counts), no
@@ -25,19 +27,17 @@ struct JSONTape: Sendable, Hashable {
     /// Throws `malformed` with the position of the first mistake.
     init(_ bytes: [UInt8]) throws(Rejection) {
         guard bytes.count < Int32.max else { throw Rejection(.tooLarge, "the JSON has \(bytes.count) bytes") }
-        var nodes: [Node] = []
-        nodes.reserveCapacity(64)
-        let mistake = bytes.withUnsafeBufferPointer { buffer in
-            var parser = JSONParser(buffer: buffer, nodes: nodes)
-            let mistake = parser.parse()
-            nodes = parser.nodes
-            return mistake
+        let parsed = bytes.withUnsafeBufferPointer { buffer in
+            var parser = JSONParser(buffer: buffer)
+            return parser.parse()
         }
-        if let mistake {
+        switch parsed {
+        case .success(let nodes):
+            self.bytes = bytes
+            self.nodes = nodes
+        case .failure(let mistake):
             throw Rejection(.malformed, "the JSON is invalid at byte \(mistake.position): \(mistake.reason)")
         }
-        self.bytes = bytes
-        self.nodes = nodes
     }
 
     var root: Int { 0 }
@@ -59,6 +59,14 @@ struct JSONTape: Sendable, Hashable {
         return bytes[Int(nodes[index].start)..<Int(nodes[index].end)]
     }
 
+    /// Whether the text of a node, which is as long as `wanted`, is `wanted`.
+    private func isText(_ node: Node, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress, let other = wanted.baseAddress else { return wanted.isEmpty }
+            return memcmp(base + Int(node.start), other, wanted.count) == 0
+        }
+    }
+
     /// The value under `name` in the object at `index`.
     func value(named name: StaticString, inObjectAt index: Int) -> Int? {
         guard index < nodes.count, nodes[index].kind == .object, name.hasPointerRepresentation else { return nil }
@@ -69,9 +77,7 @@ struct JSONTape: Sendable, Hashable {
             let node = nodes[member]
             let isWanted =
                 switch node.kind {
-                case .string:
-                    Int(node.end - node.start) == wanted.count
-                        && bytes[Int(node.start)..<Int(node.end)].elementsEqual(wanted)
+                case .string: node.end - node.start == Int32(wanted.count) && isText(node, wanted)
                 default: string(at: member).map { $0.utf8.elementsEqual(wanted) } ?? false
                 }
             if isWanted { return member + 1 }

@@ -50,7 +50,9 @@ struct LenientObject {
     /// `X_ms` where it is there; else `X`, with the name of the time zone, in milliseconds, or as RFC 3339.
     func date(_ name: String) throws(Rejection) -> Date? {
         if let milliseconds = try text(name + "_ms") {
-            guard let date = VerifyReceiptDate.date(fromMilliseconds: milliseconds) else { throw malformed(name + "_ms") }
+            guard let date = VerifyReceiptDate.date(fromMilliseconds: milliseconds) else {
+                throw malformed(name + "_ms")
+            }
             return date
         }
         guard let text = try text(name) else { return nil }

@@ -26,10 +26,11 @@ package enum ReceiptDate {
         return Date(timeIntervalSince1970: Double(seconds - offset) + fraction)
     }
 
-    /// What a person may write: RFC 3339, or milliseconds since 1970.
+    /// What a person may write: RFC 3339, `verifyReceipt`'s form, or milliseconds since 1970.
     package static func date(fromAnyText text: String) -> Date? {
         let bytes = Array(text.utf8)
-        return date(in: bytes, bytes.indices) ?? VerifyReceiptDate.date(fromMilliseconds: text)
+        return date(in: bytes, bytes.indices) ?? VerifyReceiptDate.date(fromText: text)
+            ?? VerifyReceiptDate.date(fromMilliseconds: text)
     }
 
     /// As Apple writes it: whole seconds, UTC. The year is limited to what four digits can say.

@@ -69,8 +69,9 @@ public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
 /// not supported: the app receipt replaced them with iOS 7.
 private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
     let beginning = bytes.lazy.filter { !$0.isASCIIWhitespace }.prefix(14)
-    guard beginning.starts(with: "{\"signature\"".utf8) || beginning.starts(with: "{\"purchase-inf".utf8)
-        || beginning.starts(with: "{signature=".utf8)
+    guard
+        beginning.starts(with: "{\"signature\"".utf8) || beginning.starts(with: "{\"purchase-inf".utf8)
+            || beginning.starts(with: "{signature=".utf8)
     else { return }
     // A JSON object has a colon there.
     guard !bytes.prefix(64).contains(UInt8(ascii: ":")) else { return }

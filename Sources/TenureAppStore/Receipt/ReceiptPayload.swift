@@ -1,5 +1,5 @@
-public import Foundation
 import Crypto
+public import Foundation
 
 /// What an app receipt says: the attributes that have a meaning here, read, and all of them as they came.
 ///

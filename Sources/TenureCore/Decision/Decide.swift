@@ -86,11 +86,12 @@ private struct Judge {
             return decision(on: entitlement, .granted, until: until, findings: findings, rights: rights)
         }
 
-        if let eras { findings.append(eras.finding) }
+        findings.append(eras?.finding ?? .noHonours)
         let productsMatter = !entitlement.products.isEmpty
         let purchasesAreKnown = evidence.purchasesAreComplete || !productsMatter
-        if productsMatter, products.refusals.isEmpty, evidence.purchasesAreComplete { findings.append(.noPurchase) }
-        findings += products.refusals
+        let refusals = findings.count
+        appendRefusals(on: entitlement, to: &findings)
+        if productsMatter, findings.count == refusals, evidence.purchasesAreComplete { findings.append(.noPurchase) }
         if !purchasesAreKnown { findings.append(.purchasesIncomplete) }
         if let support { findings.append(support.finding) }
         if let promised { findings.append(promised.finding) }
@@ -127,7 +128,8 @@ private struct Judge {
 
     private func note(_ answer: SourceAnswer, of source: EraSource, in rights: inout [EraRight]) {
         guard case .gives(let until, _) = answer, evidence.environment.isProduction else { return }
-        rights.append(EraRight(acquisition: source.acquisition.key, until: until))
+        let right = EraRight(acquisition: source.acquisition.key, until: until)
+        if rights.isEmpty { rights = [right] } else { rights.append(right) }
     }
 
     /// Rule I.
@@ -144,22 +146,28 @@ private struct Judge {
         }
     }
 
-    /// The best purchase, and why the others do not give.
+    /// The purchase that gives longest.
     private func productAnswer(on entitlement: Entitlement) -> ProductAnswer {
         var result = ProductAnswer()
         for product in entitlement.products {
             for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
                 let answer = evidence.purchases[index].answer(as: product, at: index, now: now)
-                guard case .gives = answer else {
-                    result.refusals.append(answer.finding)
-                    continue
-                }
+                guard case .gives = answer else { continue }
                 if let known = result.best, !answer.isBetter(than: known) { continue }
                 result.best = answer
                 result.giving = index
             }
         }
         return result
+    }
+
+    /// Why none of the purchases gives.
+    private func appendRefusals(on entitlement: Entitlement, to findings: inout [Finding]) {
+        for product in entitlement.products {
+            for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
+                findings.append(evidence.purchases[index].answer(as: product, at: index, now: now).finding)
+            }
+        }
     }
 
     private func supportAnswer(on entitlement: Entitlement) -> SourceAnswer? {
@@ -197,8 +205,9 @@ private struct Judge {
         settlements: [Settlement] = [], rights: [EraRight] = []
     ) -> Decision {
         Decision(
-            entitlement: entitlement.name, outcome: outcome, until: until, findings: findings + notes, context: context,
-            settlements: settlements, eraRights: rights)
+            entitlement: entitlement.name, outcome: outcome, until: until,
+            findings: notes.isEmpty ? findings : findings + notes, context: context, settlements: settlements,
+            eraRights: rights)
     }
 }
 
@@ -206,7 +215,6 @@ private struct ProductAnswer {
     var best: SourceAnswer?
     /// The place of the purchase that gives longest.
     var giving: Int?
-    var refusals: [Finding] = []
 }
 
 extension Finding {

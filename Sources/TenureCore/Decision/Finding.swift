@@ -10,6 +10,8 @@ enum Finding: Sendable, Hashable {
     case eraNotHonoured(EraSet)
     /// Some eras honour it and some do not, and `inDoubt` decided.
     case inDoubt(honoured: EraSet, others: EraSet)
+    /// The entitlement honours no era: how the app was acquired is no source of it.
+    case noHonours
     /// The evidence meets no boundary of the policy.
     case nothingToCompare
     /// No artifact says how the app was acquired.

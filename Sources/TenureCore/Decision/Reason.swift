@@ -45,6 +45,7 @@ public struct Reason: Sendable {
         case .eraNotHonoured(let eras): ("eraNotHonoured", [("eras", names(eras))])
         case .inDoubt(let honoured, let others):
             ("inDoubt", [("honoured", names(honoured)), ("others", names(others))])
+        case .noHonours: ("noHonours", [])
         case .nothingToCompare: ("nothingToCompare", [])
         case .noAcquisition: ("noAcquisition", [])
         case .outsideWindow(let era): ("outsideWindow", [("era", name(era))])

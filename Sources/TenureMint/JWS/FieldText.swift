@@ -46,13 +46,15 @@ extension FieldDescription {
         switch shape {
         case .text: return .string(text)
         case .integer:
-            guard Int64(text) != nil else { throw MintingError("`\(name)` is an integer, and `\(text)` is none") }
-            return .number(text)
+            guard let value = Int64(text) else { throw MintingError("`\(name)` is an integer, and `\(text)` is none") }
+            return .integer(value)
         case .instant:
-            if let number = Double(text), number.isFinite { return .number(text) }
+            // As it is written: a fraction or an endless number may be what is to be minted.
+            if case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) { return .number(digits) }
             guard let date = Date(written: text) else {
                 throw MintingError(
-                    "`\(name)` is an instant: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970")
+                    "`\(name)` is an instant: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                )
             }
             return .instant(date)
         case .boolean:

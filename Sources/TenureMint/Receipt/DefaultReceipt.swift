@@ -75,7 +75,8 @@ extension ReceiptMinter {
     }
 
     private var nonConsumable: ReceiptDraft {
-        var purchase = self.purchase("\(app.bundleID).everything", transactionID: "410000000000001", at: Self.everythingPurchase)
+        var purchase = self.purchase(
+            "\(app.bundleID).everything", transactionID: "410000000000001", at: Self.everythingPurchase)
         purchase[.productType] = .number(0)
         return purchase
     }

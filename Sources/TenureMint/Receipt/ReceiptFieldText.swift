@@ -12,7 +12,8 @@ extension ReceiptDraft {
         let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if path.first == ReceiptAttribute.inAppPurchase.name {
             guard path.count == 3, let index = Int(path[1]), index >= 0 else {
-                throw MintingError("write `\(name)` as `in_app.0.product_id`: the purchase by number, then its attribute")
+                throw MintingError(
+                    "write `\(name)` as `in_app.0.product_id`: the purchase by number, then its attribute")
             }
             var all = purchases
             guard index <= all.count else {
@@ -34,7 +35,9 @@ extension ReceiptDraft {
     private mutating func set(_ json: JSONObject, inApp: Bool) throws(MintingError) {
         for member in json.members {
             // The other two spellings of a date.
-            if member.name.hasSuffix("_ms") || member.name.hasSuffix("_pst"), json[member.name.dateName] != nil { continue }
+            if member.name.hasSuffix("_ms") || member.name.hasSuffix("_pst"), json[member.name.dateName] != nil {
+                continue
+            }
             switch member.value {
             case .array(let elements) where member.name == ReceiptAttribute.inAppPurchase.name && !inApp:
                 var all: [ReceiptDraft] = []
@@ -66,7 +69,8 @@ extension ReceiptDraft {
         } else {
             let names = ReceiptAttribute.allCases.filter { $0.isInApp == inApp }.map(\.name)
             throw MintingError(
-                "there is no attribute `\(name)`; the attributes here are \(names.joined(separator: ", ")) and `attribute_N`")
+                "there is no attribute `\(name)`; the attributes here are \(names.joined(separator: ", ")) and `attribute_N`"
+            )
         }
     }
 }

@@ -102,7 +102,8 @@ struct CaseReader {
     private mutating func proof(_ fields: Fields, now: Date) -> AppProof {
         let kind = fields["kind"].flatMap { $0.word(&reading, of: ProofKind.self) } ?? .appTransaction
         let id: AcquisitionID? =
-            text(fields["appTransactionID"]).map { .appTransaction($0) } ?? text(fields["downloadID"]).map { .download($0) }
+            text(fields["appTransactionID"]).map { .appTransaction($0) }
+            ?? text(fields["downloadID"]).map { .download($0) }
         // Receipts name no platform.
         var platform: Platform? = kind == .receipt ? nil : .iOS
         if let part = fields["originalPlatform"] { platform = part.isNone ? nil : part.platform(&reading) }
@@ -128,7 +129,9 @@ struct CaseReader {
             } else {
                 expires == nil ? .nonConsumable : .autoRenewable
             }
-        guard let productID = fields["productID"]?.name(&reading, example: "com.example.calculator.yearly") else { return nil }
+        guard let productID = fields["productID"]?.name(&reading, example: "com.example.calculator.yearly") else {
+            return nil
+        }
         return Purchase(
             transactionID: id,
             originalTransactionID: text(fields["originalTransactionID"]),
@@ -192,7 +195,8 @@ struct CaseReader {
                 let policy = policies.policy(with: given?["policy"], at: part.position, &reading, releaseList)
             else { continue }
             let evidence = Evidence(environment: .production, app: givenApp, purchasesAreComplete: true)
-            let rights = decide(evidence, under: policy, at: givenNow).first { $0.entitlement == entitlement }?.eraRights ?? []
+            let rights =
+                decide(evidence, under: policy, at: givenNow).first { $0.entitlement == entitlement }?.eraRights ?? []
             if rights.isEmpty {
                 reading.report(
                     "no era gives `\(entitlement)` here, so nothing was promised; correct `given`", at: part.position)
@@ -211,7 +215,8 @@ struct CaseReader {
     private mutating func expectations(_ part: Part) -> [PolicyCase.Expectation] {
         guard case .mapping(let entries) = part.node.content, !entries.isEmpty else {
             reading.report(
-                "nothing is expected here; write an outcome for an entitlement, such as `everything: granted`", at: part.position)
+                "nothing is expected here; write an outcome for an entitlement, such as `everything: granted`",
+                at: part.position)
             return []
         }
         return entries.compactMap { expectation(Part($0, under: part.path), of: $0.key) }
@@ -241,7 +246,9 @@ struct CaseReader {
     private mutating func texts(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.name(&reading, example: "changeover")].compactMap { $0 } }
-        return (part.elements(&reading, example: "[changeover]") ?? []).compactMap { $0.name(&reading, example: "changeover") }
+        return (part.elements(&reading, example: "[changeover]") ?? []).compactMap {
+            $0.name(&reading, example: "changeover")
+        }
     }
 
     private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part?) -> [Word]
@@ -253,37 +260,6 @@ struct CaseReader {
     private func overlay(_ part: Part?, on base: DocumentNode?) -> DocumentNode? {
         guard let part else { return base }
         return base?.overlaid(with: part.node) ?? part.node
-    }
-}
-
-/// The policies of a file of cases: one document, and what each case lays over it.
-struct PolicyOverlays {
-    let base: DocumentNode?
-    private var unchanged: Policy?
-
-    init(base: DocumentNode?) {
-        self.base = base
-    }
-
-    mutating func policy(
-        with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,
-        _ releaseList: (String) throws -> [UInt8]
-    ) -> Policy? {
-        if overlay == nil, let unchanged { return unchanged }
-        guard let document = overlay.map({ base?.overlaid(with: $0.node) ?? $0.node }) ?? base else {
-            reading.report(
-                "there is no policy to try; write `policy` at the top, or name a policy file",
-                at: position)
-            return nil
-        }
-        do {
-            let policy = try PolicyReader.read(document, mistakes: [], releaseList: releaseList)
-            if overlay == nil { unchanged = policy }
-            return policy
-        } catch {
-            reading.add(error.mistakes, breaking: [])
-            return nil
-        }
     }
 }
 

@@ -62,7 +62,8 @@ public struct CaseResult: Sendable {
             guard let decision = decided.first(where: { $0.entitlement == expectation.entitlement }) else {
                 let known = decided.map(\.entitlement)
                 differences.append(
-                    "there is no entitlement `\(expectation.entitlement)`; \(Spelling.advice(for: expectation.entitlement, among: known))")
+                    "there is no entitlement `\(expectation.entitlement)`; \(Spelling.advice(for: expectation.entitlement, among: known))"
+                )
                 continue
             }
             differences += expectation.differences(from: decision)

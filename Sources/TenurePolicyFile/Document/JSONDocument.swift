@@ -158,7 +158,11 @@ struct JSONDocument {
             let unit = try hexadecimal()
             // A character beyond U+FFFF is a pair of surrogates.
             if (0xD800...0xDBFF).contains(unit) {
-                guard advance() == "\\", advance() == "u" else { throw failure("half of a surrogate pair stands alone") }
+                guard rest.starts(with: "\\u".unicodeScalars) else {
+                    throw failure("half of a surrogate pair stands alone")
+                }
+                advance()
+                advance()
                 let low = try hexadecimal()
                 guard (0xDC00...0xDFFF).contains(low),
                     let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
@@ -168,7 +172,9 @@ struct JSONDocument {
             guard let scalar = Unicode.Scalar(unit) else { throw failure("half of a surrogate pair stands alone") }
             return scalar
         case let scalar?:
-            guard let result = Self.escapes[scalar] else { throw unexpected(insteadOf: "an escape of JSON, such as `\\\\`") }
+            guard let result = Self.escapes[scalar] else {
+                throw unexpected(insteadOf: "an escape of JSON, such as `\\\\`")
+            }
             advance()
             return result
         case nil:

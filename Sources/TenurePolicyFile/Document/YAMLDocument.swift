@@ -17,7 +17,7 @@ struct YAMLDocument {
     }
 
     /// More repeated keys than this are not reported at once; in a large file fewer, since each costs a composition.
-    private var maximumRepeats: Int { min(50, (2 << 20) / max(1, source.text.utf8.count)) }
+    private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
 
     /// - Returns: the document (nil: it is empty), and what stands in it that a policy cannot hold.
     static func parse(
@@ -45,7 +45,11 @@ struct YAMLDocument {
     }
 
     private func position(_ place: Place) -> SourcePosition {
-        SourcePosition(file: source.fileName, line: max(1, place.line), column: max(1, place.column))
+        // What is missing at the end of the text is missing in its last line.
+        if place.line > lines.count {
+            return SourcePosition(file: source.fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1)
+        }
+        return SourcePosition(file: source.fileName, line: max(1, place.line), column: max(1, place.column))
     }
 
     private func place(_ mark: Mark?) -> Place {
@@ -60,15 +64,22 @@ struct YAMLDocument {
             let hasQuotes = line.contains("\"") || line.contains("'")
             var previous: Unicode.Scalar = " "
             for (column, (scalar, next)) in zip(line, line.dropFirst()).enumerated() {
-                let startsToken = " \t[{,:-?\"'!".unicodeScalars.contains(previous) || !previous.isASCII
                 if scalar == "#", !hasQuotes, previous == " " || previous == "\t" { break }
-                if scalar == "&", startsToken, next.isASCII, next.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(next) {
+                if scalar == "&", Self.canPrecedeAnchor(previous), Self.canBeginAnchor(next) {
                     return Place(line: number + 1, column: column + 1)
                 }
                 previous = scalar
             }
         }
         return nil
+    }
+
+    private static func canPrecedeAnchor(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.isASCII || " \t[{,:-?\"'!".unicodeScalars.contains(scalar)
+    }
+
+    private static func canBeginAnchor(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(scalar))
     }
 
     /// Yams stops at the first mapping that repeats a key and names the first occurrence. So that every repetition is
@@ -176,7 +187,8 @@ struct YAMLDocument {
             return .quoted(scalar.string)
         case let tag:
             mistakes.append(
-                PolicyFileMistake("the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
+                PolicyFileMistake(
+                    "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
             return .plain(scalar.string)
         }
     }

@@ -61,7 +61,9 @@ struct PolicyReader {
 
     /// Whether the policy lacks what it lacks only because a part of the file was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
-        if reading.isBroken(mistake.path) { return true }
+        // That an honour's era does not exist has nothing to do with its other limits.
+        let isHonour = mistake.path.count == 4 && mistake.path[2] == "honours"
+        if reading.isBroken(isHonour ? mistake.path + ["era"] : mistake.path) { return true }
         // An unreadable release list might have answered whether build numbers rise.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
@@ -100,7 +102,8 @@ struct PolicyReader {
         guard let fields = Fields(part, keys: platforms, explained: explained, &reading) else { return [:] }
         if case .mapping(let entries) = part.node.content, entries.isEmpty {
             reading.report(
-                "no platform is named here; write `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`", at: part.position,
+                "no platform is named here; write `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`",
+                at: part.position,
                 breaking: part.path)
         }
         var result: [Platform: Beginning] = [:]
@@ -112,7 +115,9 @@ struct PolicyReader {
 
     private mutating func beginning(_ part: Part, on platform: Platform) -> Beginning? {
         let key = platform.versionKey
-        let example = key == .bundleVersion ? "{ build: \"120\", at: 2015-06-10T18:00:00Z }" : "{ version: \"2.0\", at: 2015-06-12T18:00:00Z }"
+        let example =
+            key == .bundleVersion
+            ? "{ build: \"120\", at: 2015-06-10T18:00:00Z }" : "{ version: \"2.0\", at: 2015-06-12T18:00:00Z }"
         if let text = part.node.text {
             if text == Self.newPlatform { return .new }
             reading.report(
@@ -127,7 +132,8 @@ struct PolicyReader {
         let shape = key == .bundleVersion ? PolicyShape.buildBeginning : .versionBeginning
         guard
             let fields = Fields(
-                part, keys: shape.keys.map(\.rawValue), required: [], explained: [other.rawValue: explanation], &reading)
+                part, keys: shape.keys.map(\.rawValue), required: [], explained: [other.rawValue: explanation], &reading
+            )
         else { return nil }
         return .at(
             version: fields[key.rawValue].flatMap { $0.version(&reading, key) },
@@ -142,7 +148,8 @@ struct PolicyReader {
         let from = fields[.from].map { $0.duration(&reading, example: "-24h") }
         let until = fields[.until].map { $0.duration(&reading, example: "+48h") }
         if from == nil, until == nil, !reading.isBroken(part.path) {
-            reading.report("nothing is said here; write `{ from: -24h, until: +48h }`", at: part.position, breaking: part.path)
+            reading.report(
+                "nothing is said here; write `{ from: -24h, until: +48h }`", at: part.position, breaking: part.path)
         }
         // A side that is not said, or that cannot be read, has no width.
         return Changeover(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
@@ -176,7 +183,9 @@ struct PolicyReader {
         let releasedAt = fields[.releasedAt].flatMap { $0.moment(&reading) }
         let model = fields[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
         guard let platform, let releasedAt else { return nil }
-        if fields[platform.versionKey.rawValue] == nil, !reading.isBroken(part.path + [.key(platform.versionKey.rawValue)]) {
+        if fields[platform.versionKey.rawValue] == nil,
+            !reading.isBroken(part.path + [.key(platform.versionKey.rawValue)])
+        {
             reading.report(
                 ReleaseListFile.missing(platform.versionKey, on: platform), at: part.position,
                 breaking: part.path + [.key(platform.versionKey.rawValue)])
@@ -196,7 +205,8 @@ struct PolicyReader {
             let part = Part(entry, under: part.path)
             if entry.value.isNull {
                 reading.report(
-                    "nothing gives `\(entry.key.shortened)`; write its `products`, its `honours`, or both", at: part.position,
+                    "nothing gives `\(entry.key.shortened)`; write its `products`, its `honours`, or both",
+                    at: part.position,
                     breaking: part.path)
                 return Entitlement(name: entry.key)
             }
@@ -249,10 +259,13 @@ struct PolicyReader {
         case (nil, let days?): return days.map { .days($0) }
         case (nil, nil):
             if !reading.isBroken(part.path) {
-                reading.report("nothing is said here; write `sessions: 5` or `days: 14`", at: part.position, breaking: part.path)
+                reading.report(
+                    "nothing is said here; write `sessions: 5` or `days: 14`", at: part.position, breaking: part.path)
             }
         case (.some, .some):
-            reading.report("a trial counts sessions or days; keep one of `sessions` and `days`", at: part.position, breaking: part.path)
+            reading.report(
+                "a trial counts sessions or days; keep one of `sessions` and `days`", at: part.position,
+                breaking: part.path)
         }
         return nil
     }

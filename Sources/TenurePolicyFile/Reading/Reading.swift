@@ -41,9 +41,10 @@ struct Reading {
         }
         var seen: Set<PolicyFileMistake> = []
         let unique = mistakes.filter { seen.insert($0).inserted }
-        return PolicyFileError(mistakes: unique.enumerated()
-            .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
-            .map(\.element))
+        return PolicyFileError(
+            mistakes: unique.enumerated()
+                .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
+                .map(\.element))
     }
 }
 
@@ -118,7 +119,8 @@ struct Fields {
     }
 
     init?(
-        _ part: Part, keys: [String], required: [(key: String, example: String)] = [], explained: [String: String] = [:],
+        _ part: Part, keys: [String], required: [(key: String, example: String)] = [],
+        explained: [String: String] = [:],
         _ reading: inout Reading
     ) {
         guard case .mapping(let entries) = part.node.content else {

@@ -32,30 +32,36 @@ public enum ReleaseListFile {
     }
 
     /// - Throws: `PolicyFileError` with every mistake of the list.
-    public static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) -> [Release] {
+    public static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError)
+        -> [Release]
+    {
         var mistakes: [PolicyFileMistake] = []
         let rows = try rows(of: SourceText(bytes, named: fileName), &mistakes)
         let start = SourcePosition(file: fileName, line: 1, column: 1)
         guard let header = rows.first else {
             throw PolicyFileError(mistakes: [
-                PolicyFileMistake("the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
+                PolicyFileMistake(
+                    "the list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
             ])
         }
         var columns: [Column: Int] = [:]
         for (index, cell) in header.enumerated() {
             guard let column = Column(header: cell.text) else {
                 let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
-                mistakes.append(PolicyFileMistake("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position))
+                mistakes.append(
+                    PolicyFileMistake("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position))
                 continue
             }
             if columns[column] != nil {
-                mistakes.append(PolicyFileMistake("the column `\(column.rawValue)` stands twice; keep one", at: cell.position))
+                mistakes.append(
+                    PolicyFileMistake("the column `\(column.rawValue)` stands twice; keep one", at: cell.position))
             } else {
                 columns[column] = index
             }
         }
         for column in [Column.platform, .releasedAt] where columns[column] == nil {
-            mistakes.append(PolicyFileMistake("the column `\(column.rawValue)` is missing; add it to the first row", at: start))
+            mistakes.append(
+                PolicyFileMistake("the column `\(column.rawValue)` is missing; add it to the first row", at: start))
         }
         guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
 
@@ -69,7 +75,9 @@ public enum ReleaseListFile {
                         at: row[header.count].position))
             }
             func cell(_ column: Column) -> Cell? {
-                guard let index = columns[column], row.indices.contains(index), !row[index].text.isEmpty else { return nil }
+                guard let index = columns[column], row.indices.contains(index), !row[index].text.isEmpty else {
+                    return nil
+                }
                 return row[index]
             }
             func value<Value>(_ column: Column, _ read: (String) -> Value?, _ advice: (String) -> String) -> Value? {
@@ -108,7 +116,8 @@ public enum ReleaseListFile {
                 mistakes.append(PolicyFileMistake(missing(platform.versionKey, on: platform), at: rowPosition))
             }
             guard let releasedAt else { continue }
-            releases.append(Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model))
+            releases.append(
+                Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model))
         }
         guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
         return releases
@@ -156,12 +165,16 @@ public enum ReleaseListFile {
                     }
                 }
                 if !isClosed {
-                    throw PolicyFileError(mistakes: [PolicyFileMistake("a quote is not closed; write `\"` where the text ends", at: start)])
+                    throw PolicyFileError(mistakes: [
+                        PolicyFileMistake("a quote is not closed; write `\"` where the text ends", at: start)
+                    ])
                 }
                 while rest.first == " " || rest.first == "\t" { _ = advance() }
                 if let next = rest.first, next != ",", next != "\n" {
                     mistakes.append(
-                        PolicyFileMistake("text stands after a closing quote; write `\"\"` for a quote inside a text", at: position()))
+                        PolicyFileMistake(
+                            "text stands after a closing quote; write `\"\"` for a quote inside a text", at: position())
+                    )
                 }
             }
             while let next = rest.first, next != ",", next != "\n" {

@@ -50,7 +50,8 @@ extension Part {
         return AppVersion(text)
             ?? refuse(
                 &reading,
-                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods, such as `\(example)`")
+                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods, such as `\(example)`"
+            )
     }
 
     func integer(_ reading: inout Reading, example: String) -> Int? {
@@ -58,7 +59,8 @@ extension Part {
             let isQuoted = if case .quoted(let text) = node.content { Int(text) != nil } else { false }
             return refuse(
                 &reading,
-                "\(node.kindInWords) is no whole number; write \(isQuoted ? "it without quotes" : "one"), such as `\(example)`")
+                "\(node.kindInWords) is no whole number; write \(isQuoted ? "it without quotes" : "one"), such as `\(example)`"
+            )
         }
         return number
     }
@@ -72,7 +74,8 @@ extension Part {
         if CivilDay(text) != nil {
             return refuse(
                 &reading,
-                "`\(text)` is a day, and it begins at another instant in each time zone; write the instant with its zone, such as `\(text)T18:00:00Z`")
+                "`\(text)` is a day, and it begins at another instant in each time zone; write the instant with its zone, such as `\(text)T18:00:00Z`"
+            )
         }
         return refuse(&reading, Self.advice(forInstant: text))
     }
@@ -108,7 +111,8 @@ extension Part {
         return Duration.seconds(text)
             ?? refuse(
                 &reading,
-                "`\(text.shortened)` is no length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `\(example)`")
+                "`\(text.shortened)` is no length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `\(example)`"
+            )
     }
 
     func period(_ reading: inout Reading) -> CalendarPeriod? {

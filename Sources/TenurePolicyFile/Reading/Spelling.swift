@@ -5,7 +5,7 @@ enum Spelling {
         let written = Array(word.lowercased().unicodeScalars.prefix(64))
         let candidates = known.map { (word: $0, distance: distance(written, Array($0.lowercased().unicodeScalars))) }
         guard let best = candidates.min(by: { $0.distance < $1.distance }) else { return nil }
-        return best.distance <= max(1, min(3, best.word.count / 3)) ? best.word : nil
+        return best.distance <= (word.count < 4 ? 1 : word.count < 9 ? 2 : 3) ? best.word : nil
     }
 
     /// `did you mean `x`?`, or the choice.

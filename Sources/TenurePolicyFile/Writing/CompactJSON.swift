@@ -41,7 +41,8 @@ indirect enum CompactJSON {
             case "\"": bytes += Array("\\\"".utf8)
             case "\\": bytes += Array("\\\\".utf8)
             // Control characters, line separators and whatever else a reader of text files refuses.
-            case let scalar where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+            case let scalar
+            where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
                 || scalar.value == 0x2028 || scalar.value == 0x2029 || (0xFFFE...0xFFFF).contains(scalar.value)
                 || scalar.value == 0xFEFF:
                 let digits = String(scalar.value, radix: 16)

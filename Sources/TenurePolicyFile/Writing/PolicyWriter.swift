@@ -8,9 +8,10 @@ extension PolicyFile {
     /// are written to the millisecond, lengths of time to the second.
     public static func compile(_ policy: Policy) -> [UInt8] {
         CompactJSON.object([
-            .app => .object([
-                .bundleID => .string(policy.app.bundleID), .appleID => policy.app.appleID.map { .integer($0) },
-            ]),
+            .app
+                => .object([
+                    .bundleID => .string(policy.app.bundleID), .appleID => policy.app.appleID.map { .integer($0) },
+                ]),
             .eras => .array(policy.eras.map(json)),
             .buildNumbers => policy.buildNumbers.map { .string($0.rawValue) },
             .releases => policy.releases.isEmpty ? nil : .array(policy.releases.map(json)),

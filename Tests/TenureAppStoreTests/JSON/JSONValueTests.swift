@@ -59,7 +59,7 @@ import Testing
             #expect(throws: Rejection.self) { try JSONValue(parsing: Array(text.prefix(count))) }
         }
         for index in text.indices {
-            for byte in UInt8.min ... .max {
+            for byte in stride(from: UInt8(0), through: 255, by: 5) {
                 var changed = text
                 changed[index] = byte
                 // Valid or not: it returns.

@@ -92,7 +92,9 @@ extension [ReceiptField] {
             switch field.value {
             case .malformed: [field.name]
             case .fields(let fields): fields.unreadable
-            default: field.name.hasPrefix("attribute_") && ReceiptAttributeNumbers.known.contains(field.type) == false ? [field.name] : []
+            default:
+                field.name.hasPrefix("attribute_") && ReceiptAttributeNumbers.known.contains(field.type) == false
+                    ? [field.name] : []
             }
         }
     }

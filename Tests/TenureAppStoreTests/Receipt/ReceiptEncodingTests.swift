@@ -42,7 +42,9 @@ struct ReceiptEncodingTests {
     }
 
     @Test func `what is no receipt is not taken for one`() throws {
-        for text in ["", "NOT A RECEIPT\n", "{\"status\":0}", "eyJhbGciOiJFUzI1NiJ9.e30.AA", "MIIB", "0", "\u{30}\u{03}\u{01}"] {
+        for text in [
+            "", "NOT A RECEIPT\n", "{\"status\":0}", "eyJhbGciOiJFUzI1NiJ9.e30.AA", "MIIB", "0", "\u{30}\u{03}\u{01}",
+        ] {
             #expect(ReceiptEncoding(recognizing: Array(text.utf8)) == nil, "\(text)")
         }
         #expect(throws: Rejection.self) { try receiptBytes(file: Array("NOT A RECEIPT\n".utf8)) }

@@ -39,7 +39,8 @@ struct ReceiptEvidenceTests {
         let proof = try verified([("original_application_version", ""), ("original_purchase_date", "")]).proof
         #expect(proof.originalAppVersion == nil)
         #expect(proof.originalPurchaseDate == nil)
-        let receipt = try ReceiptWorld.minter().mint { $0.attributes.removeAll { $0.type == 18 }
+        let receipt = try ReceiptWorld.minter().mint {
+            $0.attributes.removeAll { $0.type == 18 }
             $0.attributes.append(.init(type: 18, value: .text("")))
         }
         #expect(try UnverifiedReceipt(receipt).payload.originalPurchaseDate == nil)
@@ -74,7 +75,8 @@ struct ReceiptEvidenceTests {
     @Test func `a purchase carries its ids and dates`() throws {
         let purchase = try #require(
             try verified([
-                ("in_app.0.original_transaction_id", "410000000000000"), ("in_app.0.expires_date", "2026-12-01T00:00:00Z"),
+                ("in_app.0.original_transaction_id", "410000000000000"),
+                ("in_app.0.expires_date", "2026-12-01T00:00:00Z"),
             ]).purchases.first)
         #expect(purchase.transactionID == "410000000000001")
         #expect(purchase.originalTransactionID == "410000000000000")
@@ -82,6 +84,8 @@ struct ReceiptEvidenceTests {
         #expect(purchase.expiresDate == Date(timeIntervalSince1970: 1_796_083_200))
         #expect(purchase.signedDate == ReceiptWorld.instant)
         // Xcode leaves it out.
-        #expect(try verified([("in_app.0.original_transaction_id", "")]).purchases.first?.originalTransactionID == "410000000000001")
+        #expect(
+            try verified([("in_app.0.original_transaction_id", "")]).purchases.first?.originalTransactionID
+                == "410000000000001")
     }
 }

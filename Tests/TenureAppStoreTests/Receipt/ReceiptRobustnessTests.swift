@@ -24,7 +24,9 @@ struct ReceiptRobustnessTests {
     }
 
     /// The root in the bag is never read: what counts is the configured one.
-    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the root that nobody reads`() throws {
+    @Test func `a receipt with one changed byte never verifies, unless the byte lies in the root that nobody reads`()
+        throws
+    {
         let root = try ReceiptWorld.authority.receipts.root.der
         // Every bad chain is a new one here, and what bounds their number is not what is tested.
         let trust = try TrustConfiguration(anchors: [.production: ReceiptWorld.authority.anchors])

@@ -138,7 +138,8 @@ struct ReceiptVerificationTests {
         let minter = try ReceiptWorld.minter()
         var draft = minter.draft
         draft.purchases = (0..<400).map {
-            minter.subscriptionPeriod($0, from: ReceiptWorld.instant.addingTimeInterval(Double($0) * 3600), length: 3600)
+            minter.subscriptionPeriod(
+                $0, from: ReceiptWorld.instant.addingTimeInterval(Double($0) * 3600), length: 3600)
         }
         let receipt = try minter.mint(draft, style: ReceiptStyle(form: .ber))
         let verified = try ReceiptWorld.verifier().verifyReceipt(receipt, now: ReceiptWorld.instant)

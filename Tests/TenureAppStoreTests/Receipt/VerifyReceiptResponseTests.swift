@@ -44,7 +44,8 @@ struct VerifyReceiptResponseTests {
 
     @Test func `a flat receipt of iOS 6 is one purchase`() throws {
         let answer = try response(
-            #"{"status":21006,"receipt":{"bid":"com.example.calculator","bvrs":"37","item_id":"5","product_id":"a","transaction_id":"7","original_purchase_date_ms":"1595439548000","expires_date":"1595439548000"}}"#)
+            #"{"status":21006,"receipt":{"bid":"com.example.calculator","bvrs":"37","item_id":"5","product_id":"a","transaction_id":"7","original_purchase_date_ms":"1595439548000","expires_date":"1595439548000"}}"#
+        )
         #expect(answer.receipt?.bundleID == "com.example.calculator")
         #expect(answer.receipt?.applicationVersion == "37")
         #expect(answer.receipt?.originalPurchaseDate == nil)
@@ -54,7 +55,8 @@ struct VerifyReceiptResponseTests {
 
     @Test func `renewals and the latest transactions are read`() throws {
         let answer = try response(
-            #"{"status":0,"latest_receipt":"MII=","latest_receipt_info":[{"is_upgraded":"true","in_app_ownership_type":"FAMILY_SHARED","web_order_line_item_id":"3"}],"pending_renewal_info":[{"auto_renew_status":"0","is_in_billing_retry_period":"1","expiration_intent":"2","grace_period_expires_date_ms":"1595439548000"}]}"#)
+            #"{"status":0,"latest_receipt":"MII=","latest_receipt_info":[{"is_upgraded":"true","in_app_ownership_type":"FAMILY_SHARED","web_order_line_item_id":"3"}],"pending_renewal_info":[{"auto_renew_status":"0","is_in_billing_retry_period":"1","expiration_intent":"2","grace_period_expires_date_ms":"1595439548000"}]}"#
+        )
         #expect(answer.latestReceipt == "MII=")
         #expect(answer.latestReceiptInfo.first?.isUpgraded == true)
         #expect(answer.latestReceiptInfo.first?.ownershipType == "FAMILY_SHARED")

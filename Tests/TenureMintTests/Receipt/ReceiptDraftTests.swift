@@ -30,7 +30,8 @@ struct ReceiptDraftTests {
     @Test(arguments: [
         ("bundleID", "x"), ("download_id", "-1"), ("download_id", "many"), ("original_purchase_date", "yesterday"),
         ("opaque_value", "%"), ("in_app", "x"), ("in_app.x.product_id", "a"), ("in_app.2.product_id", "a"),
-        ("in_app.0.bundle_id", "a"), ("in_app.0.is_trial_period", "maybe"), ("attribute_", "AA=="), ("attribute_1", "A"),
+        ("in_app.0.bundle_id", "a"), ("in_app.0.is_trial_period", "maybe"), ("attribute_", "AA=="),
+        ("attribute_1", "A"),
     ])
     func `what cannot be set is an error that says so`(_ name: String, _ text: String) {
         var draft = ReceiptDraft()
@@ -39,7 +40,8 @@ struct ReceiptDraftTests {
     }
 
     @Test func `the App Store's form is sorted, and starts as genuine receipts do`() throws {
-        let minter = ReceiptMinter(authority: try TestAuthority(seed: "draft"), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
+        let minter = ReceiptMinter(
+            authority: try TestAuthority(seed: "draft"), signedAt: Date(timeIntervalSince1970: 1_795_176_000))
         let receipt = try minter.mint()
         #expect(ReceiptEncoding(recognizing: receipt) == .binary)
         #expect(receipt.prefix(2) == [0x30, 0x82])

@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v14)],
+    dependencies: [
+        .package(name: "tenure", path: "..", traits: ["Service"]),
+        // The floors: what any verifier must spend on the same bytes.
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // Only to read the signer's key for them.
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                .product(name: "TenureCore", package: "tenure"),
+                .product(name: "TenureAppStore", package: "tenure"),
+                .product(name: "TenureMint", package: "tenure"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "X509", package: "swift-certificates"),
+            ]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,32 @@
+import TenureCore
+
+/// The policies of a file of cases: one document, and what each case lays over it.
+struct PolicyOverlays {
+    let base: DocumentNode?
+    private var unchanged: Policy?
+
+    init(base: DocumentNode?) {
+        self.base = base
+    }
+
+    mutating func policy(
+        with overlay: Part?, at position: SourcePosition, _ reading: inout Reading,
+        _ releaseList: (String) throws -> [UInt8]
+    ) -> Policy? {
+        if overlay == nil, let unchanged { return unchanged }
+        guard let document = overlay.map({ base?.overlaid(with: $0.node) ?? $0.node }) ?? base else {
+            reading.report(
+                "there is no policy to try; write `policy` at the top, or name a policy file",
+                at: position)
+            return nil
+        }
+        do {
+            let policy = try PolicyReader.read(document, mistakes: [], releaseList: releaseList)
+            if overlay == nil { unchanged = policy }
+            return policy
+        } catch {
+            reading.add(error.mistakes, breaking: [])
+            return nil
+        }
+    }
+}

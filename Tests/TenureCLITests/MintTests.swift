@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@Suite struct MintTests {
+    @Test func `every field can be set, and a field that is not there is named with those that are`() throws {
+        let desk = try Desk()
+        let file = try desk.mint("transaction", "productId=a.b", "price=4990", "appAccountToken=", "isUpgraded=true")
+        let payload = try #require(try Command.run("inspect", "--json", file).json()["payload"] as? [String: Any])
+        #expect(payload["productId"] as? String == "a.b")
+        #expect(payload["price"] as? Int == 4990)
+        #expect(payload["isUpgraded"] as? Bool == true)
+        #expect(payload["appAccountToken"] == nil)
+        let wrong = try Command.run("mint", "transaction", "--authority", desk.authority, "--set", "productID=a")
+        #expect(wrong.status == 1)
+        #expect(wrong.errors.contains("`productID`") && wrong.errors.contains("productId"))
+        #expect(try Command.run("mint", "transaction", "--authority", desk.authority, "--set", "productId").status == 64)
+    }
+
+    @Test func `an authority is not overwritten, and a folder without one says so`() throws {
+        let desk = try Desk()
+        let again = try Command.run("mint", "authority", desk.authority)
+        #expect(again.status == 1)
+        #expect(again.errors.contains("--force"))
+        let none = try Command.run("mint", "receipt", "--authority", desk.folder.url("none").path)
+        #expect(none.status == 1)
+        #expect(none.errors.contains("no complete test authority"))
+    }
+
+    @Test func `private keys are readable by their owner only`() throws {
+        let desk = try Desk()
+        let keys = try FileManager.default.contentsOfDirectory(atPath: desk.authority).filter { $0.hasSuffix(".key.pem") }
+        #expect(!keys.isEmpty)
+        for key in keys {
+            let attributes = try FileManager.default.attributesOfItem(atPath: desk.authority + "/" + key)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+}
