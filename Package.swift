@@ -96,6 +96,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOPosix", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
             ]

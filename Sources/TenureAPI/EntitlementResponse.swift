@@ -96,8 +96,9 @@ extension JSONWriter {
     package mutating func value(_ reason: Reason) {
         beginObject()
         key(ReasonResponse.codeKey)
-        value(reason.code)
-        for (name, fact) in reason.facts {
+        let told = reason.told
+        value(told.code)
+        for (name, fact) in told.facts {
             key(name)
             switch fact {
             case .text(let text): value(text)

@@ -13,23 +13,34 @@ extension JSONWriter {
         }
         let whole = Int(milliseconds)
         let day = whole >= 0 ? whole / 86_400_000 : -((-whole + 86_399_999) / 86_400_000)
-        let ofDay = UInt64(whole - day * 86_400_000)
+        let ofDay = whole - day * 86_400_000
         let civil = CivilDay(number: day)
-        append(digits: UInt64(civil.year), width: 4)
-        append("-", UInt64(civil.month))
-        append("-", UInt64(civil.day))
-        append("T", ofDay / 3_600_000)
-        append(":", ofDay / 60_000 % 60)
-        append(":", ofDay / 1000 % 60)
-        if ofDay % 1000 > 0 {
-            append(contentsOf: ".")
-            append(digits: ofDay % 1000, width: 3)
+        append(pair: civil.year / 100)
+        append(pair: civil.year % 100)
+        append(byte: UInt8(ascii: "-"))
+        append(pair: civil.month)
+        append(byte: UInt8(ascii: "-"))
+        append(pair: civil.day)
+        append(byte: UInt8(ascii: "T"))
+        append(pair: ofDay / 3_600_000)
+        append(byte: UInt8(ascii: ":"))
+        append(pair: ofDay / 60_000 % 60)
+        append(byte: UInt8(ascii: ":"))
+        append(pair: ofDay / 1000 % 60)
+        let fraction = ofDay % 1000
+        if fraction > 0 {
+            append(byte: UInt8(ascii: "."))
+            append(pair: fraction / 10)
+            append(byte: digit(fraction % 10))
         }
-        append(contentsOf: "Z")
+        append(byte: UInt8(ascii: "Z"))
     }
 
-    private mutating func append(_ separator: Unicode.Scalar, _ number: UInt64) {
-        append(contentsOf: String(separator))
-        append(digits: number, width: 2)
+    /// A number from 0 to 99, in two digits.
+    private mutating func append(pair number: Int) {
+        append(byte: digit(number / 10))
+        append(byte: digit(number % 10))
     }
+
+    private func digit(_ number: Int) -> UInt8 { UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number) }
 }

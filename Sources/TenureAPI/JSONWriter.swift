@@ -168,9 +168,11 @@ package struct JSONWriter {
         append(digits: number.magnitude, width: 1)
     }
 
+    mutating func append(byte: UInt8) { bytes.append(byte) }
+
     mutating func append(contentsOf text: String) { bytes.append(contentsOf: text.utf8) }
 
-    mutating func append(digits number: UInt64, width: Int) {
+    private mutating func append(digits number: UInt64, width: Int) {
         let start = bytes.count
         var rest = number
         while rest > 0 || bytes.count - start < width {

@@ -39,7 +39,7 @@ public struct Reason: Sendable {
     }
 
     /// The one table of codes and facts.
-    private var told: (code: String, facts: [(name: String, fact: Fact)]) {
+    package var told: (code: String, facts: [(name: String, fact: Fact)]) {
         switch finding {
         case .eraHonoured(let eras): ("eraHonoured", [("eras", names(eras))])
         case .eraNotHonoured(let eras): ("eraNotHonoured", [("eras", names(eras))])

@@ -22,20 +22,17 @@ struct AccessToken: Sendable, Hashable {
         return bytes
     }
 
-    /// `bytes` holds `size` bytes whose MAC was checked.
-    init?(body bytes: some Collection<UInt8>) {
-        var rest = bytes.makeIterator()
-        guard rest.next() == Self.version, let code = rest.next(), let realm = Realm(code: code) else { return nil }
-        func number() -> Int64? {
-            var value: UInt64 = 0
-            for _ in 0..<8 {
-                guard let byte = rest.next() else { return nil }
-                value = value << 8 | UInt64(byte)
-            }
-            return Int64(bitPattern: value)
+    /// From bytes that begin with a body whose MAC was checked.
+    init?(body bytes: [UInt8]) {
+        guard bytes.count >= Self.bodySize, bytes[0] == Self.version, let realm = Realm(code: bytes[1]) else {
+            return nil
         }
-        guard let customer = number(), let end = number() else { return nil }
-        self.init(customer: customer, realm: realm, expiresAt: Date(timeIntervalSince1970: TimeInterval(end)))
+        func number(at offset: Int) -> Int64 {
+            Int64(bitPattern: bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        self.init(
+            customer: number(at: 2), realm: realm,
+            expiresAt: Date(timeIntervalSince1970: TimeInterval(number(at: 10))))
     }
 
     init(customer: Int64, realm: Realm, expiresAt: Date) {

@@ -4,7 +4,8 @@ import TenureAppStore
 
 /// Makes and checks access tokens: HMAC-SHA256 under a secret of this service and this record.
 struct AccessTokenKey: Sendable {
-    private let key: SymmetricKey
+    /// Keyed once: a copy of it computes a code without hashing the key again.
+    private let code: HMAC<SHA256>
 
     static let fileName = "access-token.secret"
 
@@ -16,14 +17,15 @@ struct AccessTokenKey: Sendable {
         guard secret.count == 32 else {
             throw .keyFile(path: file.path, detail: "it does not hold 32 bytes; remove it, and devices sync again")
         }
-        key = HKDF<SHA256>.deriveKey(
+        let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret), salt: recordID, info: Array("tenure access token".utf8),
             outputByteCount: 32)
+        code = HMAC<SHA256>(key: key)
     }
 
     func text(of token: AccessToken) -> String {
         let body = token.body
-        return Base64URL.encode(body + HMAC<SHA256>.authenticationCode(for: body, using: key))
+        return Base64URL.encode(body + code(of: body[...]))
     }
 
     /// The token in a text that this service made; nil for any other. Says nothing of time.
@@ -32,11 +34,15 @@ struct AccessTokenKey: Sendable {
         guard text.count == Self.textSize, let bytes = Base64.urlSafe.decode(Array(text)[...]),
             bytes.count == AccessToken.size
         else { return nil }
-        let body = bytes[..<AccessToken.bodySize]
-        // Compares in constant time.
-        guard HMAC<SHA256>.isValidAuthenticationCode(bytes[AccessToken.bodySize...], authenticating: body, using: key)
-        else { return nil }
-        return AccessToken(body: body)
+        // Crypto compares codes with bytes in constant time.
+        guard code(of: bytes[..<AccessToken.bodySize]) == bytes[AccessToken.bodySize...] else { return nil }
+        return AccessToken(body: bytes)
+    }
+
+    private func code(of body: ArraySlice<UInt8>) -> HMAC<SHA256>.MAC {
+        var code = code
+        code.update(data: body)
+        return code.finalize()
     }
 
     private static let textSize = (AccessToken.size * 4 + 2) / 3

@@ -4,7 +4,8 @@ import TenureStore
 
 /// The realms for which this service has anchors: a record that others vouched for is not shown.
 struct AcceptedRealms: Sendable {
-    private let realms: Set<Realm>
+    /// A handful: looking through them is quicker than hashing.
+    private let realms: [Realm]
 
     init(_ anchors: [AppStoreEnvironment: TrustAnchors]) {
         var realms: Set<Realm> = []
@@ -13,7 +14,7 @@ struct AcceptedRealms: Sendable {
                 realms.insert(Realm(environment, isTest: !AppleAnchors.contain(fingerprint: summary.fingerprint)))
             }
         }
-        self.realms = realms
+        self.realms = Array(realms)
     }
 
     func contain(_ realm: Realm) -> Bool { realms.contains(realm) }

@@ -21,7 +21,7 @@ struct CustomerRoute: Sendable {
         }
         let evidence = customer.evidence
         let decisions = try policies.decide(customer.facts, evidence, at: now)
-        var json = JSONWriter()
+        var json = JSONWriter(capacity: 2048)
         json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))
         return .json(json.bytes)
     }
@@ -30,9 +30,10 @@ struct CustomerRoute: Sendable {
 
     private func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
         guard let header = request.headers[.authorization]?.utf8 else { throw Self.refused }
-        let scheme = header.prefix(7)
-        guard scheme.count == 7, scheme.elementsEqual("Bearer ".utf8) || String(scheme)?.lowercased() == "bearer ",
-            let token = accessTokenKey.token(in: header.dropFirst(7)), now < token.expiresAt,
+        // RFC 9110, section 11.1: the scheme in any case.
+        guard let start = header.index(header.startIndex, offsetBy: 7, limitedBy: header.endIndex),
+            zip(header, "bearer ".utf8).allSatisfy({ $0 | 0x20 == $1 }),
+            let token = accessTokenKey.token(in: header[start...]), now < token.expiresAt,
             verifiedRealms.contain(token.realm)
         else { throw Self.refused }
         return token
