@@ -103,8 +103,10 @@ let package = Package(
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI", "TenureServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
         .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore"]),
@@ -130,9 +132,10 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
             ]
         ),
-        .testTarget(name: "TenureCLITests", dependencies: ["TenureCLI", "TenureMint"]),
+        // These run the built command.
+        .testTarget(name: "TenureCLITests", dependencies: ["TenureCLI"]),
         .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
-        .testTarget(name: "EndToEndTests", dependencies: ["TenureMint"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["TenureCLI"]),
     ],
     swiftLanguageModes: [.v6]
 )
