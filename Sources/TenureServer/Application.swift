@@ -1,4 +1,4 @@
-public import Hummingbird
+import Hummingbird
 public import Logging
 import Foundation
 import NIOCore
@@ -7,9 +7,11 @@ import TenureStore
 
 /// Wires the service from its configuration: the one place where parts meet.
 ///
+/// Not public, so that who starts the service needs none of the server's modules.
+///
 /// Opens the record and makes keys where there are none; listens only when it runs.
 /// Throws a `ServiceError` with one clear line.
-public func buildApplication(
+func buildApplication(
     configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {

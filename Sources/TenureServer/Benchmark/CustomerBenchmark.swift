@@ -1,5 +1,5 @@
 import Foundation
-public import Hummingbird
+import Hummingbird
 public import Logging
 import TenureAPI
 import TenureCore
@@ -81,11 +81,11 @@ public struct CustomerBenchmark: Sendable {
         }
     }
 
-    /// The service as it is, with one route more.
-    public func application(
+    /// Runs the service as it is, with one route more, until the task is cancelled or a signal comes.
+    public func run(
         logger: Logger = Logger(label: "tenure"),
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
-    ) async throws -> some ApplicationProtocol {
+    ) async throws {
         guard let customer = try await service.store.customer(2) else {
             throw ServiceError.failed("the benchmark's record is empty; fill it first")
         }
@@ -98,6 +98,6 @@ public struct CustomerBenchmark: Sendable {
         let bytes = json.bytes
         let router = try service.router()
         router.get("benchmark/memory") { _, _ in Response.json(bytes) }
-        return try service.application(logger: logger, router: router, onServerRunning: onServerRunning)
+        try await service.application(logger: logger, router: router, onServerRunning: onServerRunning).runService()
     }
 }

@@ -70,11 +70,8 @@ struct Certificate {
 }
 
 extension Decision {
+    /// Whether what gives it is a subscription, or a purchase for a length of time.
     fileprivate var endsByItself: Bool {
-        switch reasons.first {
-        case .product(_, let until): until != nil
-        case .gracePeriod: true
-        default: false
-        }
+        until != nil && ["product", "gracePeriod"].contains(reasons.first?.code)
     }
 }
