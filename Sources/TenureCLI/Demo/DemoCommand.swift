@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
@@ -36,7 +37,7 @@ struct DemoCommand: AsyncParsableCommand {
             configuration.port = port
             let anchors = try authority.anchors
             configuration.anchors = [.production: anchors, .sandbox: anchors]
-            var logger = Logger(label: "tenure", factory: StreamLogHandler.standardError)
+            var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
 
             let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())

@@ -78,7 +78,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func logger(_ fileLevel: String?) throws -> Logger {
-        var logger = Logger(label: "tenure", factory: StreamLogHandler.standardError)
+        var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
         let name = logLevel ?? fileLevel ?? "info"
         guard let level = Logger.Level(rawValue: name) else {
             throw ValidationError("`\(name)` is no log level; write trace, debug, info, notice, warning or error")
