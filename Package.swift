@@ -133,9 +133,10 @@ let package = Package(
             ]
         ),
         // These run the built command.
-        .testTarget(name: "TenureCLITests", dependencies: ["TenureCLI"]),
+        .target(name: "CommandRunner", path: "Tests/CommandRunner"),
+        .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
         .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
-        .testTarget(name: "EndToEndTests", dependencies: ["TenureCLI"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["CommandRunner", "TenureCLI"]),
     ],
     swiftLanguageModes: [.v6]
 )
