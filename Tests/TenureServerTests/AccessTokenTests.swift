@@ -41,13 +41,9 @@ import Testing
                         .accessToken)
             }
             let justBefore = token.expiresAt.addingTimeInterval(-1)
-            try await withService(in: folder, { $0.now = { justBefore } }) {
-                #expect(try await $0.get("/v1/customer", token: token.value).status == .ok)
-            }
+            #expect(try await status(of: token.value, in: folder, { $0.now = { justBefore } }) == .ok)
             let end = token.expiresAt
-            try await withService(in: folder, { $0.now = { end } }) {
-                #expect(try await $0.get("/v1/customer", token: token.value).status == .unauthorized)
-            }
+            #expect(try await status(of: token.value, in: folder, { $0.now = { end } }) == .unauthorized)
         }
     }
 
@@ -66,9 +62,7 @@ import Testing
                 try FileManager.default.removeItem(atPath: two + "/access-token.secret")
                 try FileManager.default.copyItem(
                     atPath: one + "/access-token.secret", toPath: two + "/access-token.secret")
-                try await withService(in: two) {
-                    #expect(try await $0.get("/v1/customer", token: token).status == .unauthorized)
-                }
+                #expect(try await status(of: token, in: two) == .unauthorized)
             }
         }
     }
@@ -81,13 +75,9 @@ import Testing
                         SyncRequest(appTransaction: try Calculator.minter(.sandbox).text(.appTransaction)))
                         .accessToken?.value)
             }
-            try await withService(in: folder, { $0.anchors[.sandbox] = nil }) {
-                #expect(try await $0.get("/v1/customer", token: token).status == .unauthorized)
-            }
+            #expect(try await status(of: token, in: folder, { $0.anchors[.sandbox] = nil }) == .unauthorized)
             // What a test authority vouched for is nobody's under Apple's roots.
-            try await withService(in: folder, { $0.anchors = [.production: .apple, .sandbox: .apple] }) {
-                #expect(try await $0.get("/v1/customer", token: token).status == .unauthorized)
-            }
+            #expect(try await status(of: token, in: folder, { $0.anchors = [.production: .apple, .sandbox: .apple] }) == .unauthorized)
         }
     }
 
@@ -97,6 +87,13 @@ import Testing
         #expect(key.token(in: key.text(of: token).utf8) == token)
         let other = try withKey()
         #expect(other.token(in: key.text(of: token).utf8) == nil)
+    }
+
+    /// How a service on this folder answers to a token.
+    private func status(
+        of token: String, in folder: String, _ change: (inout ServiceConfiguration) throws -> Void = { _ in }
+    ) async throws -> HTTPResponse.Status {
+        try await withService(in: folder, change) { try await $0.get("/v1/customer", token: token).status }
     }
 
     private func withKey() throws -> AccessTokenKey {

@@ -8,6 +8,7 @@ import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
+import TenureStore
 import Testing
 
 @testable import TenureServer
@@ -51,13 +52,15 @@ enum Calculator {
             inDoubt: inDoubt, testEnvironments: testEnvironments)
     }
 
-    static func configuration(_ folder: String, policy: Policy? = nil) throws -> ServiceConfiguration {
+    static func configuration(
+        _ folder: String, policy: Policy? = nil, port: Int = 0
+    ) throws -> ServiceConfiguration {
         var configuration = ServiceConfiguration(
             databasePath: folder + "/record.sqlite", policy: try policy ?? self.policy())
         configuration.anchors = [
             .production: try authority.anchors, .sandbox: try authority.anchors, .xcode: try authority.xcodeAnchors,
         ]
-        configuration.port = 0
+        configuration.port = port
         configuration.now = { now }
         return configuration
     }

@@ -1,9 +1,12 @@
 import Crypto
 import Foundation
+import Hummingbird
+import HummingbirdTesting
 import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
+import TenureStore
 import Testing
 
 @testable import TenureServer
@@ -102,17 +105,21 @@ struct OpenedJWS {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         try #require(parts.count == 3)
         payload = try #require(Self.decode(parts[1]))
-        header = try #require(
-            JSONSerialization.jsonObject(with: try #require(Self.decode(parts[0]))) as? [String: Any])
-        claims = try #require(JSONSerialization.jsonObject(with: payload) as? [String: Any])
+        let headerBytes = try #require(Self.decode(parts[0]))
+        let readHeader = try JSONSerialization.jsonObject(with: headerBytes) as? [String: Any]
+        header = try #require(readHeader)
+        let readClaims = try JSONSerialization.jsonObject(with: payload) as? [String: Any]
+        claims = try #require(readClaims)
         signed = parts[0] + "." + parts[1]
         signature = try #require(Self.decode(parts[2]))
     }
 
     /// Under the key of a JWK set that the header names, whose id must be the thumbprint.
     func verify(under set: Data) throws {
-        let keys = try #require(JSONSerialization.jsonObject(with: set) as? [String: [[String: String]]])["keys"] ?? []
-        let key = try #require(keys.first { $0["kid"] == header["kid"] as? String })
+        let read = try JSONSerialization.jsonObject(with: set) as? [String: [[String: String]]]
+        let keys = try #require(read?["keys"])
+        let id = header["kid"] as? String
+        let key = try #require(keys.first { $0["kid"] == id })
         #expect(header["alg"] as? String == "ES256")
         let x = try #require(Self.decode(key["x"] ?? ""))
         let y = try #require(Self.decode(key["y"] ?? ""))

@@ -1,8 +1,11 @@
 import Foundation
+import Hummingbird
+import HummingbirdTesting
 import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
+import TenureStore
 import Testing
 
 @testable import TenureServer

@@ -62,7 +62,8 @@ import Testing
             transactions: [try minter.text(.transaction, ["appTransactionId": .null])],
             deviceVerificationID: Calculator.device.uuidString)
         try await withService { client in
-            #expect(try await client.sync(request).purchases.count == 1)
+            let answer = try await client.sync(request)
+            #expect(answer.purchases.count == 1)
         }
         var unbound = request
         unbound.deviceVerificationID = UUID().uuidString

@@ -37,8 +37,9 @@ import Testing
     @Test func `refuses a damaged key`() async throws {
         try await withFolder { folder in
             let path = folder + "/certificate-key.pem"
-            FileManager.default.createFile(
-                atPath: path, contents: Data("lost".utf8), attributes: [.posixPermissions: 0o600])
+            #expect(
+                FileManager.default.createFile(
+                    atPath: path, contents: Data("lost".utf8), attributes: [.posixPermissions: 0o600]))
             let configuration = try Calculator.configuration(folder)
             let error = await #expect(throws: ServiceError.self) { try await TenureService(configuration) }
             guard case .keyFile? = error else {
@@ -93,12 +94,11 @@ import Testing
     }
 
     @Test func `says in one line what is wrong`() async throws {
-        var configuration = try Calculator.configuration("/no/such/folder")
-        let error = await #expect(throws: ServiceError.self) { [configuration] in
-            try await TenureService(configuration)
-        }
+        let nowhere = try Calculator.configuration("/no/such/folder")
+        let error = await #expect(throws: ServiceError.self) { try await TenureService(nowhere) }
         #expect(error?.description.contains("/no/such/folder/record.sqlite") == true)
         #expect(error?.description.contains("\n") == false)
+        var configuration = nowhere
         configuration.port = 70_000
         #expect(configuration.mistake == .invalidPort(70_000))
         let unreadable = #expect(throws: ServiceError.self) {
@@ -112,12 +112,12 @@ import Testing
             let application = try await buildApplication(
                 configuration: try Calculator.configuration(folder), logger: Calculator.logger)
             try await application.test(.live) { http in
-                var second = try Calculator.configuration(folder)
-                second.port = try #require(http.port)
-                let error = await #expect(throws: ServiceError.self) { [second] in
+                let port = try #require(http.port)
+                let second = try Calculator.configuration(folder, port: port)
+                let error = await #expect(throws: ServiceError.self) {
                     try await serve(configuration: second, logger: Calculator.logger)
                 }
-                #expect(error == .portInUse(host: "127.0.0.1", port: second.port))
+                #expect(error == .portInUse(host: "127.0.0.1", port: port))
             }
         }
     }

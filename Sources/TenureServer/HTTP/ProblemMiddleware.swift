@@ -27,10 +27,12 @@ struct ProblemMiddleware: RouterMiddleware {
                 ])
             var response = Response.problem(problem)
             // So that who complains can name it.
-            response.headers[.requestID] = context.id
+            if let name = Self.requestID { response.headers[name] = context.id }
             return response
         }
     }
+
+    private static let requestID = HTTPField.Name("X-Request-Id")
 
     private static func cause(of error: any Error) -> String {
         switch error {
@@ -59,9 +61,4 @@ extension Problem {
         default: self.init(.internalError, "the service failed; the request's id is in its log")
         }
     }
-}
-
-extension HTTPField.Name {
-    // A constant of this source that the grammar of field names allows.
-    fileprivate static let requestID = HTTPField.Name(parsed: "X-Request-Id") ?? .from
 }
