@@ -115,15 +115,18 @@ let package = Package(
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
         .target(name: "StoreContract", dependencies: ["TenureCore", "TenureStore"], path: "Tests/StoreContract"),
-        .testTarget(name: "TenureStoreTests", dependencies: [
-            "TenureCore", "TenureStore", "StoreContract",
-            .product(name: "GRDB", package: "GRDB.swift", condition: service),
-        ]),
+        .testTarget(
+            name: "TenureStoreTests",
+            dependencies: [
+                "TenureCore", "TenureStore", "StoreContract",
+                .product(name: "GRDB", package: "GRDB.swift", condition: service),
+            ]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer", "TenureMint",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
+                "TenureMint",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),

@@ -38,7 +38,8 @@ import Testing
         func owner() throws -> String {
             let result = try Command.run(
                 "mint", "app-transaction", "--authority", folder.url("authority").path, "--set",
-                "originalApplicationVersion=37", "--set", "originalPurchaseDate=2014-05-01", "--device-id", ServeTests.device)
+                "originalApplicationVersion=37", "--set", "originalPurchaseDate=2014-05-01", "--device-id",
+                ServeTests.device)
             return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
         }
     }
@@ -70,7 +71,9 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `a customer syncs, reads, and is found again after kill -9; a promise outlives a stricter policy`() async throws {
+    @Test func `a customer syncs, reads, and is found again after kill -9; a promise outlives a stricter policy`()
+        async throws
+    {
         let service = try Service()
         let owner = try service.owner()
         let first = try service.start()

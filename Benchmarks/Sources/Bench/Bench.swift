@@ -13,7 +13,8 @@ import TenureMint
         let ratios = ["jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "decide"]
         let names = ratios + [HTTPRatio.name]
         if let only, !names.contains(only) {
-            FileHandle.standardError.write(Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
+            FileHandle.standardError.write(
+                Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
             exit(64)
         }
         let bench = try Fixtures()
@@ -88,23 +89,27 @@ struct Fixtures {
                     minter.mint(
                         .appTransaction,
                         setting: [
-                            "originalApplicationVersion": .string("37"), "originalPurchaseDate": .instant(Self.day("2013-10-01")),
+                            "originalApplicationVersion": .string("37"),
+                            "originalPurchaseDate": .instant(Self.day("2013-10-01")),
                             "originalPlatform": .string("iOS"),
                         ]), now: now))
         ]
         let purchases = [
-            ("yearly", "Auto-Renewable Subscription", "2014-07-01"), ("yearly", "Auto-Renewable Subscription", "2015-07-01"),
+            ("yearly", "Auto-Renewable Subscription", "2014-07-01"),
+            ("yearly", "Auto-Renewable Subscription", "2015-07-01"),
             ("yearly", "Auto-Renewable Subscription", "2016-07-01"), ("season", "Non-Renewing Subscription", ""),
             ("coins", "Consumable", ""),
         ]
         for (index, (product, type, expires)) in purchases.enumerated() {
             let fields: [String: JSONValue] = [
-                "transactionId": .string("41000000000\(index)"), "originalTransactionId": .string("41000000000\(index)"),
+                "transactionId": .string("41000000000\(index)"),
+                "originalTransactionId": .string("41000000000\(index)"),
                 "productId": .string("com.example.calculator.\(product)"), "type": .string(type),
                 "purchaseDate": .instant(Self.day("2014-07-01")),
                 "expiresDate": expires.isEmpty ? .null : .instant(Self.day(expires)),
             ]
-            artifacts.append(.transaction(try verifier.verifyTransaction(minter.mint(.transaction, setting: fields), now: now)))
+            artifacts.append(
+                .transaction(try verifier.verifyTransaction(minter.mint(.transaction, setting: fields), now: now)))
         }
         let evidence = try Evidence(in: .production, from: artifacts, purchasesAreComplete: true)
         let policy = try Self.policy()
@@ -141,7 +146,8 @@ struct Fixtures {
                     name: "cloud", products: [.init(id: id("yearly"))],
                     honours: [Honour(era: "paid", boughtSince: day("2013-06-10"), length: CalendarPeriod(months: 12))]),
                 Entitlement(
-                    name: "themes", products: [.init(id: id("themes")), .init(id: id("season"), length: CalendarPeriod(months: 3))],
+                    name: "themes",
+                    products: [.init(id: id("themes")), .init(id: id("season"), length: CalendarPeriod(months: 3))],
                     honours: [Honour(era: "paid"), Honour(era: "promo")]),
                 Entitlement(name: "printing", products: [.init(id: id("printing"))]),
             ])

@@ -34,7 +34,8 @@ enum HTTPRatio {
         server.arguments = ["taskset", "-c", "0", CommandLine.arguments[0], "--serve", folder]
         let output = Pipe()
         server.standardOutput = output
-        print("\(name): a record of \(population) customers in \(folder); filling it takes a few minutes the first time")
+        print(
+            "\(name): a record of \(population) customers in \(folder); filling it takes a few minutes the first time")
         try server.run()
         defer {
             server.terminate()

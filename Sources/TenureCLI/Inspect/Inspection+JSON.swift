@@ -14,7 +14,8 @@ extension Inspection {
             verification["detail"] = .string(rejection.detail)
         case .unsigned:
             verification["reason"] = .string("unsigned")
-            verification["detail"] = .string("an answer of verifyReceipt carries no signature, and proves nothing to others")
+            verification["detail"] = .string(
+                "an answer of verifyReceipt carries no signature, and proves nothing to others")
         }
         var result = JSONObject()
         result["kind"] = kind.map { .string($0) } ?? .null
