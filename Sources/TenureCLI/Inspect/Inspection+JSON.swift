@@ -8,7 +8,9 @@ extension Inspection {
         var verification = JSONObject()
         verification["status"] = .string(verdict.status)
         switch verdict {
-        case .accepted(_, let environment): verification["environment"] = .string(environment.rawValue)
+        case .accepted(_, let environment):
+            verification["environment"] = .string(environment.rawValue)
+            verification["anchor"] = .string(isUnderAppleRoot ? "apple" : "named")
         case .rejected(let rejection):
             verification["reason"] = .string(rejection.code.rawValue)
             verification["detail"] = .string(rejection.detail)

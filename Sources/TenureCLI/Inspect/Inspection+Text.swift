@@ -40,7 +40,9 @@ extension Inspection {
         case .accepted(.local, let environment):
             terminal.styled("local", .yellow)
                 + ": signed in \(environment.rawValue) by a certificate that you named; proves nothing outside"
-        case .accepted(_, let environment): terminal.styled("verified", .green) + ": \(environment.rawValue)"
+        case .accepted(_, let environment):
+            terminal.styled("verified", .green) + ": \(environment.rawValue), under "
+                + (isUnderAppleRoot ? "Apple's root" : "a root that you named")
         case .rejected(let rejection):
             terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(rejection.detail)"
         case .unsigned:
