@@ -28,7 +28,7 @@ soak: ## The long tests.
 	TENURE_SOAK=1 TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
 
 bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.
-	@Scripts/install-dependencies build
+	@Scripts/install-dependencies bench
 	@Scripts/bench $(ONLY)
 
 fuzz: ## FUZZ_RUNS inputs for every parser together.

@@ -105,8 +105,9 @@ let package = Package(
             name: "TenureCLI",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI", "TenureServer",
-                .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
         .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore"]),
@@ -115,15 +116,18 @@ let package = Package(
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
         .target(name: "StoreContract", dependencies: ["TenureCore", "TenureStore"], path: "Tests/StoreContract"),
-        .testTarget(name: "TenureStoreTests", dependencies: [
-            "TenureCore", "TenureStore", "StoreContract",
-            .product(name: "GRDB", package: "GRDB.swift", condition: service),
-        ]),
+        .testTarget(
+            name: "TenureStoreTests",
+            dependencies: [
+                "TenureCore", "TenureStore", "StoreContract",
+                .product(name: "GRDB", package: "GRDB.swift", condition: service),
+            ]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer", "TenureMint",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
+                "TenureMint",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -132,9 +136,11 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
             ]
         ),
-        .testTarget(name: "TenureCLITests", dependencies: ["TenureCLI", "TenureMint"]),
+        // These run the built command.
+        .target(name: "CommandRunner", path: "Tests/CommandRunner"),
+        .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
         .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
-        .testTarget(name: "EndToEndTests", dependencies: ["TenureMint"]),
+        .testTarget(name: "EndToEndTests", dependencies: ["CommandRunner", "TenureCLI"]),
     ],
     swiftLanguageModes: [.v6]
 )

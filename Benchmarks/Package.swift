@@ -8,6 +8,8 @@ let package = Package(
         .package(name: "tenure", path: "..", traits: ["Service"]),
         // The floors: what any verifier must spend on the same bytes.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // For the server's log in `http-customer`.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         // Only to read the signer's key for them.
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     ],
@@ -18,6 +20,8 @@ let package = Package(
                 .product(name: "TenureCore", package: "tenure"),
                 .product(name: "TenureAppStore", package: "tenure"),
                 .product(name: "TenureMint", package: "tenure"),
+                .product(name: "TenureServer", package: "tenure"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "X509", package: "swift-certificates"),

@@ -25,7 +25,8 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
         until = try fields.instantIfPresent(.until)
         reasons = try fields.decode([ReasonResponse].self, forKey: .reasons)
         sentence = try fields.decode(String.self, forKey: .sentence)
-        settlements = try fields.decodeIfPresent([String].self, forKey: .settlements)?
+        settlements =
+            try fields.decodeIfPresent([String].self, forKey: .settlements)?
             .compactMap { Settlement(rawValue: $0) } ?? []
     }
 }

@@ -36,7 +36,9 @@ package struct JSONWriter {
         endObject()
     }
 
-    package mutating func array<Element>(_ elements: some Sequence<Element>, _ body: (inout JSONWriter, Element) -> Void) {
+    package mutating func array<Element>(
+        _ elements: some Sequence<Element>, _ body: (inout JSONWriter, Element) -> Void
+    ) {
         beginArray()
         for element in elements { body(&self, element) }
         endArray()

@@ -10,7 +10,8 @@ import ArgumentParser
         abstract: "Change your app's business model, and keep every promise to the people who already paid.",
         version: "0.1.0",
         subcommands: [
-            InspectCommand.self, DecideCommand.self, PolicyCommand.self, MintCommand.self,
+            InspectCommand.self, DecideCommand.self, PolicyCommand.self, MintCommand.self, ServeCommand.self,
+            DemoCommand.self,
         ]
     )
 }

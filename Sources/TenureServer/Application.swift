@@ -1,6 +1,6 @@
+import Foundation
 import Hummingbird
 public import Logging
-import Foundation
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
@@ -79,7 +79,8 @@ extension ServiceError {
         case let error as StoreError: self.init(error)
         case let error as IOError where error.errnoCode == EADDRINUSE: self = .portInUse(host: host, port: port)
         case let error as IOError:
-            self = .cannotListen(host: host, port: port, detail: String(cString: strerror(error.errnoCode)).lowercased())
+            self = .cannotListen(
+                host: host, port: port, detail: String(cString: strerror(error.errnoCode)).lowercased())
         default: self = .failed("\(error)")
         }
     }

@@ -29,7 +29,9 @@ extension StoreClause {
             let two = try await store.amend("2") { $0.identify(by: [Identity(.originalTransactionID, "x")]) }
             try expect(one.id != two.id, "two acquisitions are two customers, whatever they share")
             let identities = [Identity(.originalTransactionID, "x"), Identity(.appTransactionID, "2")]
-            let found = try await store.amend(identities, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
+            let found = try await store.amend(identities, in: Sample.production, at: Sample.now) {
+                (Amendment(of: $0), ())
+            }
             try expect(found.0.id == two.id, "the acquisition decides")
             let byPurchase = try await store.amend(
                 [Identity(.originalTransactionID, "x")], in: Sample.production, at: Sample.now
@@ -38,7 +40,9 @@ extension StoreClause {
         },
         StoreClause("a customer known by a purchase gets the id of the acquisition later") { store in
             let purchase = Identity(.originalTransactionID, "x")
-            let first = try await store.amend([purchase], in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
+            let first = try await store.amend([purchase], in: Sample.production, at: Sample.now) {
+                (Amendment(of: $0), ())
+            }
             let both = [Identity(.appTransactionID, "704"), purchase]
             let second = try await store.amend(both, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
             try expect(first.0.id == second.0.id, "one customer")
@@ -90,7 +94,8 @@ extension StoreClause {
                     for number in 0..<50 {
                         _ = try await store.amend { amendment in
                             // Always two at a time.
-                            amendment.add([], purchases: [Sample.purchase("a\(number)"), Sample.purchase("b\(number)")])
+                            amendment.add(
+                                [], purchases: [Sample.purchase("a\(number)"), Sample.purchase("b\(number)")])
                         }
                     }
                 }

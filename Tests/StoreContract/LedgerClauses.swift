@@ -25,7 +25,9 @@ extension StoreClause {
             try expect(try await store.artifacts(of: two.id).count == 1, "so has the second")
         },
         StoreClause("the latest word on a transaction counts, in any order") { store in
-            let customer = try await store.amend { $0.add([], purchases: [Sample.purchase("1", signed: 2, revoked: true)]) }
+            let customer = try await store.amend {
+                $0.add([], purchases: [Sample.purchase("1", signed: 2, revoked: true)])
+            }
             _ = try await store.amend { $0.add([], purchases: [Sample.purchase("1", signed: 1)]) }
             let seen = try unwrap(try await store.customer(customer.id), "the customer")
             try expect(seen.facts.purchases == [Sample.purchase("1", signed: 2, revoked: true)], "the refund stands")

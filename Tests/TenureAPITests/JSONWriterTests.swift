@@ -38,15 +38,22 @@ import Testing
             #expect(text.filter { !$0.isWhitespace } == #"{"a":[],"b":[1,2],"c":{},"d":null,"e":true,"f":-12}"#)
         }
         var json = JSONWriter(.readable)
-        json.object { $0.key("a"); $0.array([1]) { $0.value($1) } }
+        json.object {
+            $0.key("a"); $0.array([1]) { $0.value($1) }
+        }
         #expect(String(decoding: json.bytes, as: UTF8.self) == "{\n  \"a\": [\n    1\n  ]\n}")
     }
 
     @Test func `writes instants as the rest of Tenure does`() {
         var random = SystemRandomNumberGenerator()
         let instants =
-            [0, -1, 0.001, -0.001, 86_399.999, -62_135_596_800, 253_402_300_799.999, 253_402_300_800, -62_135_769_600, 1e15]
-            + (0..<2000).map { _ in Double(Int.random(in: -70_000_000_000_000...260_000_000_000_000, using: &random)) / 1000 }
+            [
+                0, -1, 0.001, -0.001, 86_399.999, -62_135_596_800, 253_402_300_799.999, 253_402_300_800,
+                -62_135_769_600, 1e15,
+            ]
+            + (0..<2000).map { _ in
+                Double(Int.random(in: -70_000_000_000_000...260_000_000_000_000, using: &random)) / 1000
+            }
         for seconds in instants {
             let date = Date(timeIntervalSince1970: seconds)
             var json = JSONWriter()

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct `problems on the wire` {
     @Test(arguments: Problem.Code.allCases) func `say their code, status and title`(code: Problem.Code) throws {
-        let problem = Problem(code, "it is so", problems: [ArtifactProblem(artifact: "receipt", code: "x", detail: "y")])
+        let problem = Problem(
+            code, "it is so", problems: [ArtifactProblem(artifact: "receipt", code: "x", detail: "y")])
         var json = JSONWriter()
         json.value(problem)
         #expect(try JSONDecoder().decode(Problem.self, from: Data(json.bytes)) == problem)

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Testing
 
@@ -13,7 +14,8 @@ import Testing
         #expect(granted.status == 0)
         #expect(try outcome(granted) == "granted")
 
-        let newcomer = try desk.mint("app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
+        let newcomer = try desk.mint(
+            "app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
         let denied = try desk.decide(newcomer)
         #expect(denied.status == 2)
         #expect(try outcome(denied) == "denied")
@@ -32,7 +34,8 @@ import Testing
             "purchaseDate=2016-05-01", "expiresDate=2017-05-01")
         let during = try desk.decide("--at", "2016-06-01", app, yearly)
         #expect(try outcome(during) == "granted")
-        #expect((try during.json()["decisions"] as? [[String: Any]])?.first?["until"] as? String == "2017-05-01T00:00:00Z")
+        #expect(
+            (try during.json()["decisions"] as? [[String: Any]])?.first?["until"] as? String == "2017-05-01T00:00:00Z")
         #expect(try outcome(desk.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
     }
 
@@ -47,7 +50,8 @@ import Testing
 
     @Test func `environments never mix`() throws {
         let desk = try Desk()
-        let production = try desk.mint("app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
+        let production = try desk.mint(
+            "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
         let sandbox = try desk.mint("app-transaction", options: ["--environment", "sandbox"])
         let mixed = try desk.decide(production, sandbox)
         #expect(mixed.status == 1)

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Testing
 

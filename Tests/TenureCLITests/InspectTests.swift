@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Testing
 
@@ -61,7 +62,8 @@ import Testing
     }
 
     @Test func `an answer of verifyReceipt is shown, and unsigned`() throws {
-        let answer = #"{"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.calculator","in_app":[]}}"#
+        let answer =
+            #"{"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.calculator","in_app":[]}}"#
         let result = try Command.run("inspect", "--json", input: Data(answer.utf8))
         #expect(result.status == 2)
         #expect((try result.json()["verification"] as? [String: Any])?["status"] as? String == "unsigned")
@@ -71,7 +73,7 @@ import Testing
     @Test func `what cannot be read gets one line that says so`() throws {
         let folder = try Folder()
         let large = folder.url("large")
-        FileManager.default.createFile(atPath: large.path, contents: nil)
+        try Data().write(to: large)
         let handle = try FileHandle(forWritingTo: large)
         try handle.truncate(atOffset: 100 << 20)
         try handle.close()

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Testing
 
@@ -13,7 +14,8 @@ import Testing
         let wrong = try Command.run("mint", "transaction", "--authority", desk.authority, "--set", "productID=a")
         #expect(wrong.status == 1)
         #expect(wrong.errors.contains("`productID`") && wrong.errors.contains("productId"))
-        #expect(try Command.run("mint", "transaction", "--authority", desk.authority, "--set", "productId").status == 64)
+        #expect(
+            try Command.run("mint", "transaction", "--authority", desk.authority, "--set", "productId").status == 64)
     }
 
     @Test func `an authority is not overwritten, and a folder without one says so`() throws {
@@ -28,7 +30,9 @@ import Testing
 
     @Test func `private keys are readable by their owner only`() throws {
         let desk = try Desk()
-        let keys = try FileManager.default.contentsOfDirectory(atPath: desk.authority).filter { $0.hasSuffix(".key.pem") }
+        let keys = try FileManager.default.contentsOfDirectory(atPath: desk.authority).filter {
+            $0.hasSuffix(".key.pem")
+        }
         #expect(!keys.isEmpty)
         for key in keys {
             let attributes = try FileManager.default.attributesOfItem(atPath: desk.authority + "/" + key)

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Testing
 
@@ -48,7 +49,8 @@ import Testing
     }
 
     @Test func `the shipped cases pass`() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardized.path
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+            .standardized.path
         let result = try Command.run(
             "policy", "test", root + "/Tests/PolicyCases/policy.yaml", root + "/Tests/PolicyCases/cases.yaml")
         #expect(result.status == 0, "\(result.output)")

@@ -72,12 +72,15 @@ import Testing
             let token = try await withService(in: folder) { client in
                 try #require(
                     try await client.sync(
-                        SyncRequest(appTransaction: try Calculator.minter(.sandbox).text(.appTransaction)))
-                        .accessToken?.value)
+                        SyncRequest(appTransaction: try Calculator.minter(.sandbox).text(.appTransaction))
+                    )
+                    .accessToken?.value)
             }
             #expect(try await status(of: token, in: folder, { $0.anchors[.sandbox] = nil }) == .unauthorized)
             // What a test authority vouched for is nobody's under Apple's roots.
-            #expect(try await status(of: token, in: folder, { $0.anchors = [.production: .apple, .sandbox: .apple] }) == .unauthorized)
+            #expect(
+                try await status(of: token, in: folder, { $0.anchors = [.production: .apple, .sandbox: .apple] })
+                    == .unauthorized)
         }
     }
 

@@ -72,7 +72,8 @@ enum Calculator {
     }()
 
     static func minter(
-        _ environment: AppStoreEnvironment = .production, device: UUID = device, bundleID: String = "com.example.calculator",
+        _ environment: AppStoreEnvironment = .production, device: UUID = device,
+        bundleID: String = "com.example.calculator",
         signed: Date = now.addingTimeInterval(-60)
     ) -> JWSMinter {
         JWSMinter(
@@ -136,7 +137,9 @@ struct Client {
         try await post(String(decoding: try JSONEncoder().encode(request), as: UTF8.self))
     }
 
-    func sync(_ request: SyncRequest, sourceLocation: SourceLocation = #_sourceLocation) async throws -> CustomerResponse {
+    func sync(_ request: SyncRequest, sourceLocation: SourceLocation = #_sourceLocation) async throws
+        -> CustomerResponse
+    {
         let response = try await send(request)
         let text = String(buffer: response.body)
         #expect(response.status == .ok, "\(text)", sourceLocation: sourceLocation)

@@ -86,7 +86,10 @@ import Testing
                 SyncRequest(
                     appTransaction: try minter.newcomer(id),
                     transactions: [try minter.looseTransaction("21", ["originalTransactionId": .string("20")])],
-                    renewalInfos: [try minter.text(.renewalInfo, ["originalTransactionId": .string("20"), "appTransactionId": .null])]))
+                    renewalInfos: [
+                        try minter.text(
+                            .renewalInfo, ["originalTransactionId": .string("20"), "appTransactionId": .null])
+                    ]))
             #expect(answer.problems.isEmpty)
             #expect(answer.purchases.count == 2)
         }
@@ -217,7 +220,8 @@ import Testing
                     let transaction = try minter.transaction(String(number), of: "704000000000000001")
                     group.addTask {
                         try await client.sync(
-                            SyncRequest(appTransaction: appTransaction, transactions: [transaction])).id
+                            SyncRequest(appTransaction: appTransaction, transactions: [transaction])
+                        ).id
                     }
                 }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }

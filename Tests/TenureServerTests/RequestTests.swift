@@ -16,7 +16,8 @@ import Testing
         ("{", "no JSON"), ("", "no JSON"), ("[]", "the body"), ("null", "the body"), ("7", "the body"),
         (#"{"transactions": "x"}"#, "transactions"), (#"{"transactions": [1]}"#, "transactions[0]"),
         (#"{"transactions": ["x", null]}"#, "transactions[1]"), (#"{"appTransaction": {}}"#, "appTransaction"),
-        (#"{"receipt": 5}"#, "receipt"), (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
+        (#"{"receipt": 5}"#, "receipt"),
+        (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
         ("\u{0}\u{1}", "no JSON"), (String(repeating: "[", count: 100_000), "no JSON"),
     ])
     func `of a wrong shape name the field`(body: String, named: String) async throws {
@@ -31,7 +32,8 @@ import Testing
         try await withService { client in
             let jws = try Calculator.minter().text(.appTransaction)
             let response = try await client.post(
-                #"{"appTransaction": "\#(jws)", "receipt": null, "transactions": null, "customerID": "cus_x", "later": {"a": [1]}}"#)
+                #"{"appTransaction": "\#(jws)", "receipt": null, "transactions": null, "customerID": "cus_x", "later": {"a": [1]}}"#
+            )
             #expect(response.status == .ok)
         }
     }

@@ -54,7 +54,8 @@ import Testing
     @Test(arguments: 0..<50) func `is the same in any order of arrival`(seed: UInt64) {
         var random = Seeded(state: seed &+ 1)
         let proofs = (0..<60).map { _ in
-            AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(Int.random(in: 0..<90, using: &random)) * 43_200),
+            AppProof.signed(
+                Date(timeIntervalSince1970: 1_400_000_000 + Double(Int.random(in: 0..<90, using: &random)) * 43_200),
                 version: ["37", "38"].randomElement(using: &random) ?? "37")
         }
         var together = CustomerFacts()
@@ -91,38 +92,50 @@ extension CustomerFacts {
     static func random(_ seed: UInt64) -> CustomerFacts {
         var random = Seeded(state: seed &* 2_654_435_761 &+ 1)
         func flip() -> Bool { Bool.random(using: &random) }
-        func text(_ prefix: String) -> String { prefix + String(UInt64.random(in: 0...UInt64.max, using: &random)) + (flip() ? "é\u{0}" : "") }
-        func date() -> Date { Date(timeIntervalSince1970: Double.random(in: -62_135_769_600...4_000_000_000, using: &random)) }
+        func text(_ prefix: String) -> String {
+            prefix + String(UInt64.random(in: 0...UInt64.max, using: &random)) + (flip() ? "é\u{0}" : "")
+        }
+        func date() -> Date {
+            Date(timeIntervalSince1970: Double.random(in: -62_135_769_600...4_000_000_000, using: &random))
+        }
         func maybe<Value>(_ value: Value) -> Value? { flip() ? value : nil }
         var facts = CustomerFacts()
-        facts.add((0..<4).map { _ in
-            AppProof(
-                kind: [.appTransaction, .serverAppTransaction, .receipt].randomElement(using: &random) ?? .receipt,
-                signedDate: maybe(date()), id: maybe(flip() ? .appTransaction(text("a")) : .download(text("d"))),
-                originalPlatform: maybe(Platform.allCases.randomElement(using: &random) ?? .iOS),
-                originalAppVersion: maybe(text("1.")), originalPurchaseDate: maybe(date()), preorderDate: maybe(date()),
-                revocationDate: maybe(date()), expirationDate: maybe(date()))
-        })
-        facts.add((0..<5).map { index in
-            Purchase(
-                transactionID: text("t\(index)"), originalTransactionID: maybe(text("o")), productID: text("p"),
-                type: maybe([.nonConsumable, .consumable, .nonRenewing, .autoRenewable, .unknown(text("New "))]
-                    .randomElement(using: &random) ?? .consumable),
-                purchaseDate: maybe(date()), expiresDate: maybe(date()), revocationDate: maybe(date()),
-                isUpgraded: flip(), isFamilyShared: flip(), signedDate: maybe(date()))
-        })
-        facts.add((0..<2).map { _ in
-            Renewal(
-                originalTransactionID: text("o"), productID: maybe(text("p")), gracePeriodExpiresDate: maybe(date()),
-                isInBillingRetryPeriod: flip(), signedDate: maybe(date()))
-        })
-        facts.add((0..<2).map { index in
-            RecordedPromise(
-                entitlement: text("e"),
-                acquisition: AcquisitionKey(
-                    appTransactionID: maybe(text("a")), downloadID: maybe(text("d")), originalPurchaseDate: maybe(date())),
-                policyVersion: Int64(index + 1), until: maybe(date()), recordedAt: date())
-        })
+        facts.add(
+            (0..<4).map { _ in
+                AppProof(
+                    kind: [.appTransaction, .serverAppTransaction, .receipt].randomElement(using: &random) ?? .receipt,
+                    signedDate: maybe(date()), id: maybe(flip() ? .appTransaction(text("a")) : .download(text("d"))),
+                    originalPlatform: maybe(Platform.allCases.randomElement(using: &random) ?? .iOS),
+                    originalAppVersion: maybe(text("1.")), originalPurchaseDate: maybe(date()),
+                    preorderDate: maybe(date()),
+                    revocationDate: maybe(date()), expirationDate: maybe(date()))
+            })
+        facts.add(
+            (0..<5).map { index in
+                Purchase(
+                    transactionID: text("t\(index)"), originalTransactionID: maybe(text("o")), productID: text("p"),
+                    type: maybe(
+                        [.nonConsumable, .consumable, .nonRenewing, .autoRenewable, .unknown(text("New "))]
+                            .randomElement(using: &random) ?? .consumable),
+                    purchaseDate: maybe(date()), expiresDate: maybe(date()), revocationDate: maybe(date()),
+                    isUpgraded: flip(), isFamilyShared: flip(), signedDate: maybe(date()))
+            })
+        facts.add(
+            (0..<2).map { _ in
+                Renewal(
+                    originalTransactionID: text("o"), productID: maybe(text("p")),
+                    gracePeriodExpiresDate: maybe(date()),
+                    isInBillingRetryPeriod: flip(), signedDate: maybe(date()))
+            })
+        facts.add(
+            (0..<2).map { index in
+                RecordedPromise(
+                    entitlement: text("e"),
+                    acquisition: AcquisitionKey(
+                        appTransactionID: maybe(text("a")), downloadID: maybe(text("d")),
+                        originalPurchaseDate: maybe(date())),
+                    policyVersion: Int64(index + 1), until: maybe(date()), recordedAt: date())
+            })
         facts.add(SupportAct(flip() ? .grant : .revocation, of: text("e"), date: date(), until: maybe(date())))
         facts.purchasesAreComplete = flip()
         return facts

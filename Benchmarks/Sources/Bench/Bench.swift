@@ -6,20 +6,25 @@ import TenureMint
 
 /// Measures ratios; an argument names the only one to run.
 @main enum Bench {
-    static func main() throws {
-        let only = CommandLine.arguments.dropFirst().first
-        let names = ["jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "decide"]
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        let only = arguments.first
+        if only == "--serve", let folder = arguments.last { return try await HTTPRatio.serve(in: folder) }
+        let ratios = ["jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "decide"]
+        let names = ratios + [HTTPRatio.name]
         if let only, !names.contains(only) {
-            FileHandle.standardError.write(Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
+            FileHandle.standardError.write(
+                Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
             exit(64)
         }
         let bench = try Fixtures()
-        for name in names where only == nil || only == name { try bench.ratio(name).measure() }
+        for name in ratios where only == nil || only == name { try bench.ratio(name).measure() }
+        if only == nil || only == HTTPRatio.name { try HTTPRatio.measure() }
     }
 }
 
 /// Everything minted once.
-private struct Fixtures {
+struct Fixtures {
     let authority: TestAuthority
     let verifier: AppStoreVerifier
     let now = Date()
@@ -84,27 +89,31 @@ private struct Fixtures {
                     minter.mint(
                         .appTransaction,
                         setting: [
-                            "originalApplicationVersion": .string("37"), "originalPurchaseDate": .instant(day("2013-10-01")),
+                            "originalApplicationVersion": .string("37"),
+                            "originalPurchaseDate": .instant(Self.day("2013-10-01")),
                             "originalPlatform": .string("iOS"),
                         ]), now: now))
         ]
         let purchases = [
-            ("yearly", "Auto-Renewable Subscription", "2014-07-01"), ("yearly", "Auto-Renewable Subscription", "2015-07-01"),
+            ("yearly", "Auto-Renewable Subscription", "2014-07-01"),
+            ("yearly", "Auto-Renewable Subscription", "2015-07-01"),
             ("yearly", "Auto-Renewable Subscription", "2016-07-01"), ("season", "Non-Renewing Subscription", ""),
             ("coins", "Consumable", ""),
         ]
         for (index, (product, type, expires)) in purchases.enumerated() {
             let fields: [String: JSONValue] = [
-                "transactionId": .string("41000000000\(index)"), "originalTransactionId": .string("41000000000\(index)"),
+                "transactionId": .string("41000000000\(index)"),
+                "originalTransactionId": .string("41000000000\(index)"),
                 "productId": .string("com.example.calculator.\(product)"), "type": .string(type),
-                "purchaseDate": .instant(day("2014-07-01")),
-                "expiresDate": expires.isEmpty ? .null : .instant(day(expires)),
+                "purchaseDate": .instant(Self.day("2014-07-01")),
+                "expiresDate": expires.isEmpty ? .null : .instant(Self.day(expires)),
             ]
-            artifacts.append(.transaction(try verifier.verifyTransaction(minter.mint(.transaction, setting: fields), now: now)))
+            artifacts.append(
+                .transaction(try verifier.verifyTransaction(minter.mint(.transaction, setting: fields), now: now)))
         }
         let evidence = try Evidence(in: .production, from: artifacts, purchasesAreComplete: true)
-        let policy = try Self.policy(day)
-        let present = day("2015-07-01")
+        let policy = try Self.policy()
+        let present = Self.day("2015-07-01")
         let floor = try SignedBytes(jws: minter.mint(.appTransaction))
         let digest = SHA256.hash(data: floor.bytes)
         return Ratio(
@@ -112,9 +121,9 @@ private struct Fixtures {
             floor: { floor.verify(digest) }, repetitions: 20_000, floorRepetitions: 1000)
     }
 
-    private func day(_ text: String) -> Date { CivilDay(text)?.midnight ?? .distantPast }
+    private static func day(_ text: String) -> Date { CivilDay(text)?.midnight ?? .distantPast }
 
-    private static func policy(_ day: (String) -> Date) throws -> Policy {
+    static func policy() throws -> Policy {
         func id(_ name: String) -> String { "com.example.calculator.\(name)" }
         return try Policy(
             app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
@@ -137,7 +146,8 @@ private struct Fixtures {
                     name: "cloud", products: [.init(id: id("yearly"))],
                     honours: [Honour(era: "paid", boughtSince: day("2013-06-10"), length: CalendarPeriod(months: 12))]),
                 Entitlement(
-                    name: "themes", products: [.init(id: id("themes")), .init(id: id("season"), length: CalendarPeriod(months: 3))],
+                    name: "themes",
+                    products: [.init(id: id("themes")), .init(id: id("season"), length: CalendarPeriod(months: 3))],
                     honours: [Honour(era: "paid"), Honour(era: "promo")]),
                 Entitlement(name: "printing", products: [.init(id: id("printing"))]),
             ])

@@ -23,7 +23,8 @@ struct Ratio {
         }
         let (work, floor) = (works.median, floors.median)
         print(
-            "\(name): \(format(work)) µs, floor \(format(floor)) µs; rounds \(format(works.min() ?? 0)) to \(format(works.max() ?? 0))")
+            "\(name): \(format(work)) µs, floor \(format(floor)) µs; rounds \(format(works.min() ?? 0)) to \(format(works.max() ?? 0))"
+        )
         print("ratio \(name) \(format(work / floor)) \(goal)")
     }
 

@@ -38,7 +38,8 @@ struct CustomerFiles {
         guard environments.count <= 1 else {
             let names = environments.map(\.rawValue).sorted()
             throw CommandError(
-                "the files mix \(names.joined(separator: " and ")), which never speak of one customer; choose one, such as `--environment \(names[0].lowercased())`")
+                "the files mix \(names.joined(separator: " and ")), which never speak of one customer; choose one, such as `--environment \(names[0].lowercased())`"
+            )
         }
         environment = environments.first ?? .production
     }
@@ -60,9 +61,11 @@ struct CustomerFiles {
     /// A file of several JWS, one a line, is as many artifacts.
     private static func split(_ bytes: [UInt8], of file: InputFile) -> [(name: String, bytes: [UInt8])] {
         let lines = bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
-        let areJWS = lines.count > 1 && lines.allSatisfy { line in
-            line.starts(with: "ey".utf8) && line.count(where: { $0 == UInt8(ascii: ".") }) == 2
-        }
+        let areJWS =
+            lines.count > 1
+            && lines.allSatisfy { line in
+                line.starts(with: "ey".utf8) && line.count(where: { $0 == UInt8(ascii: ".") }) == 2
+            }
         guard areJWS else { return [(file.name, bytes)] }
         return lines.enumerated().map { ("\(file.name):\($0.offset + 1)", Array($0.element)) }
     }

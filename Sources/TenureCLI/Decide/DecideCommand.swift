@@ -49,7 +49,8 @@ struct DecideCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let deviceID, UUID(uuidString: deviceID) == nil {
-            throw ValidationError("`\(deviceID)` is no UUID; write the device id as `AppStore.deviceVerificationID` has it")
+            throw ValidationError(
+                "`\(deviceID)` is no UUID; write the device id as `AppStore.deviceVerificationID` has it")
         }
     }
 

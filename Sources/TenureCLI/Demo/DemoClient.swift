@@ -14,7 +14,9 @@ struct DemoClient {
     }
 
     func sync(_ customer: DemoCustomer) async throws -> CustomerResponse {
-        guard let url = URL(string: "http://127.0.0.1:\(port)/v1/sync") else { throw Refusal(description: "no such port") }
+        guard let url = URL(string: "http://127.0.0.1:\(port)/v1/sync") else {
+            throw Refusal(description: "no such port")
+        }
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
@@ -36,23 +37,29 @@ struct DemoCommand: AsyncParsableCommand {
             configuration.port = port
             let anchors = try authority.anchors
             configuration.anchors = [.production: anchors, .sandbox: anchors]
-            var logger = Logger(label: "tenure", factory: StreamLogHandler.standardError)
+            var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
 
             let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
-            let once = once
-            let serving = Task { [configuration, logger] in
-                try await serve(configuration: configuration, logger: logger) { port in
-                    await visit(port: port, customers: customers, folder: folder, once: once)
+            let (ports, started) = AsyncStream.makeStream(of: Int.self)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [configuration, logger] in
+                    defer { started.finish() }
+                    // It takes no connection before this returns.
+                    try await serve(configuration: configuration, logger: logger) { started.yield($0) }
                 }
+                for await port in ports {
+                    await visit(port: port, customers: customers, folder: folder)
+                    if once { kill(getpid(), SIGTERM) }
+                }
+                try await group.waitForAll()
             }
-            try await serving.value
         }
     }
 }
 
 /// Lets the customers come, tells what each may use, and says how to go on.
-private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder, once: Bool) async {
+private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
     let terminal = Terminal.standardOutput
     let client = DemoClient(port: port)
     terminal.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
@@ -66,12 +73,8 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder, onc
             }
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
-            Terminal.standardError.write("error: \(customer.name) could not be synced: \(error)")
+            Terminal.standardError.write("error: \(customer.name) could not be synced: \(describe(error))")
         }
-    }
-    if once {
-        kill(getpid(), SIGTERM)
-        return
     }
     terminal.write(
         """

@@ -16,7 +16,8 @@ struct DemoCustomer: Sendable {
     static func all(of app: Policy.App, signedBy authority: TestAuthority, now: Date) throws -> [DemoCustomer] {
         var cast = Cast(app: app, authority: authority, now: now)
         return try [
-            cast.customer("Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37", "2014-05-01T10:00:00Z"),
+            cast.customer(
+                "Ada", "bought the app in May 2014, as build 37, on her iPhone", build: "37", "2014-05-01T10:00:00Z"),
             cast.customer(
                 "Boris", "bought it in March 2026 on his Mac, as version 1.9", build: "1.9", "2026-03-05T10:00:00Z",
                 platform: "macOS"),
@@ -31,7 +32,8 @@ struct DemoCustomer: Sendable {
                 refunded: "2024-02-03T10:00:00Z"),
             cast.ownerOfOldReceipt("Gus", "has nothing but a receipt of 2012, which knows no version"),
             cast.customer(
-                "Hana", "tests the app in TestFlight, where every version is \"1.0\"", build: "1.0", "2013-08-01T07:00:00Z",
+                "Hana", "tests the app in TestFlight, where every version is \"1.0\"", build: "1.0",
+                "2013-08-01T07:00:00Z",
                 environment: .sandbox),
         ]
     }
@@ -92,7 +94,8 @@ private struct Cast {
             draft.purchases = []
         }
         return DemoCustomer(
-            name: name, story: story, deviceVerificationID: minted.deviceVerificationID, receipt: receipt, transactions: [])
+            name: name, story: story, deviceVerificationID: minted.deviceVerificationID, receipt: receipt,
+            transactions: [])
     }
 
     private mutating func next(_ environment: AppStoreEnvironment) -> MintedApp {

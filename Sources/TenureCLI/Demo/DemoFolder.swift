@@ -18,7 +18,8 @@ struct DemoFolder {
             throw CommandError("the folder `\(path)` cannot be made; choose another by --folder, or make it writable")
         }
         guard files.isWritableFile(atPath: path) else {
-            throw CommandError("the folder `\(path)` cannot be written; choose another by --folder, or make it writable")
+            throw CommandError(
+                "the folder `\(path)` cannot be written; choose another by --folder, or make it writable")
         }
         if !files.fileExists(atPath: policy) { try OutputFile(path: policy).write(Array(Self.samplePolicy.utf8)) }
     }

@@ -8,13 +8,16 @@ extension Inspection {
         var verification = JSONObject()
         verification["status"] = .string(verdict.status)
         switch verdict {
-        case .accepted(_, let environment): verification["environment"] = .string(environment.rawValue)
+        case .accepted(_, let environment):
+            verification["environment"] = .string(environment.rawValue)
+            verification["anchor"] = .string(isUnderAppleRoot ? "apple" : "named")
         case .rejected(let rejection):
             verification["reason"] = .string(rejection.code.rawValue)
             verification["detail"] = .string(rejection.detail)
         case .unsigned:
             verification["reason"] = .string("unsigned")
-            verification["detail"] = .string("an answer of verifyReceipt carries no signature, and proves nothing to others")
+            verification["detail"] = .string(
+                "an answer of verifyReceipt carries no signature, and proves nothing to others")
         }
         var result = JSONObject()
         result["kind"] = kind.map { .string($0) } ?? .null

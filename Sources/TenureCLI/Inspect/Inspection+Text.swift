@@ -38,22 +38,29 @@ extension Inspection {
     private func verdictLine(for terminal: Terminal) -> String {
         switch verdict {
         case .accepted(.local, let environment):
-            terminal.styled("local", .yellow) + ": signed in \(environment.rawValue) by a certificate that you named; proves nothing outside"
-        case .accepted(_, let environment): terminal.styled("verified", .green) + ": \(environment.rawValue)"
-        case .rejected(let rejection): terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(rejection.detail)"
+            terminal.styled("local", .yellow)
+                + ": signed in \(environment.rawValue) by a certificate that you named; proves nothing outside"
+        case .accepted(_, let environment):
+            terminal.styled("verified", .green) + ": \(environment.rawValue), under "
+                + (isUnderAppleRoot ? "Apple's root" : "a root that you named")
+        case .rejected(let rejection):
+            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(rejection.detail)"
         case .unsigned:
             terminal.styled("unsigned", .yellow) + ": it proves nothing, unless you fetched it from Apple yourself"
         }
     }
 
-    private var instantFields: Set<String> { kind == "receipt" || kind == "verifyReceipt" ? [] : JWSKind.allInstantFields }
+    private var instantFields: Set<String> {
+        kind == "receipt" || kind == "verifyReceipt" ? [] : JWSKind.allInstantFields
+    }
 
     private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
         let width = object.members.map(\.name.count).max() ?? 0
         return object.members.flatMap { member -> [String] in
             if object.spellsAgain(member.name) { return [] }
             let start = String(repeating: " ", count: indentation + 2)
-            let label = start + member.name.padding(toLength: max(width, member.name.count), withPad: " ", startingAt: 0)
+            let label =
+                start + member.name.padding(toLength: max(width, member.name.count), withPad: " ", startingAt: 0)
             switch member.value {
             case .object(let inner):
                 return [start + member.name] + lines(of: inner, dates: dates, indentation: indentation + 2)
@@ -85,7 +92,9 @@ extension JSONValue {
     /// On one line of a terminal: control characters would write where they like.
     fileprivate var shown: String {
         guard case .string(let text) = self else { return String(decoding: bytes, as: UTF8.self) }
-        let clean = String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        let clean = String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
     }
 }

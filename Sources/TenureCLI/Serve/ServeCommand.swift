@@ -27,7 +27,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("The SQLite file of the record; made if need be. Default: tenure.sqlite", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The SQLite file of the record; made if need be. Default: tenure.sqlite", valueName: "file"))
     var database: String?
 
     @Option(help: "The address to listen on. Default: 127.0.0.1")
@@ -72,13 +73,14 @@ struct ServeCommand: AsyncParsableCommand {
                 testAnchorsBeyondLoopback || file.testAnchorsBeyondLoopback == true
             let (host, policy) = (configuration.host, configuration.policy.app.bundleID)
             try await serve(configuration: configuration, logger: try logger(file.logLevel)) { port in
-                Terminal.standardOutput.write("serving \(policy) on http://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+                Terminal.standardOutput.write(
+                    "serving \(policy) on http://\(host.contains(":") ? "[\(host)]" : host):\(port)")
             }
         }
     }
 
     private func logger(_ fileLevel: String?) throws -> Logger {
-        var logger = Logger(label: "tenure", factory: StreamLogHandler.standardError)
+        var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
         let name = logLevel ?? fileLevel ?? "info"
         guard let level = Logger.Level(rawValue: name) else {
             throw ValidationError("`\(name)` is no log level; write trace, debug, info, notice, warning or error")

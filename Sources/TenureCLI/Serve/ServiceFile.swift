@@ -37,7 +37,8 @@ struct ServiceFile {
         func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
         for (key, value) in mapping where !Self.keys.contains(key.string ?? "") {
             mistakes.append(
-                "\(place(key)): there is no setting `\(key.string ?? "")`; the settings are \(Self.keys.joined(separator: ", "))")
+                "\(place(key)): there is no setting `\(key.string ?? "")`; the settings are \(Self.keys.joined(separator: ", "))"
+            )
             _ = value
         }
         func setting<Value>(_ key: String, _ wanted: String, _ read: (Node) -> Value?) -> Value? {

@@ -24,7 +24,7 @@ func reportingErrors<Result>(_ work: () async throws -> Result) async throws -> 
     }
 }
 
-private func describe(_ error: any Error) -> String {
+func describe(_ error: any Error) -> String {
     // Foundation's own errors describe themselves by their innards; ours in words.
     type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)
 }

@@ -21,7 +21,10 @@ struct TrustOptions: ParsableArguments {
         let environment: AppStoreEnvironment
 
         init?(argument: String) {
-            guard let found = AppStoreEnvironment.allCases.first(where: { $0.rawValue.lowercased() == argument.lowercased() })
+            guard
+                let found = AppStoreEnvironment.allCases.first(where: {
+                    $0.rawValue.lowercased() == argument.lowercased()
+                })
             else { return nil }
             environment = found
         }
@@ -34,7 +37,8 @@ struct TrustOptions: ParsableArguments {
     func validate() throws {
         if environments.contains(.xcode), trust.isEmpty {
             throw ValidationError(
-                "nothing that Xcode signed is trusted by itself: export the certificate in Xcode (Editor, Save Public Certificate) and name it by `--trust`")
+                "nothing that Xcode signed is trusted by itself: export the certificate in Xcode (Editor, Save Public Certificate) and name it by `--trust`"
+            )
         }
     }
 

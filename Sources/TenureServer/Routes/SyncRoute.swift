@@ -25,7 +25,9 @@ struct SyncRoute: Sendable {
         }
         let tooLarge = Problem(.tooLarge, "the body is larger than \(limits.bodySize) bytes")
         // Who says so beforehand need not send it.
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.bodySize { throw tooLarge }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limits.bodySize {
+            throw tooLarge
+        }
         do {
             let buffer = try await request.body.collect(upTo: limits.bodySize)
             return Data(buffer.readableBytesView)

@@ -17,7 +17,8 @@ struct Bond {
 
     /// `known`: the customer whom the leading artifacts name, where the record has one.
     init(leading submission: Submission, known: Customer?) {
-        let leader = submission.transactions.first { $0.arrival.payload.appTransactionID != nil }
+        let leader =
+            submission.transactions.first { $0.arrival.payload.appTransactionID != nil }
             ?? submission.transactions.first
         if let appTransaction = submission.appTransaction {
             appTransactionID = appTransaction.payload.appTransactionID
@@ -49,8 +50,9 @@ struct Bond {
 
     mutating func accepts(_ receipt: Arrival<ReceiptPayload>) -> Bool {
         let purchases = receipt.verified.purchases
-        guard agrees(receipt.payload.originalPurchaseDate) || (isOnDevice && receipt.isOnDevice)
-            || purchases.contains(where: { holds($0) })
+        guard
+            agrees(receipt.payload.originalPurchaseDate) || (isOnDevice && receipt.isOnDevice)
+                || purchases.contains(where: { holds($0) })
         else { return false }
         add(purchases)
         return true

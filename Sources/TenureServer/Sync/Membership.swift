@@ -42,7 +42,9 @@ struct Membership {
         }
         if let receipt {
             faults.append(
-                Fault(receipt.place, .unrelated, "neither its purchase date nor a transaction ties it to the app transaction"))
+                Fault(
+                    receipt.place, .unrelated,
+                    "neither its purchase date nor a transaction ties it to the app transaction"))
         }
         for (arrival, _) in transactions {
             faults.append(Fault(arrival.place, .unrelated, Self.detail(of: arrival, bond)))
@@ -58,7 +60,8 @@ struct Membership {
                 faults.append(Fault(arrival.place, .noTransaction, "no verified transaction is of its subscription"))
             }
         }
-        isComplete = submission.listsAllPurchases && !faults.contains { if case .transaction = $0.place { true } else { false } }
+        isComplete =
+            submission.listsAllPurchases && !faults.contains { if case .transaction = $0.place { true } else { false } }
         identify(submission)
     }
 

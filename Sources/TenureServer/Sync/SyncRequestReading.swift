@@ -12,10 +12,12 @@ extension SyncRequest {
             throw Problem(.malformedRequest, "the body is no JSON object")
         }
         if let count = transactions?.count, count > limits.transactions {
-            throw Problem(.tooLarge, "`transactions` holds \(count) entries, and at most \(limits.transactions) are taken")
+            throw Problem(
+                .tooLarge, "`transactions` holds \(count) entries, and at most \(limits.transactions) are taken")
         }
         if let count = renewalInfos?.count, count > limits.renewalInfos {
-            throw Problem(.tooLarge, "`renewalInfos` holds \(count) entries, and at most \(limits.renewalInfos) are taken")
+            throw Problem(
+                .tooLarge, "`renewalInfos` holds \(count) entries, and at most \(limits.renewalInfos) are taken")
         }
     }
 

@@ -142,7 +142,9 @@ struct FactsWriter {
 
     private mutating func append(_ date: Date?) {
         guard let date else { return }
-        withUnsafeBytes(of: date.timeIntervalSinceReferenceDate.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: date.timeIntervalSinceReferenceDate.bitPattern.littleEndian) {
+            bytes.append(contentsOf: $0)
+        }
     }
 
     private mutating func append<Value: Equatable>(code value: Value, in table: [(Value, UInt8)]) {

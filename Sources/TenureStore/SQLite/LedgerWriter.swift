@@ -22,7 +22,8 @@ struct LedgerWriter {
     func record(_ act: SupportAct, for id: Int64) throws -> Customer? {
         guard let known = try customer(id) else { return nil }
         // In the ledger's precision, so that what is derived anew equals what stands here.
-        let act = SupportAct(act.kind, of: act.entitlement, date: act.date.toMillisecond, until: act.until?.toMillisecond)
+        let act = SupportAct(
+            act.kind, of: act.entitlement, date: act.date.toMillisecond, until: act.until?.toMillisecond)
         var facts = known.facts
         facts.add(act)
         guard facts != known.facts else { return known }
@@ -56,7 +57,9 @@ struct LedgerWriter {
             // though they share a device.
             if identity.kind != .appTransactionID, byStrength.first?.kind == .appTransactionID,
                 try hasAppTransactionID(id)
-            { continue }
+            {
+                continue
+            }
             return try customer(id)
         }
         return nil

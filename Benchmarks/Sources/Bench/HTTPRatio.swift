@@ -1,0 +1,92 @@
+import Foundation
+import Logging
+import TenureCore
+@_spi(Benchmarks) import TenureServer
+
+/// `http-customer`: requests per second of `GET /v1/customer`, with many customers in SQLite, against a route of the same
+/// server that sends the same bytes from memory. The server has one processor, the load another.
+enum HTTPRatio {
+    static let name = "http-customer"
+    static let population = 1_000_000
+
+    /// In a process of its own: fills the record where it is not full yet, writes tokens, serves.
+    static func serve(in folder: String) async throws {
+        var configuration = ServiceConfiguration(
+            databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
+        configuration.port = 0
+        let benchmark = try await CustomerBenchmark(configuration: configuration)
+        try await benchmark.fill(to: population)
+        let tokens = benchmark.accessTokens(20_000, ofCustomersUpTo: population)
+        try Data((tokens.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/tokens"))
+        try Data(script(folder).utf8).write(to: URL(fileURLWithPath: folder + "/customers.lua"))
+        var logger = Logger(label: "bench")
+        logger.logLevel = .error
+        try await benchmark.run(logger: logger) { port in
+            FileHandle.standardOutput.write(Data("port \(port)\n".utf8))
+        }
+    }
+
+    static func measure() throws {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-http"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let server = Process()
+        server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        server.arguments = ["taskset", "-c", "0", CommandLine.arguments[0], "--serve", folder]
+        let output = Pipe()
+        server.standardOutput = output
+        print(
+            "\(name): a record of \(population) customers in \(folder); filling it takes a few minutes the first time")
+        try server.run()
+        defer {
+            server.terminate()
+            server.waitUntilExit()
+        }
+        guard let line = String(data: output.fileHandleForReading.availableData, encoding: .utf8),
+            let port = Int(line.filter(\.isNumber))
+        else { throw CocoaError(.fileReadCorruptFile) }
+        let customers = ["-s", folder + "/customers.lua", "http://127.0.0.1:\(port)\(CustomerBenchmark.customerPath)"]
+        let memory = ["http://127.0.0.1:\(port)\(CustomerBenchmark.memoryPath)"]
+        _ = try (load(customers, seconds: 2), load(memory, seconds: 2))
+        var ratios: [Double] = []
+        for _ in 0..<5 {
+            let (customer, floor) = try (load(customers, seconds: 3), load(memory, seconds: 3))
+            ratios.append(customer / floor)
+            print("\(name): \(Int(customer)) requests/s, floor \(Int(floor))")
+        }
+        print("ratio \(name) \(format(ratios.median)) >=0.6")
+    }
+
+    /// Requests per second with 64 connections.
+    private static func load(_ arguments: [String], seconds: Int) throws -> Double {
+        let wrk = Process()
+        wrk.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        wrk.arguments = ["taskset", "-c", "1", "wrk", "-t1", "-c64", "-d\(seconds)s"] + arguments
+        let output = Pipe()
+        wrk.standardOutput = output
+        try wrk.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        wrk.waitUntilExit()
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Requests/sec:") }),
+            let number = Double(line.dropFirst("Requests/sec:".count).trimmingCharacters(in: .whitespaces)),
+            !text.contains("Non-2xx")
+        else {
+            FileHandle.standardError.write(Data("error: the load failed:\n\(text)\n".utf8))
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        return number
+    }
+
+    private static func script(_ folder: String) -> String {
+        """
+        local headers = {}
+        for token in io.lines("\(folder)/tokens") do
+            headers[#headers + 1] = wrk.format("GET", "\(CustomerBenchmark.customerPath)", { Authorization = "Bearer " .. token })
+        end
+        local next = 0
+        request = function()
+            next = next % #headers + 1
+            return headers[next]
+        end
+        """
+    }
+}

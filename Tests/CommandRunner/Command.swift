@@ -1,0 +1,117 @@
+package import Foundation
+
+/// Runs the built command as a user does.
+package enum Command {
+    package struct Result {
+        package let status: Int32
+        package let output: String
+        package let errors: String
+
+        /// The output as JSON.
+        package func json() throws -> [String: Any] {
+            guard let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] else {
+                throw CocoaError(.propertyListReadCorrupt)
+            }
+            return object
+        }
+    }
+
+    /// The command lies beside the test bundle.
+    package static let executable = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appendingPathComponent("tenure")
+
+    @discardableResult
+    package static func run(_ arguments: String..., input: Data? = nil) throws -> Result {
+        try run(arguments, input: input)
+    }
+
+    @discardableResult
+    package static func run(_ arguments: [String], input: Data? = nil) throws -> Result {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["NO_COLOR": "1"]) { $1 }
+        // Files instead of pipes: however much a command says, nobody waits for a reader.
+        let scratch = try Folder()
+        let output = scratch.url("out")
+        let errors = scratch.url("err")
+        try Data().write(to: output)
+        try Data().write(to: errors)
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        let inputFile = scratch.url("in")
+        try (input ?? Data()).write(to: inputFile)
+        process.standardInput = try FileHandle(forReadingFrom: inputFile)
+        try process.run()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus, output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+    }
+}
+
+/// A folder that goes when the test is over.
+package final class Folder: Sendable {
+    package let path: String
+
+    package init() throws {
+        path = NSTemporaryDirectory() + "tenure-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    package func url(_ name: String) -> URL { URL(fileURLWithPath: path + "/" + name) }
+
+    @discardableResult package func write(_ text: String, to name: String) throws -> String {
+        try Data(text.utf8).write(to: url(name))
+        return url(name).path
+    }
+}
+
+/// A command that goes on running, until the test is over.
+package final class RunningCommand {
+    private let process = Process()
+    private let folder: Folder
+
+    /// Starts it; what it says goes to files.
+    package init(_ arguments: [String]) throws {
+        folder = try Folder()
+        process.executableURL = Command.executable
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        for name in ["out", "err"] { try Data().write(to: folder.url(name)) }
+        process.standardOutput = try FileHandle(forWritingTo: folder.url("out"))
+        process.standardError = try FileHandle(forWritingTo: folder.url("err"))
+        try process.run()
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    package var output: String { text("out") }
+    package var errors: String { text("err") }
+
+    private func text(_ name: String) -> String {
+        (try? Data(contentsOf: folder.url(name))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// The port that it says it serves on, once it does; nil if it never does.
+    package func port() async throws -> Int? {
+        for _ in 0..<600 where process.isRunning {
+            if let line = output.split(separator: "\n").first(where: { $0.contains("http://") }),
+                let port = line.split(separator: ":").last.flatMap({ Int($0) })
+            {
+                return port
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return nil
+    }
+
+    /// Sends a signal, and waits until it has ended. Its exit status.
+    package func end(by signal: Int32) -> Int32 {
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

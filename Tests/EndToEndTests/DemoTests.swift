@@ -1,0 +1,46 @@
+import CommandRunner
+import Foundation
+import Testing
+
+/// What `make run` does.
+@Suite(.serialized) struct DemoTests {
+    private func visit(_ folder: Folder) throws -> Command.Result {
+        try Command.run("demo", "--folder", folder.url("var").path, "--port", "0", "--once")
+    }
+
+    private func customers(_ result: Command.Result) -> [Substring] {
+        result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
+    }
+
+    @Test func `customers of every era get their sentence, and a second run finds them again`() throws {
+        let folder = try Folder()
+        let first = try visit(folder)
+        #expect(first.status == 0, "\(first.errors)")
+        for sentence in [
+            "“everything” is yours for good: you got the app on 1 May 2014 (build 37), while it was sold for a price.",
+            "around the time when its price changed, and we decide in your favour.",
+            "whose purchase was refunded on 3 February 2024", "in Sandbox every tester counts as a new customer.",
+        ] {
+            #expect(first.output.contains(sentence))
+        }
+        #expect(customers(first).count == 8)
+        let second = try visit(folder)
+        #expect(customers(second) == customers(first))
+    }
+
+    @Test func `what keeps it from starting is one clear line`() throws {
+        let folder = try Folder()
+        try folder.write("in the way", to: "var")
+        let unwritable = try visit(folder)
+        #expect(unwritable.status == 1)
+        #expect(unwritable.errors.contains("cannot be made"))
+        #expect(unwritable.errors.split(separator: "\n").count == 1)
+
+        let broken = try Folder()
+        try FileManager.default.createDirectory(at: broken.url("var"), withIntermediateDirectories: true)
+        try broken.write("eras: 3", to: "var/policy.yaml")
+        let result = try visit(broken)
+        #expect(result.status == 1)
+        #expect(result.errors.contains("policy.yaml:1:"))
+    }
+}
