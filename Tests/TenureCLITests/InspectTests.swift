@@ -49,6 +49,12 @@ import Testing
         let named = try Command.run("inspect", "--json", "--environment", "xcode", "--trust", desk.authority, file)
         #expect((try named.json()["verification"] as? [String: Any])?["status"] as? String == "local")
         #expect(try Command.run("inspect", "--environment", "xcode", file).status == 64)
+        let certificate = desk.authority + "/xcode.pem"
+        let both = ["inspect", "--environment", "xcode", "--environment", "production", "--trust"]
+        #expect(try Command.run(both + [certificate, file]).status == 64)
+        #expect(try Command.run(both + ["xcode=" + certificate, file]).status == 0)
+        #expect(
+            try Command.run("inspect", "--trust", "sandbox=" + desk.authority, desk.mint("transaction")).status == 2)
     }
 
     @Test func `a receipt reads from standard input and as Base64 with line breaks`() throws {

@@ -26,6 +26,8 @@ struct CustomerFiles {
                         throw Rejected("unsigned", "an answer of verifyReceipt is unsigned, and proves nothing")
                     }
                     try Self.check(verified, isOf: device)
+                    // What does not say what it is about counts for nothing, and must not take the rest with it.
+                    _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
                 } catch let rejection as Rejection {
                     rejected.append(RejectedFile(name: name, code: rejection.code.rawValue, detail: rejection.detail))

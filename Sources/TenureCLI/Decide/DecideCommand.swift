@@ -44,7 +44,7 @@ struct DecideCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Decide as of this instant; a day is its midnight in UTC.", valueName: "date"))
     var at: Instant?
 
-    @Flag(help: "Write JSON: `decisions`, `rejected`.")
+    @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.")
     var json = false
 
     func validate() throws {
@@ -64,10 +64,12 @@ struct DecideCommand: AsyncParsableCommand {
             let verifier = AppStoreVerifier(
                 app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
                 trust: try trust.configuration())
+            let instant = at?.date ?? Date()
+            // Who decides as of next year may have customers who were signed by then.
             let customer = try CustomerFiles(
-                files, verifier: verifier, device: deviceID.flatMap(UUID.init(uuidString:)), now: Date())
+                files, verifier: verifier, device: deviceID.flatMap(UUID.init(uuidString:)), now: max(instant, Date()))
             let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
-            let all = decide(evidence, under: policy, at: at?.date ?? Date())
+            let all = decide(evidence, under: policy, at: instant)
             return (entitlement.isEmpty ? all : all.filter { entitlement.contains($0.entitlement) }, customer)
         }
         if json {
@@ -127,11 +129,11 @@ extension Decision.Outcome {
 }
 
 extension Reason {
-    /// The code and its facts: `version: 37, platform iOS, eras paid`.
+    /// The code and its facts: `version: version 37, platform iOS, eras paid`.
     var shown: String {
         let facts = facts.map { name, fact in
             switch fact {
-            case .text(let text): "\(name) \(text)"
+            case .text(let text): "\(name) \(Terminal.clean(text))"
             case .date(let date): "\(name) \(date.rfc3339)"
             case .names(let names): "\(name) \(names.joined(separator: " or "))"
             }

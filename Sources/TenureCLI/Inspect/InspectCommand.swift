@@ -31,7 +31,7 @@ struct InspectCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The app's Apple ID, compared in production.", valueName: "number"))
     var appAppleID: Int64?
 
-    @Flag(help: "Write JSON: `kind`, `verification`, `payload`, `certificates`.")
+    @Flag(help: "Write JSON: `kind`, `verification`, `payload`, `nested` in a notification, `certificates`.")
     var json = false
 
     func run() async throws {

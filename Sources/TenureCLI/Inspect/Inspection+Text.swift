@@ -92,9 +92,7 @@ extension JSONValue {
     /// On one line of a terminal: control characters would write where they like.
     fileprivate var shown: String {
         guard case .string(let text) = self else { return String(decoding: bytes, as: UTF8.self) }
-        let clean = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        let clean = Terminal.clean(text)
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
     }
 }

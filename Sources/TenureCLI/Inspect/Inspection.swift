@@ -32,7 +32,8 @@ struct Inspection {
 
     /// Whether the chain ends in a root of Apple's, and not in one that was named.
     var isUnderAppleRoot: Bool {
-        certificates.last.map { root in TrustAnchors.apple.summaries.contains { $0.fingerprint == root.fingerprint } } ?? false
+        certificates.last.map { root in TrustAnchors.apple.summaries.contains { $0.fingerprint == root.fingerprint } }
+            ?? false
     }
 
     /// Throws `CommandError` where the artifact cannot even be taken apart.

@@ -86,7 +86,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
     @Argument(help: "The cases; see Docs/policy-file.md.")
     var cases: String
 
-    @Flag(help: "Write JSON: `passed`, `failed`, `cases` with `name`, `passed`, `differences`.")
+    @Flag(help: "Write JSON: `passed`, `failed`, `cases` with `name`, `place`, `passed`, `differences`.")
     var json = false
 
     func run() async throws {

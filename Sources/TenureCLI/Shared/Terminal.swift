@@ -38,6 +38,13 @@ struct Terminal {
         }
     }
 
+    /// Text from outside, for one line: control characters would write where they like.
+    static func clean(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    }
+
     func styled(_ text: String, _ style: Style) -> String {
         hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }

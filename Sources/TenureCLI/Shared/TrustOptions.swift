@@ -8,7 +8,7 @@ struct TrustOptions: ParsableArguments {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Certificates to trust beside Apple's roots: PEM or DER, or the folder of a test authority. For the environment xcode: the very certificate with which your Xcode signs.",
+            "Certificates to trust beside Apple's roots: PEM or DER, or the folder of a test authority; for one environment only as `sandbox=FILE`. For xcode: the very certificate with which your Xcode signs.",
             valueName: "file"))
     var trust: [String] = []
 
@@ -34,10 +34,40 @@ struct TrustOptions: ParsableArguments {
         environment.isEmpty ? [.production, .sandbox] : environment.map(\.environment)
     }
 
+    /// One `--trust`: for an environment, or for all that are accepted.
+    private struct Named {
+        let environment: AppStoreEnvironment?
+        let path: String
+
+        init(_ text: String) {
+            let parts = text.split(separator: "=", maxSplits: 1)
+            if parts.count == 2, let name = EnvironmentName(argument: String(parts[0])) {
+                environment = name.environment
+                path = String(parts[1])
+            } else {
+                environment = nil
+                path = text
+            }
+        }
+
+        /// The folder of a test authority has a file for each environment.
+        var isFolder: Bool {
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+        }
+    }
+
     func validate() throws {
-        if environments.contains(.xcode), trust.isEmpty {
+        guard environments.contains(.xcode) else { return }
+        let named = trust.map(Named.init)
+        guard named.contains(where: { $0.environment == nil || $0.environment == .xcode }) else {
             throw ValidationError(
-                "nothing that Xcode signed is trusted by itself: export the certificate in Xcode (Editor, Save Public Certificate) and name it by `--trust`"
+                "nothing that Xcode signed is trusted by itself: export the certificate in Xcode (Editor, Save Public Certificate) and name it by `--trust xcode=FILE`"
+            )
+        }
+        if environments.count > 1, let vague = named.first(where: { $0.environment == nil && !$0.isFolder }) {
+            throw ValidationError(
+                "say whether `\(vague.path)` speaks for Xcode or for the others: write `--trust xcode=\(vague.path)`, or the name of another environment"
             )
         }
     }
@@ -47,20 +77,17 @@ struct TrustOptions: ParsableArguments {
         var byEnvironment: [AppStoreEnvironment: TrustAnchors] = [:]
         for environment in environments {
             var anchors = environment == .xcode ? nil : TrustAnchors.apple
-            for path in trust {
-                let named = try Self.anchors(at: path, for: environment)
-                anchors = anchors?.union(named) ?? named
+            for named in trust.map(Named.init) where (named.environment ?? environment) == environment {
+                let more = try Self.anchors(named, for: environment)
+                anchors = anchors?.union(more) ?? more
             }
             byEnvironment[environment] = anchors
         }
         return try TrustConfiguration(anchors: byEnvironment)
     }
 
-    /// A file stands for any environment; the folder of a test authority has a file for each.
-    private static func anchors(at path: String, for environment: AppStoreEnvironment) throws -> TrustAnchors {
-        var isFolder: ObjCBool = false
-        _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        let file = isFolder.boolValue ? path + (environment == .xcode ? "/xcode.pem" : "/roots.pem") : path
+    private static func anchors(_ named: Named, for environment: AppStoreEnvironment) throws -> TrustAnchors {
+        let file = named.isFolder ? named.path + (environment == .xcode ? "/xcode.pem" : "/roots.pem") : named.path
         let bytes = try InputFile(path: file).bytes(limit: 1 << 20)
         do {
             return try TrustAnchors(bytes)

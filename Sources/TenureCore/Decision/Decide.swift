@@ -98,7 +98,7 @@ private struct Judge {
         if let source { findings += source.possible.findings }
 
         if case .undetermined(let finding)? = eras {
-            var settlements = settlements(of: finding)
+            var settlements = settlements(of: finding, source)
             if !purchasesAreKnown { settlements.append(.purchases) }
             return decision(on: entitlement, .undetermined, findings: findings, settlements: settlements)
         }
@@ -121,13 +121,14 @@ private struct Judge {
         for source in eraSources.dropFirst() {
             let answer = source.answer(for: entitlement)
             note(answer, of: source, in: &rights)
-            if answer.isBetter(than: best.0) { best = (answer, source) }
+            if answer.isBetter(than: best.0) || answer.isMoreTelling(than: best.0) { best = (answer, source) }
         }
         return best
     }
 
     private func note(_ answer: SourceAnswer, of source: EraSource, in rights: inout [EraRight]) {
-        guard case .gives(let until, _) = answer, evidence.environment.isProduction else { return }
+        guard case .gives(let until, _) = answer, evidence.environment.isProduction, source.acquisition.key.isKnown
+        else { return }
         let right = EraRight(acquisition: source.acquisition.key, until: until)
         if rights.isEmpty { rights = [right] } else { rights.append(right) }
     }
@@ -161,10 +162,10 @@ private struct Judge {
         return result
     }
 
-    /// Why none of the purchases gives.
+    /// Why none of the purchases gives, the latest first.
     private func appendRefusals(on entitlement: Entitlement, to findings: inout [Finding]) {
         for product in entitlement.products {
-            for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
+            for index in evidence.purchases.indices.reversed() where evidence.purchases[index].isOf(product) {
                 findings.append(evidence.purchases[index].answer(as: product, at: index, now: now).finding)
             }
         }
@@ -192,11 +193,16 @@ private struct Judge {
 
     // MARK: The answer
 
-    private func settlements(of finding: Finding) -> [Settlement] {
+    private func settlements(of finding: Finding, _ source: EraSource?) -> [Settlement] {
+        let acquisition = source?.acquisition
         switch finding {
-        case .noAcquisition, .testEnvironment: [.appTransaction]
-        case .nothingToCompare, .windowNeedsDate: [.appTransaction, .refreshedReceipt]
-        default: [.support]
+        case .noAcquisition, .windowNeedsDate: return [.appTransaction, .refreshedReceipt]
+        case .nothingToCompare where acquisition?.version == nil || acquisition?.originalPurchaseDate == nil:
+            return [.appTransaction, .refreshedReceipt]
+        // The signed platform may tell what the doubt is between.
+        case .inDoubt where acquisition?.originalPlatform == nil && (source?.possible.timelines.count ?? 0) > 1:
+            return [.appTransaction, .support]
+        default: return [.support]
         }
     }
 

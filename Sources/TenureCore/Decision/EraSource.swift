@@ -32,12 +32,12 @@ final class EraSource {
         var refused: Finding?
         var end: Date?? = giving.isEmpty ? nil : .some(nil)
         for era in honoured.subtracting(giving) {
-            switch HonourAnswer(entitlement.honours ?? [], era: era, source: self) {
-            case .holds(let until):
+            switch answer(of: entitlement.honours ?? [], era: era) {
+            case .gives(let until, _):
                 giving.insert(era)
                 end = end.map { favoured($0, until) } ?? .some(until)
-            case .unclear(let finding): unclear = unclear ?? finding
-            case .no(let finding): refused = refused ?? finding
+            case .undetermined(let finding): unclear = unclear ?? finding
+            case .nothing(let finding): refused = refused ?? finding
             }
         }
         if giving.isEmpty {
@@ -125,11 +125,6 @@ extension Timeline {
 }
 
 extension SourceAnswer {
-    fileprivate func ending(at end: Date) -> SourceAnswer {
-        guard case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
-        return .gives(until: end, finding)
-    }
-
     fileprivate func explained(by finding: Finding) -> SourceAnswer {
         guard case .gives(let until, _) = self else { return self }
         return .gives(until: until, finding)

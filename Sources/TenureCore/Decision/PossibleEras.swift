@@ -18,7 +18,7 @@ struct PossibleEras {
         version = acquisition.version
         findings.reserveCapacity(4)
 
-        var versionProof = VersionProof(platformCount: timelines.count)
+        var versionProof = VersionProof()
         var dateEras = EraSet()
         var changeover: EraSet?
         var dateWasCompared = false
@@ -90,7 +90,7 @@ struct PossibleEras {
 
     /// What the proofs say if the app was acquired on this platform.
     private func erasOn(_ timeline: Timeline) -> EraSet {
-        var versionProof = VersionProof(platformCount: 1)
+        var versionProof = VersionProof()
         versionProof.add(timeline, version: version)
         guard let date else { return versionProof.eras }
         if let both = timeline.changeover(at: date) { return both }

@@ -13,15 +13,16 @@ private struct Sentence {
 
     init(of decision: Decision) {
         let facts = Facts(decision)
+        let start = facts.isPersona ? "As “\(decision.context.personaName)”: " : ""
         let name = "“\(decision.entitlement)”"
         switch decision.outcome {
         case .granted:
             let length = decision.until.map { "until \($0.inWords)" } ?? "for good"
-            text = "\(name) is yours \(length): \(Self.grounds(of: decision, facts))."
+            text = start + "\(name) is yours \(length): \(Self.grounds(of: decision, facts))."
         case .denied:
-            text = Self.denial(of: decision, name, facts)
+            text = start + Self.denial(of: decision, name, facts)
         case .undetermined:
-            text = "We cannot tell yet whether \(name) is yours: \(Self.doubt(of: decision, facts))."
+            text = start + "We cannot tell yet whether \(name) is yours: \(Self.doubt(of: decision, facts))."
         }
     }
 
@@ -30,7 +31,6 @@ private struct Sentence {
     private static func grounds(of decision: Decision, _ facts: Facts) -> String {
         switch decision.findings.first {
         case .eraHonoured(let eras):
-            if facts.isPersona { return "you test as a customer who \(facts.acquisition("got the app"))" }
             return facts.acquisition("you got the app")
                 + (decision.context.policy.sold(in: eras)
                     ? ", while it was sold for a price" : ", and everybody who did then keeps this")
@@ -81,17 +81,21 @@ private struct Sentence {
             case .supportGrantEnded(let date):
                 return
                     "\(name) was given to you by our support team until \(date.inWords): please write to them if you need it longer."
-            case .refunded(let index, let date):
-                return
-                    "\(name) came with the purchase `\(decision.context.productID(index))`, which was refunded or withdrawn on \(date.inWords): \(help)."
-            case .billingRetry(let index):
-                return
-                    "\(name) comes with the subscription `\(decision.context.productID(index))`, which could not be charged: please check your payment method with Apple."
-            case .expired(let index, let date):
-                return
-                    "\(name) came with `\(decision.context.productID(index))`, which ended on \(date.inWords): it can be renewed in the app."
             default: continue
             }
+        }
+        let context = decision.context
+        switch facts.lastPurchase {
+        case .billingRetry(let index):
+            return
+                "\(name) comes with the subscription `\(context.productID(index))`, which could not be charged: please check your payment method with Apple."
+        case .refunded(let index, let date):
+            return
+                "\(name) came with the purchase `\(context.productID(index))`, which was refunded or withdrawn on \(date.inWords): \(help)."
+        case .expired(let index, let date):
+            return
+                "\(name) came with `\(context.productID(index))`, which ended on \(date.inWords): it can be renewed in the app."
+        default: break
         }
         switch decision.findings.first {
         case .testEnvironment:
@@ -105,7 +109,9 @@ private struct Sentence {
             return
                 "\(name) is not included: \(facts.acquisition("you got the app"))\(preorder), at a time when it did not come with the app; \(help)."
         default:
-            return "\(name) comes with a purchase in the app: if you have one, tap Restore Purchases, and \(help)."
+            return decision.findings.contains(.noPurchase)
+                ? "\(name) comes with a purchase in the app: if you have one, tap Restore Purchases, and \(help)."
+                : "\(name) is not included: \(help)."
         }
     }
 
@@ -121,6 +127,8 @@ private struct Sentence {
         for finding in decision.findings {
             switch finding {
             case .noAcquisition: return "the App Store has not confirmed yet how you got the app; \(whatToDo)"
+            case .nothingToCompare where decision.settlements.first == .support:
+                return "what the App Store has told us of how you got the app does not settle it; \(whatToDo)"
             case .nothingToCompare, .windowNeedsDate:
                 return "what the App Store has told us does not say when you got the app; \(whatToDo)"
             case .inDoubt where facts.isChangeover:
@@ -146,13 +154,15 @@ private struct Sentence {
         var isPersona = false
         var isChangeover = false
         var isFamilyShared = false
+        /// The most urgent thing to tell of a purchase that gives nothing: one that waits for money, else the latest.
+        var lastPurchase: Finding?
 
         init(_ decision: Decision) {
             for finding in decision.findings {
                 switch finding {
                 case .version(let index, _):
                     guard let acquisition = decision.context.acquisition(index) else { continue }
-                    version = (acquisition.originalAppVersion ?? "", acquisition.originalPlatform)
+                    version = (String((acquisition.originalAppVersion ?? "").prefix(40)), acquisition.originalPlatform)
                 case .date(let date, _): self.date = date
                 case .changeover(let date, _):
                     self.date = date
@@ -160,6 +170,8 @@ private struct Sentence {
                 case .preorder(let date): preorder = date
                 case .persona: isPersona = true
                 case .familyShared: isFamilyShared = true
+                case .billingRetry: lastPurchase = finding
+                case .refunded, .expired: lastPurchase = lastPurchase ?? finding
                 default: break
                 }
             }

@@ -20,6 +20,19 @@ enum SourceAnswer {
         return second.isBetter(than: first) ? second : first
     }
 
+    /// The same, but no longer than until that instant.
+    func ending(at end: Date) -> SourceAnswer {
+        guard case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
+        return .gives(until: end, finding)
+    }
+
+    /// Whether both give nothing, and this one had something to lose: that is what a customer asks about.
+    func isMoreTelling(than other: SourceAnswer) -> Bool {
+        guard case .nothing(let mine) = self, case .nothing(.eraNotHonoured) = other else { return false }
+        if case .eraNotHonoured = mine { return false }
+        return true
+    }
+
     /// Whether this serves the customer better than the other: gives longer, or at least leaves hope.
     func isBetter(than other: SourceAnswer) -> Bool {
         switch (self, other) {

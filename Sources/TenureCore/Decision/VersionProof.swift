@@ -8,10 +8,6 @@ struct VersionProof {
     /// Whether some platform has a release list, and not this version in it.
     private(set) var isUnlisted = false
 
-    init(platformCount: Int) {
-        if platformCount == 0 { isAuthoritative = false }
-    }
-
     mutating func add(_ timeline: Timeline, version: AppVersion?) {
         guard let version else { return provesNothing(on: timeline) }
         if let list = timeline.erasOfRelease {
@@ -20,7 +16,7 @@ struct VersionProof {
                 return provesNothing(on: timeline)
             }
             eras = eras.union(listed)
-            wasCompared = wasCompared || timeline.hasVersionBoundary || timeline.hasDateBoundary
+            wasCompared = wasCompared || timeline.releasesMeetBoundary
             if listed.count != 1 && !timeline.versionsRise { isAuthoritative = false }
         } else if timeline.versionsRise {
             eras = eras.union(timeline.eras(enclosing: version))

@@ -11,10 +11,7 @@ extension Purchase {
         if isUpgraded { return .nothing(.upgraded(index)) }
         if let revocationDate, revocationDate <= now { return .nothing(.refunded(index, at: revocationDate)) }
         let answer = answerByType(as: product, at: index, now: now)
-        guard let revocationDate, case .gives(let until, let finding) = answer, until.outlasts(revocationDate) else {
-            return answer
-        }
-        return .gives(until: revocationDate, finding)
+        return revocationDate.map(answer.ending(at:)) ?? answer
     }
 
     private func answerByType(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {

@@ -56,7 +56,7 @@ public struct Acquisition: Sendable, Hashable {
         guard let lastRevoked, let revocationDate = lastRevoked.revocationDate else { return nil }
         let restorations =
             proofs
-            .filter { $0.revocationDate == nil && $0.signingOrder > lastRevoked.signingOrder }
+            .filter { $0.revocationDate == nil && $0.signingOrder > max(lastRevoked.signingOrder, revocationDate) }
             .map(\.signingOrder)
         return Refund(revocationDate: revocationDate, restorations: restorations.sorted())
     }
@@ -91,10 +91,21 @@ public struct AcquisitionKey: Sendable, Hashable {
         )
     }
 
+    /// Whether they have different ids of one kind.
+    package func contradicts(_ other: AcquisitionKey) -> Bool {
+        if let mine = appTransactionID, let others = other.appTransactionID, mine != others { return true }
+        if let mine = downloadID, let others = other.downloadID, mine != others { return true }
+        return false
+    }
+
+    /// Whether anything tells this acquisition from others: without that, nothing can be promised to it.
+    package var isKnown: Bool { appTransactionID != nil || downloadID != nil || originalPurchaseDate != nil }
+
     /// Whether both speak of one acquisition: the same id, or dates that agree and no different ids of one kind.
     package func matches(_ other: AcquisitionKey) -> Bool {
-        if let mine = appTransactionID, let others = other.appTransactionID { return mine == others }
-        if let mine = downloadID, let others = other.downloadID { return mine == others }
+        if contradicts(other) { return false }
+        if appTransactionID != nil, appTransactionID == other.appTransactionID { return true }
+        if downloadID != nil, downloadID == other.downloadID { return true }
         guard let mine = originalPurchaseDate, let others = other.originalPurchaseDate else { return false }
         return abs(mine.timeIntervalSince(others)) <= Slack.seconds
     }
@@ -127,8 +138,11 @@ extension AppProof {
             case .download(let id): "d" + id
             case nil: ""
             }
-        return [kind.rawValue, id, originalPlatform?.rawValue ?? "", originalAppVersion ?? ""].joined(
-            separator: "\u{0}")
+        let texts = [kind.rawValue, id, originalPlatform?.rawValue ?? "", originalAppVersion ?? ""]
+        let dates = [preorderDate, revocationDate, expirationDate].map {
+            $0.map { "\($0.timeIntervalSince1970)" } ?? ""
+        }
+        return (texts + dates).joined(separator: "\u{0}")
     }
 }
 
@@ -140,11 +154,19 @@ package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
     if proofs.count == 1 { return [Acquisition(of: proofs)] }
     var groups: [[AppProof]] = []
     var groupOfID: [AcquisitionID: Int] = [:]
+    var groupOfDate: [Date: Int] = [:]
     for proof in Set(proofs).sorted(by: AppProof.areInSigningOrder) {
-        if let id = proof.id, let group = groupOfID[id] {
+        // Without an id, those with one date are the closest there can be: however many there are, they are one group.
+        let known: Int? =
+            if let id = proof.id { groupOfID[id] } else { proof.originalPurchaseDate.flatMap { groupOfDate[$0] } }
+        if let group = known {
             groups[group].append(proof)
         } else {
-            if let id = proof.id { groupOfID[id] = groups.count }
+            if let id = proof.id {
+                groupOfID[id] = groups.count
+            } else if let date = proof.originalPurchaseDate {
+                groupOfDate[date] = groups.count
+            }
             groups.append([proof])
         }
     }
@@ -161,7 +183,7 @@ private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
     for first in groups.indices {
         for second in groups.indices where second > first {
             guard let distance = distance(groups[first], groups[second]), distance < (best?.distance ?? .infinity),
-                !conflict(groups[first], groups[second])
+                !AcquisitionKey(of: groups[first]).contradicts(AcquisitionKey(of: groups[second]))
             else { continue }
             best = (first, second, distance)
         }
@@ -178,12 +200,4 @@ private func distance(_ left: [AppProof], _ right: [AppProof]) -> TimeInterval? 
         }
     }
     return smallest <= Slack.seconds ? smallest : nil
-}
-
-private func conflict(_ left: [AppProof], _ right: [AppProof]) -> Bool {
-    let mine = AcquisitionKey(of: left)
-    let other = AcquisitionKey(of: right)
-    if let id = mine.appTransactionID, let otherID = other.appTransactionID, id != otherID { return true }
-    if let id = mine.downloadID, let otherID = other.downloadID, id != otherID { return true }
-    return false
 }

@@ -42,43 +42,6 @@ public struct Evidence: Sendable, Hashable {
     }
 }
 
-/// The latest-signed state of each transaction, with the renewal info of its subscription where it is the latest one.
-private func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase] {
-    var latest: [String: Purchase] = [:]
-    for purchase in transactions {
-        if let known = latest[purchase.transactionID], !purchase.isLaterWord(than: known) { continue }
-        latest[purchase.transactionID] = purchase
-    }
-    var result = latest.values.sorted {
-        ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
-    }
-    guard !renewals.isEmpty else { return result }
-
-    var renewalOf: [String: Renewal] = [:]
-    for renewal in renewals {
-        if let known = renewalOf[renewal.originalTransactionID], !renewal.isLaterWord(than: known) { continue }
-        renewalOf[renewal.originalTransactionID] = renewal
-    }
-    // The grace period continues the current period of a subscription, not one before it.
-    var indexOfLatest: [String: Int] = [:]
-    for (index, purchase) in result.enumerated() where purchase.expiresDate != nil {
-        if let known = indexOfLatest[purchase.originalTransactionID],
-            result[known].expiresDate ?? .distantPast > purchase.expiresDate ?? .distantPast
-        {
-            continue
-        }
-        indexOfLatest[purchase.originalTransactionID] = index
-    }
-    for (subscription, index) in indexOfLatest {
-        guard let renewal = renewalOf[subscription],
-            renewal.productID == nil || renewal.productID == result[index].productID
-        else { continue }
-        result[index].gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
-        result[index].isInBillingRetryPeriod = renewal.isInBillingRetryPeriod
-    }
-    return result
-}
-
 private func latestActs(of acts: [SupportAct]) -> [SupportAct] {
     guard !acts.isEmpty else { return [] }
     var latest: [String: SupportAct] = [:]
@@ -87,24 +50,6 @@ private func latestActs(of acts: [SupportAct]) -> [SupportAct] {
         latest[act.entitlement] = act
     }
     return latest.values.sorted { $0.entitlement < $1.entitlement }
-}
-
-extension Purchase {
-    /// On equal times the word that grants less counts; then an order of content, so that the order of arrival never does.
-    package func isLaterWord(than other: Purchase) -> Bool {
-        let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1, isUpgraded ? 1 : 0)
-        let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1, other.isUpgraded ? 1 : 0)
-        if mine != others { return mine > others }
-        let ends = (expiresDate ?? .distantFuture, other.expiresDate ?? .distantFuture)
-        return ends.0 != ends.1 ? ends.0 < ends.1 : productID < other.productID
-    }
-}
-
-extension Renewal {
-    package func isLaterWord(than other: Renewal) -> Bool {
-        let mine = (signedDate ?? .distantPast, gracePeriodExpiresDate ?? .distantPast)
-        return mine > (other.signedDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)
-    }
 }
 
 extension SupportAct {

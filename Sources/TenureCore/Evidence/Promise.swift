@@ -20,12 +20,23 @@ public struct Promise: Sendable, Hashable {
     /// that is absent or does not tell ends nothing, nor does another acquisition.
     func answer(for evidence: Evidence, at now: Date) -> SourceAnswer? {
         guard until.holds(at: now) else { return nil }
-        if let present = evidence.acquisitions.first(where: { $0.key.matches(acquisition) }),
-            let promised = policy.entitlement(named: entitlement),
-            case .nothing = EraSource(present, under: policy, at: now).answer(for: promised)
+        var end = until
+        if let promised = policy.entitlement(named: entitlement), let present = present(promised, in: evidence, at: now)
         {
-            return .nothing(.promiseEnded)
+            if case .nothing = present { return .nothing(.promiseEnded) }
+            // At that instant the present evidence will give nothing.
+            if case .gives(let presentEnd, _) = present, end.outlasts(presentEnd) { end = presentEnd }
         }
-        return .gives(until: until, .promise(until: until))
+        return .gives(until: end, .promise(until: end))
+    }
+
+    /// What the acquisition's present evidence gives under the version that promised; nil where there is none. Where
+    /// only a date tells acquisitions apart, several can be meant: the best of them counts.
+    private func present(_ promised: Entitlement, in evidence: Evidence, at now: Date) -> SourceAnswer? {
+        var best: SourceAnswer?
+        for candidate in evidence.acquisitions where candidate.key.matches(acquisition) {
+            best = SourceAnswer.best(best, EraSource(candidate, under: policy, at: now).answer(for: promised))
+        }
+        return best
     }
 }

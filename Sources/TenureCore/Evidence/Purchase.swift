@@ -21,7 +21,7 @@ public struct Purchase: Sendable, Hashable {
     /// When this transaction was refunded, or revoked from the family.
     public let revocationDate: Date?
     /// Replaced by an upgrade: it no longer grants.
-    public let isUpgraded: Bool
+    public package(set) var isUpgraded: Bool
     public let isFamilyShared: Bool
     public let signedDate: Date?
 

@@ -83,7 +83,7 @@ extension Policy {
             var lastVersion: (version: AppVersion, era: Int)?
             for (index, beginning) in timeline.beginnings.enumerated() {
                 let place: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
-                if beginning == .new, lastDate != nil || lastVersion != nil || timeline.firstEra != index {
+                if beginning == .new, eras[..<index].contains(where: { $0.begins[platform] != nil }) {
                     mistakes.append(
                         PolicyMistake(
                             place,

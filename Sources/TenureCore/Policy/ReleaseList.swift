@@ -8,8 +8,9 @@ struct ReleaseList {
         self.releases = releases.sorted { $0.releasedAt.earliest < $1.releasedAt.earliest }
     }
 
-    /// By the number that the App Store names a release by. A release that stands twice has the eras of both.
-    func eras(firstEra: Int, beginnings: [Beginning?]) -> [AppVersion: EraSet] {
+    /// The eras of each release by the number that the App Store names it by, of both where it stands twice; and whether
+    /// any beginning has a moment, without which no release is told from another.
+    func eras(firstEra: Int, beginnings: [Beginning?]) -> (byVersion: [AppVersion: EraSet], meetBoundary: Bool) {
         // A beginning without an instant takes its version's listed date, for the version proof only.
         let starts = beginnings.map { beginning -> Release.Moment? in
             if let date = beginning?.date { return .instant(date) }
@@ -17,9 +18,10 @@ struct ReleaseList {
             return releases.first { $0.originalAppVersion == version }?.releasedAt
         }
         var result: [AppVersion: EraSet] = [:]
-        for (index, release) in releases.enumerated() {
+        for release in releases {
             guard let version = release.originalAppVersion else { continue }
-            let next = releases[(index + 1)...].first { $0.releasedAt != release.releasedAt }?.releasedAt
+            // Where it is not certain which of two came first, neither ends the other's sale.
+            let next = releases.lazy.map(\.releasedAt).first { release.releasedAt.isCertainlyEarlier(than: $0) }
             var eras = EraSet()
             for era in firstEra..<max(firstEra, min(starts.count, EraSet.capacity))
             where Self.wasOnSale(from: release.releasedAt, until: next, inEra: era, starts: starts) {
@@ -27,7 +29,7 @@ struct ReleaseList {
             }
             result[version] = (result[version] ?? EraSet()).union(eras)
         }
-        return result
+        return (result, starts.contains { $0 != nil })
     }
 
     /// Whether a release that was on sale from one moment to another (exclusive) can have been on sale in the era.
@@ -68,6 +70,10 @@ extension Release.Moment {
     fileprivate func canBeEarlier(than other: Release.Moment) -> Bool {
         if case (.day(let mine), .day(let others)) = (self, other) { return mine < others }
         return earliest < other.latest
+    }
+
+    fileprivate func isCertainlyEarlier(than other: Release.Moment) -> Bool {
+        self != other && !other.canBeAtMost(self)
     }
 
     fileprivate func canBeAtMost(_ other: Release.Moment) -> Bool {

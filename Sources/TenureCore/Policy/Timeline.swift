@@ -11,6 +11,8 @@ package final class Timeline: Sendable {
     let beginnings: [Beginning?]
     /// Rule A3: the eras in which each listed release was on sale; nil where the platform has no release list.
     let erasOfRelease: [AppVersion: EraSet]?
+    /// Whether some beginning has a moment with which the listed releases can be compared.
+    let releasesMeetBoundary: Bool
     /// Rule A4: whether versions rise over time, so that a version tells an era without a release list.
     let versionsRise: Bool
     private let dateBoundaries: [(era: Int, date: Date)]
@@ -28,8 +30,10 @@ package final class Timeline: Sendable {
             guard let platform else { return nil }
             return era.begins[platform] ?? (platform.inheritsFromIOS ? era.begins[.iOS] : nil)
         }
-        let beginnings = eras.enumerated().map { $0.offset == 0 ? nil : beginning(of: $0.element) }
+        var beginnings = eras.enumerated().map { $0.offset == 0 ? nil : beginning(of: $0.element) }
         let firstEra = beginnings.lastIndex(of: .new) ?? 0
+        // What an inherited boundary says of the time before the platform began says nothing.
+        for index in 0..<min(firstEra, beginnings.count) { beginnings[index] = nil }
         self.platform = platform
         self.firstEra = firstEra
         self.beginnings = beginnings
@@ -54,8 +58,9 @@ package final class Timeline: Sendable {
         let own = releases.filter { $0.platform == platform }
         let inherited = platform?.inheritsFromIOS == true ? releases.filter { $0.platform == .iOS } : []
         let list = own.isEmpty ? inherited : own
-        erasOfRelease =
-            list.isEmpty ? nil : ReleaseList(list).eras(firstEra: firstEra, beginnings: beginnings)
+        let listed = list.isEmpty ? nil : ReleaseList(list).eras(firstEra: firstEra, beginnings: beginnings)
+        erasOfRelease = listed?.byVersion
+        releasesMeetBoundary = listed?.meetBoundary ?? false
     }
 
     /// Rule B: the eras that contain the date. A beginning without an instant cannot separate.

@@ -25,8 +25,7 @@ package struct CustomerFacts: Sendable, Hashable {
         guard !more.isEmpty else { return }
         var latest: [String: Purchase] = [:]
         for purchase in purchases + more {
-            if let known = latest[purchase.transactionID], !purchase.isLaterWord(than: known) { continue }
-            latest[purchase.transactionID] = purchase
+            latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
         }
         purchases = latest.values.sorted { $0.transactionID < $1.transactionID }
     }
