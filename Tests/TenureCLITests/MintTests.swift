@@ -28,6 +28,29 @@ import Testing
         #expect(none.errors.contains("no complete test authority"))
     }
 
+    @Test func `a named defect is minted and refused for its reason, and a wrong name lists the right ones`() throws {
+        let desk = try Desk()
+        let cases = [
+            ("transaction", "foreignSignature", "badSignature"),
+            ("app-transaction", "missingLeafMarker", "wrongPurpose"),
+            ("receipt", "tamperedContent", "badSignature"), ("receipt", "leafExpiredAtSigning", "expiredAtSigning"),
+        ]
+        for (kind, defect, code) in cases {
+            let file = try desk.mint(kind, options: ["--defect", defect])
+            let shown = try Command.run("inspect", "--trust", desk.authority, "--json", file)
+            #expect(shown.output.contains("\"\(code)\""), "\(kind) \(defect): \(shown.output.suffix(400))")
+        }
+        for (kind, name) in [("transaction", "flippedPayloadBit"), ("receipt", "tamperedContent")] {
+            let wrong = try Command.run("mint", kind, "--authority", desk.authority, "--defect", "rust")
+            #expect(wrong.status == 1)
+            #expect(wrong.errors.contains("`rust`") && wrong.errors.contains(name))
+            #expect(wrong.errors.contains("missingLeafMarker"))
+        }
+        let both = try Command.run(
+            "mint", "transaction", "--authority", desk.authority, "--defect", "audience", "--set", "price=1")
+        #expect(both.status == 64)
+    }
+
     @Test func `private keys are readable by their owner only`() throws {
         let desk = try Desk()
         let keys = try FileManager.default.contentsOfDirectory(atPath: desk.authority).filter {

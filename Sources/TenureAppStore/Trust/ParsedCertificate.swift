@@ -21,6 +21,7 @@ package struct ParsedCertificate: Sendable {
         }
         do {
             x509 = try Certificate(derEncoded: der)
+            try Self.checkSignatureHasWholeOctets(der)
             let fields = try Self.fields(ofTBS: x509.tbsCertificateBytes)
             issuer = fields.issuer
             subject = fields.subject
@@ -55,6 +56,17 @@ package struct ParsedCertificate: Sendable {
             else { throw missing }
             while nodes.next() != nil {}
             return (Array(serialNumber), Array(issuer.encodedBytes), Array(subject.encodedBytes))
+        }
+    }
+
+    /// Where a signature ends in zero bits, some could be declared unused: another spelling of one certificate.
+    private static func checkSignatureHasWholeOctets(_ der: [UInt8]) throws {
+        try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
+            _ = nodes.next()
+            _ = nodes.next()
+            guard try ASN1BitString(derEncoded: &nodes).paddingBits == 0 else {
+                throw ASN1Error.invalidASN1Object(reason: "a signature ends within an octet")
+            }
         }
     }
 

@@ -87,7 +87,16 @@ struct MintOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The device it is made for (`AppStore.deviceVerificationID`).", valueName: "uuid"))
     var deviceID: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Spoils the artifact in one way, to see it refused. A name that is none lists those that there are.",
+            valueName: "name"))
+    var defect: String?
+
     func validate() throws {
+        if defect != nil, !self.set.isEmpty || payload != nil {
+            throw ValidationError("`--defect` spoils the usual artifact; leave out `--set` and `--payload`")
+        }
         for text in self.set where !text.contains("=") {
             throw ValidationError("`\(text)` sets nothing; write it as field=value")
         }
@@ -130,6 +139,9 @@ struct MintOptions: ParsableArguments {
     func mint(_ kind: JWSKind) async throws {
         try await reportingErrors {
             let minter = JWSMinter(authority: try signer(), app: app, signedAt: Date())
+            if let defect {
+                return try OutputFile(path: out).write(DefectName.jws(defect, of: kind, by: minter))
+            }
             var fields = try payloadObject() ?? minter.payload(of: kind)
             for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
             try OutputFile(path: out).write(minter.mint(payload: fields))
@@ -218,25 +230,39 @@ struct MintReceiptCommand: AsyncParsableCommand {
     @Option(help: "How it is written: der as the App Store does, ber as Xcode does, or base64 of the usual one.")
     var form: Form?
 
+    func validate() throws {
+        if options.defect != nil, form == .ber {
+            throw ValidationError("`--defect` spoils the usual receipt; leave out `--form ber`")
+        }
+    }
+
     func run() async throws {
         try await reportingErrors {
             let minter = ReceiptMinter(authority: try options.signer(), app: options.app, signedAt: Date())
-            var draft = minter.draft
-            if let payload = try options.payloadObject() {
-                draft = ReceiptDraft()
-                try draft.set(payload)
-            }
-            for (field, value) in options.settings { try draft.set(field, to: value) }
-            var style = minter.style
-            switch form {
-            case .der: style.form = .der
-            case .ber: style.form = .ber
-            case .base64, nil: break
-            }
-            let receipt = try minter.mint(draft, style: style)
+            let receipt =
+                if let defect = options.defect { try DefectName.receipt(defect, by: minter) } else {
+                    try sound(by: minter)
+                }
             let isText = form == .base64 || (options.out == nil && form == nil)
             try OutputFile(path: options.out).write(
                 isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
         }
+    }
+
+    /// As the options say.
+    private func sound(by minter: ReceiptMinter) throws -> [UInt8] {
+        var draft = minter.draft
+        if let payload = try options.payloadObject() {
+            draft = ReceiptDraft()
+            try draft.set(payload)
+        }
+        for (field, value) in options.settings { try draft.set(field, to: value) }
+        var style = minter.style
+        switch form {
+        case .der: style.form = .der
+        case .ber: style.form = .ber
+        case .base64, nil: break
+        }
+        return try minter.mint(draft, style: style)
     }
 }

@@ -28,6 +28,16 @@ import X509
         #expect(!trusted.isLocal)
     }
 
+    @Test func `a certificate whose signature ends within an octet is malformed`() throws {
+        // RSA-2048: 256 octets, and before them how many bits of the last one are unused.
+        var der = Minted.authority.receipts.leaf.der
+        der[der.count - 1] = 0
+        #expect(throws: Never.self) { try ParsedCertificate(der: der) }
+        try #require(der[der.count - 257] == 0)
+        der[der.count - 257] = 4
+        #expect(rejection { try ParsedCertificate(der: der) }?.code == .malformed)
+    }
+
     @Test(arguments: [ChainPurpose.jws, .receipt], ChainDefect.allCases)
     func `a defect of a chain has its own reason`(purpose: ChainPurpose, defect: ChainDefect) throws {
         let chain = try Minted.authority.chain(for: purpose, defect: defect, signedAt: Minted.instant)
