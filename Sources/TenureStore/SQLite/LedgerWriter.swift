@@ -8,9 +8,10 @@ struct LedgerWriter {
     let now: Date
 
     func amend<Outcome>(
-        _ identities: [Identity], in realm: Realm, _ change: (Customer?) -> (Amendment, Outcome)
+        _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool,
+        _ change: (Customer?) -> (Amendment, Outcome)
     ) throws -> (Customer, Outcome) {
-        let known = try find(identities, in: realm)
+        let known = try find(identities, in: realm, adopting: adopting)
         let (amendment, outcome) = change(known)
         let customer = try known.map { try update($0, to: amendment.facts) } ?? create(amendment.facts, in: realm)
         for identity in identities + amendment.identities { try insert(identity, of: customer) }
@@ -44,7 +45,9 @@ struct LedgerWriter {
 
     // MARK: Customers
 
-    private func find(_ identities: [Identity], in realm: Realm) throws -> Customer? {
+    private func find(
+        _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool
+    ) throws -> Customer? {
         let byStrength = identities.sorted { $0.kind < $1.kind }
         for identity in byStrength {
             let sql = "SELECT customer FROM identities WHERE realm = ? AND kind = ? AND value = ?"
@@ -60,7 +63,9 @@ struct LedgerWriter {
             {
                 continue
             }
-            return try customer(id)
+            let found = try customer(id)
+            if let found, identity.kind != .appTransactionID, !adopting(found) { continue }
+            return found
         }
         return nil
     }

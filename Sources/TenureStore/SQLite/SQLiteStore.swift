@@ -99,10 +99,12 @@ package struct SQLiteStore: Store {
     // MARK: Writing
 
     package func amend<Outcome: Sendable>(
-        _ identities: [Identity], in realm: Realm, at now: Date,
+        _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome) {
-        try await write { db in try LedgerWriter(db: db, now: now).amend(identities, in: realm, change) }
+        try await write { db in
+            try LedgerWriter(db: db, now: now).amend(identities, in: realm, adopting: adopting, change)
+        }
     }
 
     /// Many acts in one transaction: all of them happen, or none.
@@ -111,7 +113,9 @@ package struct SQLiteStore: Store {
     ) async throws(StoreError) -> [Customer] {
         try await write { db in
             let writer = LedgerWriter(db: db, now: now)
-            return try acts.map { act in try writer.amend(act.identities, in: act.realm) { (act.change($0), ()) }.0 }
+            return try acts.map { act in
+                try writer.amend(act.identities, in: act.realm, adopting: { _ in true }) { (act.change($0), ()) }.0
+            }
         }
     }
 
