@@ -112,7 +112,13 @@ let package = Package(
         ),
         .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore"]),
         .testTarget(name: "TenurePolicyFileTests", dependencies: ["TenureCore", "TenurePolicyFile"]),
-        .testTarget(name: "TenureAppStoreTests", dependencies: ["TenureCore", "TenureAppStore", "TenureMint"]),
+        .testTarget(
+            name: "TenureAppStoreTests",
+            dependencies: [
+                "TenureCore", "TenureAppStore", "TenureMint",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+            ]
+        ),
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
         .target(name: "StoreContract", dependencies: ["TenureCore", "TenureStore"], path: "Tests/StoreContract"),

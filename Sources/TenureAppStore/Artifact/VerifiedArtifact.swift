@@ -38,6 +38,17 @@ public enum VerifiedArtifact: Sendable, Hashable {
         case .receipt(let verified): verified.certificates
         }
     }
+
+    /// See `Verified.signedContentDigest`; of a notification that of its own JWS.
+    package var signedContentDigest: [UInt8] {
+        switch self {
+        case .appTransaction(let verified): verified.signedContentDigest
+        case .transaction(let verified): verified.signedContentDigest
+        case .renewalInfo(let verified): verified.signedContentDigest
+        case .notification(let verified): verified.notification.signedContentDigest
+        case .receipt(let verified): verified.signedContentDigest
+        }
+    }
 }
 
 extension AppStoreVerifier {

@@ -200,38 +200,52 @@ struct JSONParser {
         append(kind, from: start)
     }
 
-    /// Few names are compared in pairs, which needs no memory; many by a set, which needs no patience.
+    /// Few names are compared in pairs, which needs no memory; many by a set, which needs no patience. Escaped ones too,
+    /// so that each is unescaped once.
     private func checkNamesDiffer(in object: Int, count: Int) throws(Mistake) {
         guard count > 1 else { return }
-        if count <= 48 {
+        if count <= 48, !hasEscapedName(object) {
             var name = object + 1
             for _ in 0..<count {
                 var other = Int(nodes[name + 1].next)
                 let end = Int(nodes[object].next)
                 while other < end {
-                    guard !isSameName(nodes[name], nodes[other]) else { throw duplicate(nodes[other]) }
+                    guard !isSameText(nodes[name], nodes[other]) else { throw duplicate(nodes[other]) }
                     other = Int(nodes[other + 1].next)
                 }
                 name = Int(nodes[name + 1].next)
             }
         } else {
-            var seen: Set<String> = []
+            // Bytes: a set of strings would take two spellings of one letter in Unicode for one name.
+            var seen: Set<[UInt8]> = []
             var name = object + 1
             for _ in 0..<count {
-                guard seen.insert(text(of: nodes[name])).inserted else { throw duplicate(nodes[name]) }
+                guard seen.insert(unescapedBytes(of: nodes[name])).inserted else { throw duplicate(nodes[name]) }
                 name = Int(nodes[name + 1].next)
             }
         }
     }
 
-    private func isSameName(_ left: JSONTape.Node, _ right: JSONTape.Node) -> Bool {
-        guard left.kind == .string, right.kind == .string else {
-            return Array(text(of: left).utf8) == Array(text(of: right).utf8)
+    private func hasEscapedName(_ object: Int) -> Bool {
+        var name = object + 1
+        let end = Int(nodes[object].next)
+        while name < end {
+            if nodes[name].kind == .escapedString { return true }
+            name = Int(nodes[name + 1].next)
         }
+        return false
+    }
+
+    /// Of two strings without escapes.
+    private func isSameText(_ left: JSONTape.Node, _ right: JSONTape.Node) -> Bool {
         let length = Int(left.end - left.start)
         guard length == Int(right.end - right.start) else { return false }
         guard let base = buffer.baseAddress else { return true }
         return memcmp(base + Int(left.start), base + Int(right.start), length) == 0
+    }
+
+    private func unescapedBytes(of node: JSONTape.Node) -> [UInt8] {
+        node.kind == .escapedString ? Array(text(of: node).utf8) : Array(slice(of: node))
     }
 
     private func slice(of node: JSONTape.Node) -> Slice<UnsafeBufferPointer<UInt8>> {

@@ -78,8 +78,11 @@ public struct AppStoreVerifier: Sendable {
     /// Verifies one JWS without what is nested in it.
     func verify<Payload: StorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
         let segments = try JWSSegments(jws)
-        let chain = try chain(of: segments)
-        try checkSignature(of: segments, by: chain)
+        let (chain, isKnownHeader) = try chain(of: segments)
+        let digest = SHA256.hash(data: segments.signedBytes)
+        try checkSignature(of: segments, hashedTo: digest, by: chain)
+        // Only now: whoever has a genuine chain can write headers, and push out the known ones, but cannot sign them.
+        if !isKnownHeader { cache.remember(header: segments.bytes[segments.header], of: chain) }
         let tape = try segments.object(segments.payload, as: "payload")
         try checkKind(of: tape, is: Payload.kind)
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
@@ -87,23 +90,25 @@ public struct AppStoreVerifier: Sendable {
         try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
         try check(payload.bundleID, appAppleID: payload.appAppleID, in: payload.environmentName, ofKind: Payload.kind)
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
-        return Verified(payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain)
+        return Verified(
+            payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
+            signedContentDigest: Array(digest))
     }
 
-    private func chain(of segments: JWSSegments) throws(Rejection) -> TrustedChain {
+    private func chain(of segments: JWSSegments) throws(Rejection) -> (chain: TrustedChain, isKnownHeader: Bool) {
         // A header of 4.5 KB that was seen before needs no decoding: that is most of a token.
         let known = segments.bytes.withUnsafeBufferPointer {
             cache.chain(ofHeader: .init(rebasing: $0[segments.header]))
         }
-        if let known { return known }
+        if let known { return (known, true) }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()
-        let chain = try header.chain(in: cache)
-        cache.remember(header: Array(segments.bytes[segments.header]), of: chain)
-        return chain
+        return (try header.chain(in: cache), false)
     }
 
-    private func checkSignature(of segments: JWSSegments, by chain: TrustedChain) throws(Rejection) {
+    private func checkSignature(
+        of segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
+    ) throws(Rejection) {
         guard case .p256(let key) = chain.key else {
             throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key")
         }
@@ -112,7 +117,7 @@ public struct AppStoreVerifier: Sendable {
         guard bytes.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else {
             throw Rejection(.badSignature, "the signature has \(bytes.count) bytes instead of 64")
         }
-        guard key.isValidSignature(signature, for: SHA256.hash(data: segments.signedBytes)) else {
+        guard key.isValidSignature(signature, for: digest) else {
             throw Rejection(.badSignature, "the signature does not belong to this header and payload")
         }
     }

@@ -6,7 +6,7 @@ extension Verified<AppTransactionPayload> {
         AppProof(
             kind: payload.isServerVariant ? .serverAppTransaction : .appTransaction,
             signedDate: signedDate,
-            id: payload.appTransactionID.flatMap { $0.isEmpty ? nil : .appTransaction($0) },
+            id: payload.appTransactionID.map { .appTransaction($0) },
             originalPlatform: payload.originalPlatform?.known,
             originalAppVersion: payload.originalApplicationVersion,
             originalPurchaseDate: payload.originalPurchaseDate,
@@ -22,10 +22,10 @@ extension Verified<TransactionPayload> {
     /// Throws `malformed` where it does not say which transaction or which product.
     public var purchase: Purchase {
         get throws(Rejection) {
-            guard let transactionID = payload.transactionID, !transactionID.isEmpty else {
+            guard let transactionID = payload.transactionID else {
                 throw Rejection(.malformed, "the transaction has no `transactionId`")
             }
-            guard let productID = payload.productID, !productID.isEmpty else {
+            guard let productID = payload.productID else {
                 throw Rejection(.malformed, "the transaction has no `productId`")
             }
             return Purchase(
@@ -62,7 +62,7 @@ extension Verified<RenewalInfoPayload> {
     /// Throws `malformed` where it does not say which subscription.
     public var renewal: Renewal {
         get throws(Rejection) {
-            guard let originalTransactionID = payload.originalTransactionID, !originalTransactionID.isEmpty else {
+            guard let originalTransactionID = payload.originalTransactionID else {
                 throw Rejection(.malformed, "the renewal info has no `originalTransactionId`")
             }
             return Renewal(

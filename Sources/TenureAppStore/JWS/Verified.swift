@@ -11,18 +11,25 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     public let signedDate: Date?
     /// Signer first; one for what Xcode signed, else three.
     public let certificates: [CertificateSummary]
+    /// SHA-256 of what the signature covers, 32 bytes: of a JWS `header.payload`, of a receipt the content octets.
+    ///
+    /// Tells artifacts apart where their bytes do not: whoever holds one can spell the rest anew without its signer,
+    /// such as an ECDSA signature (r, s) as (r, n - s).
+    package let signedContentDigest: [UInt8]
 
     init(
         payload: Payload,
         environment: AppStoreEnvironment,
         signedDate: Date?,
-        chain: TrustedChain
+        chain: TrustedChain,
+        signedContentDigest: [UInt8]
     ) {
         self.payload = payload
         self.environment = environment
         self.signedDate = signedDate
         status = chain.isLocal ? .local : .verified
         certificates = chain.certificates
+        self.signedContentDigest = signedContentDigest
     }
 }
 

@@ -26,8 +26,10 @@ public struct ReceiptPayload: Sendable, Hashable {
     public internal(set) var expirationDate: Date?
     public internal(set) var inAppPurchases: [InAppPurchase] = []
 
-    /// The signed content, and behind it octet strings that came in chunks.
+    /// All that was read, and behind it octet strings that came in chunks.
     package let bytes: [UInt8]
+    /// Where the signed content lies in `bytes`.
+    private let content: Range<Int>
     /// All attributes of the app's level, in the order of the receipt.
     package internal(set) var attributes: [RawReceiptAttribute] = []
 
@@ -38,16 +40,21 @@ public struct ReceiptPayload: Sendable, Hashable {
 
     public var type: ReceiptType? { ReceiptType(rawValue: receiptType) }
 
-    init(receiptType: String, bundleID: String, bytes: [UInt8]) {
+    init(receiptType: String, bundleID: String, bytes: [UInt8], content: Range<Int>) {
         self.receiptType = receiptType
         self.bundleID = bundleID
         self.bytes = bytes
+        self.content = content
     }
 
     /// Only to read attributes in: it says nothing.
     init(bytes: [UInt8]) {
-        self.init(receiptType: "", bundleID: "", bytes: bytes)
+        self.init(receiptType: "", bundleID: "", bytes: bytes, content: bytes.indices)
     }
+
+    /// SHA-256 of the content octets, 32 bytes: the same for all spellings of one receipt. The container around the
+    /// content can be written in many ways without its signer, so receipts are compared by this and not by their bytes.
+    package var signedContentDigest: [UInt8] { Array(SHA256.hash(data: bytes[content])) }
 
     /// Whether the App Store made this receipt for the device with this identifier: the 16 bytes of the
     /// `identifierForVendor`, on macOS the 6 bytes of the primary interface's MAC address.

@@ -41,7 +41,7 @@ struct ReceiptPayloadParser {
                 app.set(attribute, to: try value(raw.value, of: attribute), at: raw.value)
             }
         }
-        return try app.payload(bytes: reader.bytes)
+        return try app.payload(bytes: reader.bytes, content: range)
     }
 
     // MARK: In-app purchases
@@ -184,10 +184,10 @@ private struct AppFields {
         }
     }
 
-    func payload(bytes: [UInt8]) throws(ReceiptFault) -> ReceiptPayload {
+    func payload(bytes: [UInt8], content: Range<Int>) throws(ReceiptFault) -> ReceiptPayload {
         guard let receiptType else { throw missing(.receiptType) }
         guard let bundleID else { throw missing(.bundleID) }
-        var payload = ReceiptPayload(receiptType: receiptType, bundleID: bundleID, bytes: bytes)
+        var payload = ReceiptPayload(receiptType: receiptType, bundleID: bundleID, bytes: bytes, content: content)
         payload.appAppleID = appAppleID
         payload.appVersion = appVersion
         payload.creationDate = creationDate

@@ -39,7 +39,9 @@ extension AppStoreVerifier {
             named: payload.type?.environment.rawValue ?? payload.receiptType,
             signedBy: chain
         )
-        return Verified(payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain)
+        return Verified(
+            payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain,
+            signedContentDigest: payload.signedContentDigest)
     }
 
     /// From the receipt's own certificates to a configured root: Apple's intermediates change.

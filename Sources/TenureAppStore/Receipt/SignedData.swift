@@ -14,7 +14,8 @@ struct SignedData {
         let subject: Range<Int>
     }
 
-    static let maximumCertificates = 10
+    /// Genuine receipts have three (signer, intermediate, root), and Xcode's one; one more may lie there unused.
+    static let maximumCertificates = 4
 
     private(set) var reader: BERReader
     /// What was signed: chunks put together.
@@ -73,10 +74,17 @@ struct SignedData {
                     throw .malformed("it has more than \(Self.maximumCertificates) certificates")
                 }
                 let certificate = try bag.next(BERTag.sequence, "a certificate", &reader)
+                for earlier in certificates where reader.equal(earlier.encoding, certificate.encoding) {
+                    throw .malformed("a certificate is in it twice")
+                }
                 certificates.append(try Self.certificate(certificate, &reader))
             }
         }
-        _ = try signedData.next(ifTagged: BERTag.context1, &reader)  // Revocation lists: Apple sends none.
+        // What no signature covers could be written in endless ways, each a new receipt to whoever compares bytes.
+        // Apple sends neither revocation lists nor unsigned attributes.
+        guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
+            throw .malformed("it has revocation lists, which the App Store never sends")
+        }
         self.certificates = certificates
 
         var signers = Cursor(try signedData.next(BERTag.set, "the set of signers", &reader))
@@ -97,11 +105,13 @@ struct SignedData {
         let signedAttributes = try signer.next(ifTagged: BERTag.context0, &reader)
         let signatureOID = try signer.algorithm("the signature algorithm", &reader)
         signature = try reader.octets(of: try signer.next(&reader))
-        _ = try signer.next(ifTagged: BERTag.context1, &reader)  // Unsigned attributes prove nothing.
+        guard try signer.next(ifTagged: BERTag.context1, &reader) == nil else {
+            throw .malformed("it has unsigned attributes, which the App Store never sends")
+        }
         try signer.end("the signer")
 
         digest = try Self.digest(digestOID, signature: signatureOID, reader)
-        try Self.requireListed(digestOID, in: digestAlgorithms, &reader)
+        try Self.requireOnly(digestOID, in: digestAlgorithms, &reader)
         if let signedAttributes {
             self.signedAttributes = try Self.signedAttributes(signedAttributes, &reader)
         } else {
@@ -162,16 +172,15 @@ struct SignedData {
         throw .unsupportedAlgorithm("its signature is not RSA over that digest")
     }
 
-    private static func requireListed(
+    /// One signer has one digest: others beside it are bytes that no signature covers.
+    private static func requireOnly(
         _ digest: Range<Int>, in set: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) {
         var algorithms = Cursor(set)
-        var isListed = false
-        while !algorithms.isAtEnd {
-            let listed = try algorithms.algorithm("a digest algorithm", &reader)
-            if reader.equal(listed, digest) { isListed = true }
+        let listed = try algorithms.algorithm("a digest algorithm", &reader)
+        guard reader.equal(listed, digest), algorithms.isAtEnd else {
+            throw .malformed("the listed digest algorithms are not the signer's alone")
         }
-        guard isListed else { throw .malformed("the signer's digest is not among the listed ones") }
     }
 
     private static func signedAttributes(

@@ -5,7 +5,8 @@ import Foundation
 ///
 /// Three bounded tables. Validated chains and validated intermediates: only certificates that a trusted root signed
 /// enter them. Refused pairs: a digest and a reason each, so that a repeated bad chain costs a look-up. A stream of
-/// *distinct* bad chains would cost a signature check each: beyond a budget they are turned away unchecked.
+/// *distinct* bad chains would cost a signature check each: beyond a budget they are turned away unchecked. What is
+/// refused without computing a signature costs nothing of it.
 ///
 /// How a JWS header is spelled has a table of its own, since comparing its bytes with a known header spares decoding
 /// it. An endless number of headers lead to one genuine pair (`x5c[2]` is ignored), so the pair is what is trusted.
@@ -18,7 +19,8 @@ package final class ChainCache: @unchecked Sendable {
     package let trust: TrustConfiguration
     private let budget: Budget
 
-    /// How many distinct bad chains are checked: `burst` at once, and `perSecond` in the long run.
+    /// How many bad signatures are computed: `burst` at once, and `perSecond` in the long run; of intermediates and of
+    /// signers as many each.
     package struct Budget: Sendable {
         package let burst: Double
         package let perSecond: Double
@@ -28,14 +30,13 @@ package final class ChainCache: @unchecked Sendable {
             self.perSecond = perSecond
         }
 
-        /// At most about a tenth of one core goes into chains that fail.
+        /// At most about a tenth of one core goes, for each of the two, into chains that fail.
         package static let standard = Budget(burst: 1000, perSecond: 200)
     }
 
     package init(trust: TrustConfiguration, budget: Budget = .standard) {
         self.trust = trust
         self.budget = budget
-        tables.allowance = budget.burst
     }
 
     /// The chain of signer, intermediate and a root of Production or Sandbox. Certificates in DER.
@@ -53,20 +54,13 @@ package final class ChainCache: @unchecked Sendable {
         case (nil, let rejection?): throw rejection
         case (nil, nil): break
         }
-        guard withTables({ $0.hasAllowance(at: .now, of: budget) }) else {
-            throw Rejection(
-                .tooManyUnknownSigners, "too many unknown signers came in a short time; send it again later")
-        }
         do {
             let chain = try validate(leaf: leaf, intermediate: intermediate, roots: roots, purpose: purpose)
             withTables { $0.chains.keep(chain, for: pair) }
             return chain
         } catch {
-            withTables {
-                $0.refusals.keep(error, for: pair)
-                // What could not even be read cost no more than a look at a sound artifact.
-                if error.code != .malformed, error.code != .tooLarge { $0.allowance -= 1 }
-            }
+            // What was not checked may be sound.
+            if error.code != .tooManyUnknownSigners { withTables { $0.refusals.keep(error, for: pair) } }
             throw error
         }
     }
@@ -79,6 +73,8 @@ package final class ChainCache: @unchecked Sendable {
         }
         return try locallyTrusted(certificate: certificate, anchors: signers, purpose: purpose)
     }
+
+    static let maximumHeader = 16 * 1024
 
     /// The chain of a header that was seen before with exactly these bytes.
     package func chain(ofHeader header: UnsafeBufferPointer<UInt8>) -> TrustedChain? {
@@ -94,7 +90,10 @@ package final class ChainCache: @unchecked Sendable {
         return nil
     }
 
-    package func remember(header: [UInt8], of chain: TrustedChain) {
+    /// Genuine headers have 4.5 KB; what is larger than `maximumHeader` is decoded anew each time.
+    package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
+        guard header.count <= Self.maximumHeader else { return }
+        let header = Array(header)
         withTables { $0.keep(header: header, of: chain) }
     }
 
@@ -106,14 +105,45 @@ package final class ChainCache: @unchecked Sendable {
     ) throws(Rejection) -> TrustedChain {
         let id = Intermediate(der: intermediate, purpose: purpose)
         let signer = try ParsedCertificate(der: leaf)
-        if let known = withTables({ $0.intermediates[id] }) {
-            return try trustedChain(
-                leaf: signer, intermediate: known.certificate, anchor: known.anchor, purpose: purpose)
+        let known: IssuedIntermediate
+        if let found = withTables({ $0.intermediates[id] }) {
+            known = found
+        } else {
+            known = try issued(ParsedCertificate(der: intermediate), id: id, roots: roots)
         }
-        let authority = try ParsedCertificate(der: intermediate)
-        let anchor = try authority.anchor(among: roots, purpose: purpose)
-        withTables { $0.intermediates.keep(IssuedIntermediate(certificate: authority, anchor: anchor), for: id) }
-        return try trustedChain(leaf: signer, intermediate: authority, anchor: anchor, purpose: purpose)
+        return try charging(to: .signers) { (charge: SignatureCharge) throws(Rejection) in
+            try trustedChain(
+                leaf: signer, intermediate: known.certificate, anchor: known.anchor, purpose: purpose, charging: charge)
+        }
+    }
+
+    private func issued(
+        _ authority: ParsedCertificate, id: Intermediate, roots: TrustAnchors
+    ) throws(Rejection) -> IssuedIntermediate {
+        let anchor = try charging(to: .intermediates) { (charge: SignatureCharge) throws(Rejection) in
+            try authority.anchor(among: roots, purpose: id.purpose, charging: charge)
+        }
+        let issued = IssuedIntermediate(certificate: authority, anchor: anchor)
+        withTables { $0.intermediates.keep(issued, for: id) }
+        return issued
+    }
+
+    /// Takes from a reserve for each signature that `check` computes, and gives it back where the check succeeds: what
+    /// is sound is remembered, and comes once.
+    private func charging<Value>(
+        to reserve: Reserve,
+        _ check: (SignatureCharge) throws(Rejection) -> Value
+    ) throws(Rejection) -> Value {
+        var charged = 0.0
+        let value = try check { () throws(Rejection) in
+            guard withTables({ $0.take(from: reserve, at: .now, of: budget) }) else {
+                throw Rejection(
+                    .tooManyUnknownSigners, "too many unknown signers came in a short time; send it again later")
+            }
+            charged += 1
+        }
+        withTables { $0.giveBack(charged, to: reserve, of: budget) }
+        return value
     }
 
     /// The lock covers look-ups only: no signature is checked under it.
@@ -124,6 +154,19 @@ package final class ChainCache: @unchecked Sendable {
     }
 }
 
+/// Who pays for computing a signature. Apart, so that an endless number of made-up intermediates, each beside a signer,
+/// leaves enough for a new signer under an intermediate that a trusted root signed.
+private enum Reserve: Hashable {
+    case intermediates
+    case signers
+}
+
+/// How many more bad signatures will be computed now.
+private struct Allowance {
+    var left: Double
+    var refilled: ContinuousClock.Instant
+}
+
 private struct Tables {
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
     /// Apart from the chains, so that bad ones never push out a good one.
@@ -131,17 +174,22 @@ private struct Tables {
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
     private(set) var headers: [KnownHeader] = []
     private var nextHeader = 0
-    /// How many more bad chains will be checked now.
-    var allowance: Double = 0
-    private var refilled: ContinuousClock.Instant?
+    private var allowances: [Reserve: Allowance] = [:]
 
-    mutating func hasAllowance(at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool {
-        if let refilled {
-            let seconds = (now - refilled) / .seconds(1)
-            allowance = min(budget.burst, allowance + seconds * budget.perSecond)
-        }
-        refilled = now
-        return allowance >= 1
+    mutating func take(from reserve: Reserve, at now: ContinuousClock.Instant, of budget: ChainCache.Budget) -> Bool {
+        var allowance = allowances[reserve] ?? Allowance(left: budget.burst, refilled: now)
+        let seconds = (now - allowance.refilled) / .seconds(1)
+        allowance.left = min(budget.burst, allowance.left + max(0, seconds) * budget.perSecond)
+        allowance.refilled = max(now, allowance.refilled)
+        let isEnough = allowance.left >= 1
+        if isEnough { allowance.left -= 1 }
+        allowances[reserve] = allowance
+        return isEnough
+    }
+
+    mutating func giveBack(_ amount: Double, to reserve: Reserve, of budget: ChainCache.Budget) {
+        guard amount > 0, let allowance = allowances[reserve] else { return }
+        allowances[reserve]?.left = min(budget.burst, allowance.left + amount)
     }
 
     mutating func keep(header: [UInt8], of chain: TrustedChain) {

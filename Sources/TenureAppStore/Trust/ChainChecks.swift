@@ -1,9 +1,16 @@
 import SwiftASN1
 import X509
 
+/// Asked before a certificate's signature is computed: throws `tooManyUnknownSigners` where that may not be afforded.
+typealias SignatureCharge = () throws(Rejection) -> Void
+
 extension ParsedCertificate {
     /// The anchor that signed this intermediate, checked as an authority like the intermediate itself.
-    func anchor(among anchors: TrustAnchors, purpose: ChainPurpose) throws(Rejection) -> ParsedCertificate {
+    ///
+    /// `charging` is called before each signature that is computed, and its error ends the search.
+    func anchor(
+        among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
+    ) throws(Rejection) -> ParsedCertificate {
         // Several roots may bear one name: the signature tells which it was.
         let namesakes = anchors.certificates.filter { $0.subject == issuer }
         guard !namesakes.isEmpty else {
@@ -15,9 +22,11 @@ extension ParsedCertificate {
         for anchor in namesakes {
             do {
                 try anchor.checkIsAuthority(intermediatesBelow: 1)
-                try checkIsSigned(by: anchor, purpose: purpose)
+                try checkIsSigned(by: anchor, purpose: purpose, charging: charging)
                 return anchor
             } catch {
+                // Not a word about the certificate: another root may have signed it.
+                if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
         }
@@ -25,7 +34,9 @@ extension ParsedCertificate {
     }
 
     /// RFC 5280, section 6.1.3: names, key identifiers and the signature itself.
-    func checkIsSigned(by issuer: ParsedCertificate, purpose: ChainPurpose) throws(Rejection) {
+    func checkIsSigned(
+        by issuer: ParsedCertificate, purpose: ChainPurpose, charging: SignatureCharge = {}
+    ) throws(Rejection) {
         guard self.issuer == issuer.subject else {
             throw Rejection(
                 .untrustedChain,
@@ -41,6 +52,7 @@ extension ParsedCertificate {
                 "`\(x509.subject)` is signed with \(x509.signatureAlgorithm), which is not accepted here"
             )
         }
+        try charging()
         guard issuer.x509.publicKey.isValidSignature(x509.signature, for: x509) else {
             throw Rejection(.untrustedChain, "`\(x509.subject)` is not signed by the key of `\(issuer.x509.subject)`")
         }

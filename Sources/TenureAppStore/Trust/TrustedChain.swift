@@ -73,9 +73,10 @@ func trustedChain(
     leaf: ParsedCertificate,
     intermediate: ParsedCertificate,
     anchor: ParsedCertificate,
-    purpose: ChainPurpose
+    purpose: ChainPurpose,
+    charging: SignatureCharge = {}
 ) throws(Rejection) -> TrustedChain {
-    try leaf.checkIsSigned(by: intermediate, purpose: purpose)
+    try leaf.checkIsSigned(by: intermediate, purpose: purpose, charging: charging)
     try leaf.checkIsSigner(intermediate: intermediate)
     let key = try leaf.signingKey(for: purpose)
     return TrustedChain(key: key, certificates: [leaf, intermediate, anchor], isLocal: false)

@@ -55,6 +55,10 @@ struct ReceiptAssembly {
     var isDetached = false
     var chunkSize = 200
     var signedAttributes: [[UInt8]]?
+    /// What no signature covers, with its tag.
+    var unsignedAttributes: [UInt8] = []
+    var revocationLists: [UInt8] = []
+    var extraDigests: [[UInt8]] = []
     /// Changes the finished bytes.
     var finish: (([UInt8]) -> [UInt8])?
 
@@ -75,8 +79,9 @@ struct ReceiptAssembly {
         var encapsulated = DERWriter.objectIdentifier(OID.data)
         if !isDetached { encapsulated += wrap(0xA0, octets(shownContent ?? content)) }
 
-        var parts = DERWriter.integer(1) + DERWriter.set([digest]) + wrap(0x30, encapsulated)
+        var parts = DERWriter.integer(1) + DERWriter.set([digest] + extraDigests) + wrap(0x30, encapsulated)
         if !certificates.isEmpty { parts += DERWriter.element(0xA0, certificates.flatMap { $0 }) }
+        parts += revocationLists
         parts += DERWriter.set(Array(repeating: try signerInfo(digest: digest), count: signers))
 
         let receipt = wrap(0x30, DERWriter.objectIdentifier(OID.signedData) + wrap(0xA0, wrap(0x30, parts)))
@@ -102,6 +107,7 @@ struct ReceiptAssembly {
         }
         parts += algorithm(signatureOID ?? soundSignatureOID)
         parts += DERWriter.octetString(try sign(signed))
+        parts += unsignedAttributes
         return DERWriter.element(0x30, parts)
     }
 

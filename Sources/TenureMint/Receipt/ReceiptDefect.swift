@@ -6,7 +6,8 @@ public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     // The container.
     case trailingByte, truncated, longLength, tagOfSeveralBytes, indefinitePrimitive, deepNesting
     case detached, extraSigner, noSigner, wrongSignedDataVersion
-    case signerNotInBag, signerTwice, noCertificates, noIntermediate, tooManyCertificates
+    case signerNotInBag, signerTwice, noCertificates, noIntermediate, tooManyCertificates, rootTwice
+    case unsignedAttributes, revocationLists, extraDigestAlgorithm
     case digestMD5, digestSHA512, signatureECDSA, mismatchedSignatureAlgorithm
     // The signature.
     case tamperedContent, foreignSigner

@@ -84,7 +84,16 @@ extension ReceiptDefect {
         case .noCertificates: assembly.certificates = []
         case .noIntermediate: assembly.certificates.remove(at: 1)
         case .tooManyCertificates:
-            assembly.certificates += Array(repeating: minter.authority.receipts.root.der, count: 8)
+            assembly.certificates += [minter.authority.xcodeReceipts.der, minter.authority.jws.root.der]
+        case .rootTwice: assembly.certificates.append(minter.authority.receipts.root.der)
+        case .unsignedAttributes:
+            let time = DERWriter.sequence(
+                DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
+                DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
+            assembly.unsignedAttributes = DERWriter.element(0xA1, time)
+        case .revocationLists: assembly.revocationLists = DERWriter.element(0xA1, DERWriter.sequence([]))
+        case .extraDigestAlgorithm:
+            assembly.extraDigests = [DERWriter.sequence(DERWriter.objectIdentifier(ReceiptOID.sha1))]
         case .digestMD5: assembly.digestOID = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x02, 0x05]
         case .digestSHA512: assembly.digestOID = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03]
         case .signatureECDSA: assembly.signatureOID = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]

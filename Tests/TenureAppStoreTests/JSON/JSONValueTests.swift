@@ -53,6 +53,31 @@ import Testing
         #expect(rejection { try parse("{\((members + ["\"n7\":0"]).joined(separator: ","))}") }?.code == .malformed)
     }
 
+    @Test(arguments: [1, 60])
+    func `names are compared by their bytes, escaped or not, in small objects and large ones`(others: Int) throws {
+        let members = (0..<others).map { "\"n\($0)\":\($0)" }
+        func object(_ more: String...) -> String { "{\((members + more.map { "\($0):0" }).joined(separator: ","))}" }
+        // One letter in two spellings of Unicode.
+        #expect(throws: Never.self) { try parse(object("\"\u{E9}\"", "\"e\u{301}\"")) }
+        #expect(throws: Never.self) { try parse(object(#""\u00e9""#, #""e\u0301""#)) }
+        #expect(rejection { try parse(object(#""\u00e9""#, "\"\u{E9}\"")) }?.code == .malformed)
+        #expect(rejection { try parse(object("\"n\u{E9}\"", "\"n\u{E9}\"")) }?.code == .malformed)
+    }
+
+    @Test func `an escaped name does not make its object slow`() throws {
+        func seconds(_ name: (Int) -> String) throws -> Double {
+            let object = "{\((0..<48).map { "\"\(name($0))\":0" }.joined(separator: ","))}"
+            let bytes = Array("[\(Array(repeating: object, count: 20).joined(separator: ","))]".utf8)
+            return try (0..<3).map { _ in
+                try ContinuousClock().measure { _ = try JSONValue(parsing: bytes) } / .seconds(1)
+            }.min() ?? 0
+        }
+        // Compared in pairs, each name was unescaped 48 times: 60 times as slow and more.
+        let plain = String(repeating: "a", count: 60)
+        let ratio = try seconds { "\(plain)\\n\($0)" } / seconds { "\(plain)bn\($0)" }
+        #expect(ratio < 15)
+    }
+
     @Test func `no prefix and no changed byte of a text leads past its end`() {
         let text = Array(#"{"a":[1,-2.5e3,"\u0041\ud83d\ude00é"],"b":{"c":true,"d":null}}"#.utf8)
         for count in 0..<text.count {

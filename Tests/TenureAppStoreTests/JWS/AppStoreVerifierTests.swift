@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
@@ -12,6 +13,31 @@ import Testing
         // Twice: the second time its signer is known.
         #expect(try verifier.verify(jws, as: kind, now: Minted.instant) == .verified)
         #expect(try verifier.verify(jws, as: kind, now: nil) == .verified)
+    }
+
+    /// FIPS 186-5: with (r, s), (r, n - s) is a signature too, and needs no key to make.
+    @Test func `a signature spelt another way leaves the digest of what was signed as it was`() throws {
+        let verifier = try Minted.verifier()
+        let jws = try Minted.minter.mint(.transaction)
+        let end = try #require(jws.lastIndex(of: UInt8(ascii: ".")))
+        let signature = try #require(Base64.urlSafe.decode(jws[(end + 1)...]))
+        let order: [UInt8] =
+            [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 8)
+            + [0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51]
+        var other = signature
+        var borrow = 0
+        for index in (0..<32).reversed() {
+            let difference = Int(order[index]) - Int(signature[32 + index]) - borrow
+            borrow = difference < 0 ? 1 : 0
+            other[32 + index] = UInt8(truncatingIfNeeded: difference)
+        }
+        let respelt = Array(jws[...end]) + Base64.urlSafe.encode(other)
+        #expect(respelt != jws)
+        let digest = try verifier.verifyTransaction(jws, now: nil).signedContentDigest
+        #expect(digest == Array(SHA256.hash(data: jws[..<end])))
+        #expect(try verifier.verifyTransaction(respelt, now: nil).signedContentDigest == digest)
+        let next = try Minted.minter.mint(.transaction, setting: ["price": .integer(1)])
+        #expect(try verifier.verifyTransaction(next, now: nil).signedContentDigest != digest)
     }
 
     @Test(arguments: JWSDefect.allCases)

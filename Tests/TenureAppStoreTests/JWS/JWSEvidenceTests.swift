@@ -27,6 +27,27 @@ import Testing
         #expect(proof.preorderDate == Date(timeIntervalSince1970: 1_400_000_000))
     }
 
+    @Test func `an empty id is an absent one in every payload`() throws {
+        let empty = JSONValue.string("")
+        let app = try verifier.verifyAppTransaction(
+            minter.mint(.appTransaction, setting: ["appTransactionId": empty]), now: nil)
+        #expect(app.payload.appTransactionID == nil)
+        #expect(app.proof.id == nil)
+        let ids = [
+            "appTransactionId", "originalTransactionId", "transactionId", "webOrderLineItemId", "appAccountToken",
+        ]
+        let setting = Dictionary(uniqueKeysWithValues: ids.map { ($0, empty) })
+        let transaction = try verifier.verifyTransaction(minter.mint(.transaction, setting: setting), now: nil)
+        let payload = transaction.payload
+        #expect(payload.appTransactionID == nil && payload.originalTransactionID == nil)
+        #expect(payload.transactionID == nil && payload.webOrderLineItemID == nil && payload.appAccountToken == nil)
+        #expect(rejection { try transaction.purchase }?.code == .malformed)
+        let renewalInfo = try verifier.verifyRenewalInfo(
+            minter.mint(.renewalInfo, setting: ["appTransactionId": empty, "originalTransactionId": empty]), now: nil)
+        #expect(renewalInfo.payload.appTransactionID == nil && renewalInfo.payload.originalTransactionID == nil)
+        #expect(rejection { try renewalInfo.renewal }?.code == .malformed)
+    }
+
     @Test func `a platform that nobody knows is no platform`() throws {
         let jws = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("carOS")])
         #expect(try verifier.verifyAppTransaction(jws, now: nil).proof.originalPlatform == nil)

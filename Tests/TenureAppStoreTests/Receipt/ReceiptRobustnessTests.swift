@@ -46,7 +46,7 @@ struct ReceiptRobustnessTests {
 
     @Test func `elements, depth, certificates and size are bounded`() throws {
         let minter = try ReceiptWorld.minter()
-        for defect in [ReceiptDefect.deepNesting, .tooManyCertificates, .longLength, .oversized] {
+        for defect in [ReceiptDefect.deepNesting, .tooManyCertificates, .rootTwice, .longLength, .oversized] {
             let receipt = try minter.mint(with: defect)
             let started = ContinuousClock.now
             #expect(try ReceiptWorld.rejection(of: receipt) != nil)

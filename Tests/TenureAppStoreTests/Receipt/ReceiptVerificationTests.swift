@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
@@ -70,6 +71,24 @@ struct ReceiptVerificationTests {
         let minted = try ReceiptWorld.minter().mintWithSHA1Chain()
         let verifier = try ReceiptWorld.verifier(trusting: minted.anchors)
         #expect(try ReceiptWorld.rejection(of: minted.receipt, by: verifier) == nil)
+    }
+
+    @Test func `all spellings of one receipt have one digest, and another receipt has another`() throws {
+        let minter = try ReceiptWorld.minter()
+        let verifier = try ReceiptWorld.verifier()
+        let plain = try minter.mint()
+        let respelt: [ReceiptDefect] = [.chunkedContent, .rootFirst, .noNullParameters, .garbageRoot]
+        let spellings = try [plain] + respelt.map { try minter.mint(with: $0) }
+        #expect(Set(spellings).count == spellings.count)
+        let digests = try spellings.map {
+            try verifier.verifyReceipt($0, now: ReceiptWorld.instant).signedContentDigest
+        }
+        #expect(Set(digests).count == 1)
+        #expect(digests.first == Array(SHA256.hash(data: try #require(UnverifiedReceipt.content(of: plain)))))
+        #expect(try digests.first == UnverifiedReceipt(plain).payload.signedContentDigest)
+        let other = try minter.mint { try $0.set("original_application_version", to: "38") }
+        let digest = try verifier.verifyReceipt(other, now: ReceiptWorld.instant).signedContentDigest
+        #expect(!digests.contains(digest))
     }
 
     @Test func `a receipt of another authority is untrusted`() throws {

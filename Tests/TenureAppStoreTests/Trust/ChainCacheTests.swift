@@ -51,6 +51,86 @@ import Testing
         }
     }
 
+    @Test func `a chain refused without a signature computed costs nothing`() throws {
+        let cache = try cache(.init(burst: 1, perSecond: 0))
+        // The leaf stands where the intermediate does: no root bears its issuer's name.
+        let nameless = Minted.authority.jws.leaf.der
+        for number in 0..<100 {
+            let found = rejection {
+                try cache.chain(leaf: badPair(number).leaf, intermediate: nameless, purpose: .jws)
+            }
+            #expect(found?.code == .untrustedChain)
+        }
+        let chain = Minted.authority.jws
+        #expect(throws: Never.self) {
+            try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        }
+    }
+
+    @Test func `made-up intermediates do not lock out a new signer under a known one`() throws {
+        let cache = try cache(.init(burst: 4, perSecond: 0))
+        let chain = Minted.authority.jws
+        _ = try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        var codes: [Rejection.Code] = []
+        for number in 1...8 {
+            var intermediate = chain.intermediate.der
+            intermediate[intermediate.count - 1] ^= UInt8(number)
+            let found = rejection {
+                try cache.chain(leaf: chain.leaf.der, intermediate: intermediate, purpose: .jws)
+            }
+            codes.append(try #require(found).code)
+        }
+        #expect(
+            codes == Array(repeating: .untrustedChain, count: 4) + Array(repeating: .tooManyUnknownSigners, count: 4))
+        let renewed = try Minted.authority.chain(for: .jws, defect: .leafExpiredSince, signedAt: Minted.instant)
+        try #require(renewed.intermediate.der == chain.intermediate.der && renewed.leaf.der != chain.leaf.der)
+        #expect(throws: Never.self) {
+            try cache.chain(leaf: renewed.leaf.der, intermediate: renewed.intermediate.der, purpose: .jws)
+        }
+    }
+
+    @Test func `what was turned away unchecked is checked when there is room again`() async throws {
+        let cache = try cache(.init(burst: 1, perSecond: 100))
+        let bad = badPair(0)
+        #expect(throws: Rejection.self) {
+            try cache.chain(leaf: bad.leaf, intermediate: bad.intermediate, purpose: .jws)
+        }
+        let chain = Minted.authority.jws
+        // At once it may be turned away, or not on a slow machine; later it is sound in any case.
+        _ = try? cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(throws: Never.self) {
+            try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+        }
+    }
+
+    private func isKnown(_ header: ArraySlice<UInt8>, in cache: ChainCache) -> Bool {
+        header.withUnsafeBufferPointer { cache.chain(ofHeader: $0) != nil }
+    }
+
+    @Test func `a header is remembered once its signature held, and not before`() throws {
+        let verifier = try Minted.verifier()
+        let sound = try Minted.minter.mint(.transaction)
+        let header = sound.prefix { $0 != UInt8(ascii: ".") }
+        let unsigned = try Minted.minter.mint(.transaction, with: .flippedSignatureBit)
+        #expect(unsigned.prefix { $0 != UInt8(ascii: ".") } == header)
+        #expect(rejection { try verifier.verifyTransaction(unsigned, now: Minted.instant) }?.code == .badSignature)
+        #expect(!isKnown(header, in: verifier.cache))
+        _ = try verifier.verifyTransaction(sound, now: Minted.instant)
+        #expect(isKnown(header, in: verifier.cache))
+    }
+
+    @Test func `headers larger than any genuine one take no room`() throws {
+        let cache = try cache()
+        let pair = Minted.authority.jws
+        let chain = try cache.chain(leaf: pair.leaf.der, intermediate: pair.intermediate.der, purpose: .jws)
+        for (size, isKept) in [(16 * 1024, true), (16 * 1024 + 1, false)] {
+            let header = Array(repeating: UInt8(ascii: "a"), count: size)
+            cache.remember(header: header[...], of: chain)
+            #expect(isKnown(header[...], in: cache) == isKept)
+        }
+    }
+
     @Test func `the budget refills`() async throws {
         let cache = try cache(.init(burst: 1, perSecond: 100))
         func code(_ number: Int) -> Rejection.Code? {

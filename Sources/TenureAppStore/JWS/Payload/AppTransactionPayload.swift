@@ -75,7 +75,7 @@ extension AppTransactionPayload: StorePayload {
         deviceVerification = try read(Fields.deviceVerification)
         deviceVerificationNonce = try read(Fields.deviceVerificationNonce)
         preorderDate = try read(Fields.preorderDate)
-        appTransactionID = try read(Fields.appTransactionID)
+        appTransactionID = try read(identifier: Fields.appTransactionID)
         originalPlatform = try read(Fields.originalPlatform)
         requestDate = try read(Fields.requestDate)
         revocationDate = try read(Fields.revocationDate)

@@ -60,6 +60,12 @@ struct FieldReader {
         return read
     }
 
+    /// An id that is empty names nothing, and is nil as an absent one: else all artifacts without one would share it.
+    func callAsFunction(identifier field: Field<String>) throws(Rejection) -> String? {
+        guard let id = try self(field), !id.isEmpty else { return nil }
+        return id
+    }
+
     func callAsFunction<Object: FieldObject>(_ field: Field<Object>) throws(Rejection) -> Object? {
         guard let value = present(field.key) else { return nil }
         guard tape.nodes[value].kind == .object else { throw mistyped(field) }

@@ -90,9 +90,9 @@ extension RenewalInfoPayload: StorePayload {
     ]
 
     init(reading read: FieldReader) throws(Rejection) {
-        originalTransactionID = try read(Fields.originalTransactionID)
-        productID = try read(Fields.productID)
-        autoRenewProductID = try read(Fields.autoRenewProductID)
+        originalTransactionID = try read(identifier: Fields.originalTransactionID)
+        productID = try read(identifier: Fields.productID)
+        autoRenewProductID = try read(identifier: Fields.autoRenewProductID)
         autoRenewStatus = try read(Fields.autoRenewStatus)
         expirationIntent = try read(Fields.expirationIntent)
         isInBillingRetryPeriod = try read(Fields.isInBillingRetryPeriod)
@@ -109,8 +109,8 @@ extension RenewalInfoPayload: StorePayload {
         eligibleWinBackOfferIDs = try read(Fields.eligibleWinBackOfferIDs)
         environment = try read(Fields.environment)
         signedDate = try read(Fields.signedDate)
-        appAccountToken = try read(Fields.appAccountToken)
-        appTransactionID = try read(Fields.appTransactionID)
+        appAccountToken = try read(identifier: Fields.appAccountToken)
+        appTransactionID = try read(identifier: Fields.appTransactionID)
         renewalBillingPlanType = try read(Fields.renewalBillingPlanType)
         commitmentInfo = try read(Fields.commitmentInfo)
         advancedCommerceInfo = try read(Fields.advancedCommerceInfo)
