@@ -198,6 +198,31 @@ import Testing
         }
     }
 
+    @Test func `a customer's artifacts end at a bound, and what they prove does not`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let bound = LedgerWriter.artifactsPerCustomer
+            var id: Int64 = 0
+            for start in [0, bound - 10] {
+                let (customer, _) = try await store.amend(
+                    [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
+                ) { known in
+                    var amendment = Amendment(of: known)
+                    amendment.add(
+                        (start..<start + bound - 5).map {
+                            Artifact(.receipt, bytes: [1], sha256: Array(String($0).utf8), signedDate: nil)
+                        },
+                        proving: [AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(start)))])
+                    return (amendment, ())
+                }
+                id = customer.id
+            }
+            #expect(try await store.artifacts(of: id).count == bound)
+            #expect(try await store.customer(id)?.facts.proofs.count == 2)
+            try await store.close()
+        }
+    }
+
     @Test func `a header is stored once`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
@@ -240,7 +265,8 @@ extension Amendment {
     fileprivate static var long: Amendment {
         var amendment = Amendment(of: nil)
         amendment.add(
-            [], purchases: (0..<200).map {
+            [],
+            purchases: (0..<200).map {
                 Purchase(
                     transactionID: String($0), productID: "com.example.calculator.everything", type: .nonConsumable,
                     purchaseDate: nil, signedDate: nil)
