@@ -1,4 +1,6 @@
 import Foundation
+import Hummingbird
+import HummingbirdTesting
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -102,6 +104,26 @@ import Testing
                     transactions: [try minter.text(.transaction, ["appTransactionId": .string("9")])]))
             #expect(stranger.id == nil)
             #expect(stranger.problems.map(\.code) == ["unrelated"])
+        }
+    }
+
+    @Test func `a receipt spelt in other ways stands in the ledger once`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: Calculator.logger) { _ in }
+            try await application.test(.router) { http in
+                let client = Client(http: http)
+                let receipts = Calculator.receipts()
+                let spellings: [ReceiptDefect] = [.chunkedContent, .rootFirst]
+                let all = try [receipts.mint()] + spellings.map { try receipts.mint(with: $0) }
+                #expect(Set(all).count == 3)
+                for receipt in all {
+                    let answer = try await client.sync(SyncRequest(receipt: Data(receipt).base64EncodedString()))
+                    #expect(answer.purchases.count == 1)
+                }
+                #expect(try await service.store.artifacts(of: 1).map(\.bytes) == [all[0]])
+            }
+            try? await service.store.close()
         }
     }
 
