@@ -10,15 +10,19 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     public var receipt: String?
     /// `AppStore.deviceVerificationID`. What was signed for that device counts as bound.
     public var deviceVerificationID: String?
+    /// `UIDevice.identifierForVendor` as a UUID, on macOS the MAC address in hexadecimal: what the receipt's hash was
+    /// made with. Helps to tie the receipt to the app transaction.
+    public var deviceIdentifier: String?
 
     public init(
         appTransaction: String? = nil, transactions: [String]? = nil, renewalInfos: [String]? = nil,
-        receipt: String? = nil, deviceVerificationID: String? = nil
+        receipt: String? = nil, deviceVerificationID: String? = nil, deviceIdentifier: String? = nil
     ) {
         self.appTransaction = appTransaction
         self.transactions = transactions
         self.renewalInfos = renewalInfos
         self.receipt = receipt
         self.deviceVerificationID = deviceVerificationID
+        self.deviceIdentifier = deviceIdentifier
     }
 }

@@ -18,8 +18,11 @@ package protocol Store: Sendable {
     /// The identities decide in the order of their kinds. Acts on one customer happen one after the other: `change`
     /// sees what all earlier ones left, and may be called again where a transaction is repeated. An identity that
     /// belongs to another customer already stays there.
+    ///
+    /// A customer whom `adopting` refuses is passed over, whatever identity names them; an app transaction's id is
+    /// beyond doubt.
     func amend<Outcome: Sendable>(
-        _ identities: [Identity], in realm: Realm, at now: Date,
+        _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)
 
@@ -40,4 +43,14 @@ package protocol Store: Sendable {
 
     /// Ends all connections. Nothing may be asked afterwards.
     func close() async throws(StoreError)
+}
+
+extension Store {
+    /// With every customer whom the identities name.
+    package func amend<Outcome: Sendable>(
+        _ identities: [Identity], in realm: Realm, at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome) {
+        try await amend(identities, in: realm, at: now, adopting: { _ in true }, change)
+    }
 }

@@ -137,9 +137,13 @@ struct Client {
         try await post(String(decoding: try JSONEncoder().encode(request), as: UTF8.self))
     }
 
-    func sync(_ request: SyncRequest, sourceLocation: SourceLocation = #_sourceLocation) async throws
-        -> CustomerResponse
-    {
+    /// From the customer's own device, unless the request names another, or `device` is nil: proof that was found.
+    func sync(
+        _ request: SyncRequest, from device: UUID? = Calculator.device,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> CustomerResponse {
+        var request = request
+        request.deviceVerificationID = request.deviceVerificationID ?? device?.uuidString
         let response = try await send(request)
         let text = String(buffer: response.body)
         #expect(response.status == .ok, "\(text)", sourceLocation: sourceLocation)

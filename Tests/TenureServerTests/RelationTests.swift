@@ -95,19 +95,45 @@ import Testing
         }
     }
 
-    @Test func `a receipt beside an app transaction must agree on the purchase`() async throws {
+    @Test func `a receipt beside an app transaction must share more than a date`() async throws {
         let minter = Calculator.minter()
-        // The default receipt is of the same purchase: 2014-09-06 10:00.
+        // The default receipt is of a purchase at the same second, 2014-09-06 10:00, and so are many strangers'.
         try await withService { client in
-            let same = try await client.sync(
+            let request = SyncRequest(
+                appTransaction: try minter.text(.appTransaction), receipt: try Calculator.receipts().text())
+            let stranger = try await client.sync(request)
+            #expect(stranger.problems.map(\.code) == ["unrelated"])
+            #expect(stranger.problems.first?.detail.contains("`deviceIdentifier`") == true)
+            #expect(stranger.purchases.isEmpty)
+            // Its owner is not taken for the other one afterwards.
+            let owner = try await client.sync(
                 SyncRequest(
-                    appTransaction: try minter.text(.appTransaction), receipt: try Calculator.receipts().text()))
-            #expect(same.problems.isEmpty)
-            #expect(same.purchases.count == 1)
+                    appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),
+                    transactions: [try minter.transaction("410000000000001", of: "7")], receipt: request.receipt))
+            #expect(owner.id != stranger.id)
+            #expect(owner.problems.isEmpty)
+            // What was tied once stays tied.
+            let again = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string("7")]),
+                    receipt: request.receipt))
+            #expect(again.problems.isEmpty)
         }
+        // The receipt was made on the very device, for the same purchase of the app.
+        try await withService { client in
+            let mine = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction), receipt: try Calculator.receipts().text(),
+                    deviceIdentifier: Calculator.device.uuidString))
+            #expect(mine.problems.isEmpty)
+            #expect(mine.purchases.count == 1)
+        }
+        // The same device, and another account on it.
         try await withService { client in
             let other = try await client.sync(
-                SyncRequest(appTransaction: try minter.newcomer(), receipt: try Calculator.receipts().text()))
+                SyncRequest(
+                    appTransaction: try minter.newcomer(), receipt: try Calculator.receipts().text(),
+                    deviceIdentifier: Calculator.device.uuidString))
             #expect(other.problems.map(\.artifact) == ["receipt"])
             #expect(other.problems.map(\.code) == ["unrelated"])
             #expect(other.purchases.isEmpty)
@@ -188,12 +214,13 @@ import Testing
     @Test func `purchases sent first and the app transaction later are one customer`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
-            let first = try await client.sync(SyncRequest(transactions: [try minter.looseTransaction("1")]))
+            let id = "704000000000000001"
+            _ = try await client.sync(
+                SyncRequest(transactions: [try minter.transaction("1", of: id), try minter.transaction("2", of: id)]))
             let second = try await client.sync(
                 SyncRequest(
-                    appTransaction: try minter.text(.appTransaction),
-                    transactions: [try minter.transaction("1", of: "704000000000000001")]))
-            #expect(first.id == second.id)
+                    appTransaction: try minter.text(.appTransaction), transactions: [try minter.looseTransaction("1")]))
+            #expect(second.purchases.map(\.transactionID).sorted() == ["1", "2"])
         }
     }
 
@@ -215,7 +242,7 @@ import Testing
         try await withService { client in
             let minter = Calculator.minter()
             let appTransaction = try minter.text(.appTransaction)
-            let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            let ids = try await withThrowingTaskGroup(of: String?.self) { group in
                 for number in 0..<64 {
                     let transaction = try minter.transaction(String(number), of: "704000000000000001")
                     group.addTask {
@@ -224,7 +251,7 @@ import Testing
                         ).id
                     }
                 }
-                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
             }
             #expect(ids.count == 1)
             let answer = try await client.sync(SyncRequest(appTransaction: appTransaction))

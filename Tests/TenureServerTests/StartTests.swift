@@ -84,6 +84,16 @@ import Testing
         #expect(configuration.mistake == nil)
     }
 
+    @Test func `behind a proxy is beyond loopback, whatever address it listens on`() throws {
+        var configuration = try Calculator.configuration("/tmp")
+        configuration.isBehindProxy = true
+        #expect(configuration.mistake == .testAnchorsBeyondLoopback(host: "127.0.0.1"))
+        configuration.allowsTestAnchorsBeyondLoopback = true
+        #expect(configuration.mistake == .noAdminKey(host: "127.0.0.1"))
+        configuration.adminKey = String(repeating: "k", count: 32)
+        #expect(configuration.mistake == nil)
+    }
+
     @Test func `in production needs the app's Apple ID`() throws {
         var configuration = try Calculator.configuration("/tmp", policy: Calculator.policy(appleID: nil))
         #expect(configuration.mistake == .productionNeedsAppleID)

@@ -110,6 +110,119 @@ import Testing
         }
     }
 
+    @Test(arguments: ["realm = 77", "realm = 300", "realm = -1", "created_at = -9223372036854775808"])
+    func `a damaged row is an error, never a crash`(damage: String) async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try SQLiteStore(path: path)
+            let act = { @Sendable (known: Customer?) in (Amendment(of: known), ()) }
+            let identities = [Identity(.appTransactionID, "704")]
+            let (customer, _) = try await store.amend(identities, in: Realm(.production), at: .now, act)
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "UPDATE customers SET \(damage)") }
+            if damage.hasPrefix("realm") {
+                for read in [
+                    { _ = try await store.customer(customer.id) },
+                    { _ = try await store.amend(identities, in: Realm(.production), at: .now, act) },
+                ] {
+                    let error = await #expect(throws: StoreError.self) { try await read() }
+                    guard case .damaged? = error else {
+                        Issue.record("\(String(describing: error))")
+                        return
+                    }
+                }
+            } else {
+                _ = try await store.amend(identities, in: Realm(.production), at: .now, act)
+            }
+            try await store.close()
+        }
+    }
+
+    @Test func `a damaged artifact is an error, never a crash`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try SQLiteStore(path: path)
+            let (customer, _) = try await store.amend(
+                [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
+            ) { known in
+                var amendment = Amendment(of: known)
+                amendment.add([Artifact(.receipt, bytes: [1], sha256: [2], signedDate: nil)])
+                return (amendment, ())
+            }
+            let queue = try DatabaseQueue(path: path)
+            for code in [0, 300, -1] {
+                try await queue.write { try $0.execute(sql: "UPDATE artifacts SET kind = \(code)") }
+                await #expect(throws: StoreError.self) { try await store.artifacts(of: customer.id) }
+            }
+            try await store.close()
+        }
+    }
+
+    // With a memory-mapped reader this ended the process.
+    @Test func `a file that was cut off is an error, never a crash`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            let store = try SQLiteStore(path: path)
+            let big = Amendment.long
+            var last: Int64 = 0
+            for number in 0..<50 {
+                let (customer, _) = try await store.amend(
+                    [Identity(.appTransactionID, String(number))], in: Realm(.production), at: .now
+                ) { _ in (big, ()) }
+                last = customer.id
+            }
+            let queue = try DatabaseQueue(path: path)
+            try await queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            _ = try await store.customer(1)
+            #expect(truncate(path, 8192) == 0)
+            await #expect(throws: StoreError.self) { try await store.customer(last) }
+            try? await store.close()
+        }
+    }
+
+    @Test func `one that others could read is closed to them`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            try await SQLiteStore(path: path).close()
+            let files = FileManager.default
+            for name in [path, path + "-wal", path + "-shm"] {
+                if !files.fileExists(atPath: name) { try Data().write(to: URL(fileURLWithPath: name)) }
+                try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: name)
+            }
+            let store = try SQLiteStore(path: path)
+            for name in try files.contentsOfDirectory(atPath: folder) {
+                let attributes = try files.attributesOfItem(atPath: folder + "/" + name)
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
+            }
+            try await store.close()
+        }
+    }
+
+    @Test func `a customer's artifacts end at a bound, and what they prove does not`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let bound = LedgerWriter.artifactsPerCustomer
+            var id: Int64 = 0
+            for start in [0, bound - 10] {
+                let (customer, _) = try await store.amend(
+                    [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now
+                ) { known in
+                    var amendment = Amendment(of: known)
+                    amendment.add(
+                        (start..<start + bound - 5).map {
+                            Artifact(.receipt, bytes: [1], sha256: Array(String($0).utf8), signedDate: nil)
+                        },
+                        proving: [AppProof.signed(Date(timeIntervalSince1970: 1_400_000_000 + Double(start)))])
+                    return (amendment, ())
+                }
+                id = customer.id
+            }
+            #expect(try await store.artifacts(of: id).count == bound)
+            #expect(try await store.customer(id)?.facts.proofs.count == 2)
+            try await store.close()
+        }
+    }
+
     @Test func `a header is stored once`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
@@ -145,4 +258,19 @@ func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     return try body(folder.path)
+}
+
+extension Amendment {
+    /// Of many pages.
+    fileprivate static var long: Amendment {
+        var amendment = Amendment(of: nil)
+        amendment.add(
+            [],
+            purchases: (0..<200).map {
+                Purchase(
+                    transactionID: String($0), productID: "com.example.calculator.everything", type: .nonConsumable,
+                    purchaseDate: nil, signedDate: nil)
+            })
+        return amendment
+    }
 }

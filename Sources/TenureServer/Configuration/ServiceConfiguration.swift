@@ -45,10 +45,8 @@ public struct ServiceConfiguration: Sendable {
         public var certificate: TimeInterval = 365 * 86_400
         /// After that time a device asks again for rights that have no end of their own.
         public var refresh: TimeInterval = 14 * 86_400
-        /// An access token for proof that is bound to the device.
+        /// An access token; only proof that is bound to the device gets one.
         public var accessToken: TimeInterval = 3600
-        /// An access token for proof that anybody may have found.
-        public var unboundAccessToken: TimeInterval = 600
 
         public init() {}
     }
@@ -79,7 +77,8 @@ public struct ServiceConfiguration: Sendable {
         guard !anchors.isEmpty else { return .noEnvironment }
         guard (0...65_535).contains(port) else { return .invalidPort(port) }
         if anchors[.production] != nil, app.appAppleID == nil { return .productionNeedsAppleID }
-        guard !isLoopback else { return nil }
+        // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
+        guard !isLoopback || isBehindProxy else { return nil }
         if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { return .testAnchorsBeyondLoopback(host: host) }
         guard let adminKey, !adminKey.isEmpty else { return .noAdminKey(host: host) }
         guard adminKey.utf8.count >= Self.shortestAdminKey else { return .weakAdminKey(length: Self.shortestAdminKey) }

@@ -37,10 +37,11 @@ extension ServiceError: CustomStringConvertible {
             "production artifacts name the app's Apple ID, and none is configured; add `appleID` to the policy's `app`"
         case .testAnchorsBeyondLoopback(let host):
             """
-            test anchors are configured and `\(host)` is not loopback, where whoever can sign with them owns \
-            everything; listen on 127.0.0.1, or say that you mean it
+            test anchors are configured and `\(host)` is reached from beyond loopback, where whoever can sign with \
+            them owns everything; listen on 127.0.0.1 without a proxy, or say that you mean it
             """
-        case .noAdminKey(let host): "`\(host)` is not loopback; configure an admin key before listening there"
+        case .noAdminKey(let host):
+            "`\(host)` is reached from beyond loopback; configure an admin key before listening there"
         case .weakAdminKey(let length): "the admin key is too short; use at least \(length) random characters"
         case .noTransportSecurity(let host):
             "`\(host)` is not loopback and nothing encrypts; put a TLS proxy in front and declare it"

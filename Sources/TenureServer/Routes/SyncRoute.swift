@@ -13,7 +13,8 @@ struct SyncRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let body = try await body(of: request)
         let sync = try SyncRequest(reading: body, limits: limits)
-        let answer = try await service.sync(sync, device: sync.deviceUUID(), now: now(), logger: context.logger)
+        let answer = try await service.sync(
+            sync, on: ClaimedDevice(of: sync), now: now(), logger: context.logger)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
         return .json(json.bytes)

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
@@ -19,8 +18,9 @@ struct Arrival<Payload: Sendable & Hashable>: Sendable {
         self.place = place
         self.verified = verified
         self.isOnDevice = isOnDevice
+        // Of what was signed: around it anybody can write what no signature covers, as often as they like.
         artifact = Artifact(
-            kind, bytes: bytes, sha256: Array(SHA256.hash(data: bytes)), signedDate: verified.signedDate)
+            kind, bytes: bytes, sha256: verified.signedContentDigest, signedDate: verified.signedDate)
         realm = Realm(verified.environment, isTest: !AppleAnchors.signed(verified.certificates))
     }
 }

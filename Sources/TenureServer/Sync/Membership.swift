@@ -16,17 +16,22 @@ struct Membership {
     private(set) var faults: [Fault]
     /// Whether all of the customer's purchases were seen: the list was said to be complete, and all of it counts.
     private(set) var isComplete = false
+    /// Whether something of it was made for the device that sent it, so that it is no finder who asks.
+    private(set) var isBound = false
 
     /// `known`: the customer whom these identities name, where the record has one; what it knows ties too.
     init(of submission: Submission, known: Customer? = nil) {
         faults = submission.faults
-        var bond = Bond(leading: submission, known: known)
-        if let appTransaction = submission.appTransaction {
-            add(appTransaction)
-        } else if let receipt = submission.receipt {
-            add(receipt)
+        let leader = Bond.Leader(of: submission)
+        var bond = Bond(leading: leader, known: known)
+        var receipt = submission.receipt
+        switch leader {
+        case .appTransaction(let appTransaction): add(appTransaction, on: submission.deviceVerificationID)
+        case .receipt(let leading):
+            add(leading)
+            receipt = nil
+        case .transaction, .nobody: break
         }
-        var receipt = submission.appTransaction == nil ? nil : submission.receipt
         var transactions = submission.transactions
         // What belongs may tie others: twice around is enough for a receipt and the subscriptions it names.
         for _ in 0..<3 where receipt != nil || !transactions.isEmpty {
@@ -44,7 +49,10 @@ struct Membership {
             faults.append(
                 Fault(
                     receipt.place, .unrelated,
-                    "neither its purchase date nor a transaction ties it to the app transaction"))
+                    """
+                    no transaction ties it to the rest; send a transaction that it holds, or `deviceIdentifier` where \
+                    it was made on this device
+                    """))
         }
         for (arrival, _) in transactions {
             faults.append(Fault(arrival.place, .unrelated, Self.detail(of: arrival, bond)))
@@ -62,7 +70,8 @@ struct Membership {
         }
         isComplete =
             submission.listsAllPurchases && !faults.contains { if case .transaction = $0.place { true } else { false } }
-        identify(submission)
+        isBound = bond.isOnDevice
+        identify()
     }
 
     private static func detail(of arrival: Arrival<TransactionPayload>, _ bond: Bond) -> String {
@@ -70,10 +79,17 @@ struct Membership {
             ? "it belongs to another acquisition of the app" : "nothing signed ties it to the rest"
     }
 
-    private mutating func add(_ arrival: Arrival<AppTransactionPayload>) {
+    private mutating func add(_ arrival: Arrival<AppTransactionPayload>, on device: UUID?) {
         artifacts.append(arrival.artifact)
-        proofs.append(arrival.verified.proof)
-        if let id = arrival.payload.appTransactionID, !id.isEmpty { identities.append(Identity(.appTransactionID, id)) }
+        let proof = arrival.verified.proof
+        proofs.append(proof)
+        if let id = arrival.payload.appTransactionID, !id.isEmpty {
+            identities.append(Identity(.appTransactionID, id))
+        } else if arrival.isOnDevice, let device, let date = proof.originalPurchaseDate {
+            // Several accounts may use one device: the device names nobody, a purchase of the app on it does.
+            let acquisition = [device.hashed, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
+            identities.append(Identity(.device, acquisition.joined(separator: " ")))
+        }
     }
 
     private mutating func add(_ arrival: Arrival<ReceiptPayload>) {
@@ -94,17 +110,38 @@ struct Membership {
         identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
     }
 
-    /// Without repetitions; and by device or artifact where the App Store named nothing better.
-    private mutating func identify(_ submission: Submission) {
-        if identities.isEmpty {
-            let isOnDevice = submission.appTransaction?.isOnDevice ?? submission.receipt?.isOnDevice ?? false
-            if isOnDevice, let device = submission.deviceVerificationID {
-                identities.append(Identity(.device, device.hashed))
-            } else if let artifact = artifacts.first {
-                identities.append(Identity(.artifact, Base64URL.encode(artifact.sha256)))
-            }
+    /// Without repetitions; and by artifact where the App Store named nothing better.
+    private mutating func identify() {
+        if identities.isEmpty, let artifact = artifacts.first {
+            identities.append(Identity(.artifact, Base64URL.encode(artifact.sha256)))
         }
         var seen: Set<Identity> = []
         identities.removeAll { !seen.insert($0).inserted }
+    }
+
+    /// What it proves without the record.
+    var facts: CustomerFacts {
+        var amendment = Amendment(of: nil)
+        amendment.add([], proving: proofs, purchases: purchases, renewals: renewals)
+        if isComplete { amendment.completePurchases() }
+        return amendment.facts
+    }
+
+    /// Whether nothing says that a customer is somebody else than this sync's.
+    func mayBelong(to customer: Customer) -> Bool {
+        let ours = Evidence(environment: customer.realm.environment, app: proofs).acquisitions
+        let theirs = customer.evidence.acquisitions
+        guard !ours.isEmpty, !theirs.isEmpty else { return true }
+        return ours.contains { mine in theirs.contains { !mine.key.contradicts($0.key) } }
+    }
+}
+
+extension AcquisitionKey {
+    /// Whether both say enough to tell that they are two.
+    fileprivate func contradicts(_ other: AcquisitionKey) -> Bool {
+        guard !matches(other) else { return false }
+        if appTransactionID != nil, other.appTransactionID != nil { return true }
+        if downloadID != nil, other.downloadID != nil { return true }
+        return originalPurchaseDate != nil && other.originalPurchaseDate != nil
     }
 }

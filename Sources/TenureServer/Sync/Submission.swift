@@ -14,9 +14,11 @@ struct Submission: Sendable {
     /// Whether the client said that these transactions are all.
     let listsAllPurchases: Bool
     let deviceVerificationID: UUID?
+    private let deviceIdentifier: [UInt8]?
 
-    init(_ request: SyncRequest, deviceVerificationID device: UUID?, by verifier: AppStoreVerifier, now: Date) async {
-        deviceVerificationID = device
+    init(_ request: SyncRequest, on device: ClaimedDevice, by verifier: AppStoreVerifier, now: Date) async {
+        deviceVerificationID = device.verificationID
+        deviceIdentifier = device.identifier
         listsAllPurchases = request.transactions != nil
         if let jws = request.appTransaction { readAppTransaction(Array(jws.utf8), by: verifier, now: now) }
         if let base64 = request.receipt { readReceipt(base64, by: verifier, now: now) }
@@ -53,8 +55,7 @@ struct Submission: Sendable {
         do throws(Rejection) {
             let bytes = try receiptBytes(base64: base64.utf8)
             let verified = try verifier.verifyReceipt(bytes, now: now)
-            let device = deviceVerificationID.map { withUnsafeBytes(of: $0.uuid) { Array($0) } }
-            let isOnDevice = device.map { verified.payload.matches(deviceIdentifier: $0) } ?? false
+            let isOnDevice = deviceIdentifier.map { verified.payload.matches(deviceIdentifier: $0) } ?? false
             receipt = Arrival(verified, .receipt, bytes, at: .receipt, isOnDevice: isOnDevice)
         } catch {
             faults.append(Fault(.receipt, error))

@@ -20,15 +20,6 @@ extension SyncRequest {
                 .tooLarge, "`renewalInfos` holds \(count) entries, and at most \(limits.renewalInfos) are taken")
         }
     }
-
-    /// Nil where none was sent.
-    func deviceUUID() throws(Problem) -> UUID? {
-        guard let deviceVerificationID else { return nil }
-        guard let id = UUID(uuidString: deviceVerificationID) else {
-            throw Problem(.malformedRequest, "`deviceVerificationID` must be a UUID")
-        }
-        return id
-    }
 }
 
 extension [any CodingKey] {

@@ -15,25 +15,28 @@ struct SyncService: Sendable {
     let terms: ServiceConfiguration.Terms
     let bundleID: String
 
-    func sync(_ request: SyncRequest, device: UUID?, now: Date, logger: Logger) async throws -> CustomerAnswer {
-        let submission = await Submission(request, deviceVerificationID: device, by: verifier, now: now)
+    func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
+        -> CustomerAnswer
+    {
+        let submission = await Submission(request, on: device, by: verifier, now: now)
         let membership = Membership(of: submission)
         guard let realm = submission.realm, !membership.artifacts.isEmpty else {
             throw Self.nothingVerified(membership.faults, mayCountLater: submission.mayCountLater)
         }
-        let (customer, outcome) = try await store.amend(membership.identities, in: realm, at: now) { known in
-            change(known, by: submission, now: now)
-        }
+        let (customer, outcome) = try await store.amend(
+            membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) },
+            { known in change(known, by: submission, alone: membership, now: now) })
         let result = try outcome.get()
+        let isBound = membership.isBound
         var answer = CustomerAnswer(
-            customer, evidence: result.evidence, decisions: result.decisions)
+            isBound ? customer : nil, in: realm, evidence: result.evidence, decisions: result.decisions)
         answer.problems = result.faults.problems
-        let isBound = submission.appTransaction?.isOnDevice ?? false
-        let token = AccessToken(
-            customer: customer.id, realm: realm,
-            expiresAt: now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken))
-        answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
-        if isBound, let device {
+        if isBound {
+            let token = AccessToken(
+                customer: customer.id, realm: realm, expiresAt: now.addingTimeInterval(terms.accessToken))
+            answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
+        }
+        if submission.appTransaction?.isOnDevice == true, let device = device.verificationID {
             let certificate = Certificate(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: submission.appTransaction?.payload.appTransactionID,
@@ -50,24 +53,28 @@ struct SyncService: Sendable {
     }
 
     private struct Outcome: Sendable {
-        let evidence: Evidence
-        let decisions: [Decision]
+        var evidence: Evidence
+        var decisions: [Decision]
         let faults: [Fault]
         let counted: Int
     }
 
     /// Inside the transaction, so that two syncs of one customer see each other's proofs.
+    ///
+    /// Whoever shows what they may have found learns nothing of the record, and it never learns from them what the
+    /// customer does not have: the artifacts are kept, and the answer is of them alone.
     private func change(
-        _ known: Customer?, by submission: Submission, now: Date
+        _ known: Customer?, by submission: Submission, alone: Membership, now: Date
     ) -> (Amendment, Result<Outcome, Problem>) {
-        let membership = Membership(of: submission, known: known)
+        let membership = alone.isBound ? Membership(of: submission, known: known) : alone
         var amendment = Amendment(of: known)
         amendment.add(
             membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
             renewals: membership.renewals)
         amendment.identify(by: membership.identities)
-        if membership.isComplete { amendment.completePurchases() }
-        let evidence = amendment.facts.evidence(in: submission.realm?.environment ?? .production)
+        if membership.isComplete, alone.isBound { amendment.completePurchases() }
+        let environment = submission.realm?.environment ?? .production
+        let evidence = amendment.facts.evidence(in: environment)
         do {
             let decisions = try policies.decide(amendment.facts, evidence, at: now)
             for decision in decisions {
@@ -78,9 +85,14 @@ struct SyncService: Sendable {
                             policyVersion: policies.currentVersion, until: right.until, recordedAt: now))
                 }
             }
-            let outcome = Outcome(
+            var outcome = Outcome(
                 evidence: evidence, decisions: decisions, faults: membership.faults,
                 counted: membership.artifacts.count)
+            if !alone.isBound {
+                let facts = alone.facts
+                outcome.evidence = facts.evidence(in: environment)
+                outcome.decisions = try policies.decide(facts, outcome.evidence, at: now)
+            }
             return (amendment, .success(outcome))
         } catch {
             return (amendment, .failure(error))
@@ -103,8 +115,13 @@ struct SyncService: Sendable {
 
 extension CustomerAnswer {
     init(_ customer: Customer, evidence: Evidence, decisions: [Decision]) {
+        self.init(customer, in: customer.realm, evidence: evidence, decisions: decisions)
+    }
+
+    /// `customer` is nil where who asks may not learn who it is.
+    fileprivate init(_ customer: Customer?, in realm: Realm, evidence: Evidence, decisions: [Decision]) {
         self.init(
-            id: customer.publicID, environment: customer.realm.environment, isTest: customer.realm.isTest,
+            id: customer?.publicID, environment: realm.environment, isTest: realm.isTest,
             decisions: decisions, purchases: evidence.purchases, purchasesAreComplete: evidence.purchasesAreComplete)
     }
 }

@@ -14,6 +14,7 @@ package struct Artifact: Sendable, Hashable {
 
     package let kind: Kind
     package let bytes: [UInt8]
+    /// Of what was signed: two artifacts that differ only in what no signature covers are one.
     package let sha256: [UInt8]
     package let signedDate: Date?
 

@@ -64,8 +64,7 @@ private final class CustomerReader {
             throw StoreError.unavailable(path: path, detail: detail)
         }
         sqlite3_busy_timeout(connection, 5000)
-        // Pages come from the system's cache without being copied.
-        sqlite3_exec(connection, "PRAGMA mmap_size = 8589934592", nil, nil, nil)
+        // No memory mapping: where the file is cut off under it, that ends the process.
         var statement: OpaquePointer?
         let sql = "SELECT realm, public_id, created_at, facts FROM customers WHERE id = ?"
         guard

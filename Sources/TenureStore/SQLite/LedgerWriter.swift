@@ -8,13 +8,14 @@ struct LedgerWriter {
     let now: Date
 
     func amend<Outcome>(
-        _ identities: [Identity], in realm: Realm, _ change: (Customer?) -> (Amendment, Outcome)
+        _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool,
+        _ change: (Customer?) -> (Amendment, Outcome)
     ) throws -> (Customer, Outcome) {
-        let known = try find(identities, in: realm)
+        let known = try find(identities, in: realm, adopting: adopting)
         let (amendment, outcome) = change(known)
         let customer = try known.map { try update($0, to: amendment.facts) } ?? create(amendment.facts, in: realm)
         for identity in identities + amendment.identities { try insert(identity, of: customer) }
-        for artifact in amendment.artifacts { try insert(artifact, of: customer) }
+        try insert(amendment.artifacts, of: customer)
         for promise in amendment.promises { try insert(promise, of: customer) }
         return (customer, outcome)
     }
@@ -44,7 +45,9 @@ struct LedgerWriter {
 
     // MARK: Customers
 
-    private func find(_ identities: [Identity], in realm: Realm) throws -> Customer? {
+    private func find(
+        _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool
+    ) throws -> Customer? {
         let byStrength = identities.sorted { $0.kind < $1.kind }
         for identity in byStrength {
             let sql = "SELECT customer FROM identities WHERE realm = ? AND kind = ? AND value = ?"
@@ -60,7 +63,9 @@ struct LedgerWriter {
             {
                 continue
             }
-            return try customer(id)
+            let found = try customer(id)
+            if let found, identity.kind != .appTransactionID, !adopting(found) { continue }
+            return found
         }
         return nil
     }
@@ -101,10 +106,24 @@ struct LedgerWriter {
             [customer.realm.code, identity.kind.rawValue, identity.value, customer.id])
     }
 
-    private func insert(_ artifact: Artifact, of customer: Customer) throws {
+    /// A record that is full takes no more artifacts, and what they prove still counts.
+    private func insert(_ artifacts: [Artifact], of customer: Customer) throws {
+        guard !artifacts.isEmpty else { return }
+        let sql = "SELECT count(*) FROM artifacts WHERE customer = ?"
+        var count = try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [customer.id]) ?? 0
+        for artifact in artifacts where count < Self.artifactsPerCustomer {
+            if try insert(artifact, of: customer) { count += 1 }
+        }
+    }
+
+    /// More than an app that syncs daily sends in ten years; so that nobody fills the disk with one account.
+    static let artifactsPerCustomer = 5000
+
+    /// Whether it was new.
+    private func insert(_ artifact: Artifact, of customer: Customer) throws -> Bool {
         let known = "SELECT 1 FROM artifacts WHERE customer = ? AND sha256 = ?"
         let isKnown = try Int.fetchOne(db.cachedStatement(sql: known), arguments: [customer.id, Data(artifact.sha256)])
-        guard isKnown == nil else { return }
+        guard isKnown == nil else { return false }
         let (header, rest) = artifact.parts
         try execute(
             """
@@ -115,6 +134,7 @@ struct LedgerWriter {
                 customer.id, artifact.kind.rawValue, Data(artifact.sha256), try header.map { try headerID($0) },
                 Data(rest), artifact.signedDate?.millisecondsSince1970, now.millisecondsSince1970,
             ])
+        return true
     }
 
     private func headerID(_ bytes: ArraySlice<UInt8>) throws -> Int64 {

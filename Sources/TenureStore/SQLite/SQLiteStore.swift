@@ -15,6 +15,7 @@ package struct SQLiteStore: Store {
     package init(path: String) throws(StoreError) {
         do {
             try Self.createFile(at: path)
+            try Self.closeToOthers(path)
             pool = try DatabasePool(path: path, configuration: Self.configuration)
             try Self.makeDurable(pool)
             if try pool.read({ try Migrations.migrator.hasBeenSuperseded($0) }) {
@@ -49,6 +50,18 @@ package struct SQLiteStore: Store {
         _ = Foundation.close(descriptor)
     }
 
+    /// One that somebody copied or made by hand may be open to others, and what it holds in its log too.
+    private static func closeToOthers(_ path: String) throws(StoreError) {
+        for path in [path, path + "-wal", path + "-shm"] {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
+            guard chmod(path, 0o600) == 0 else {
+                throw .unavailable(
+                    path: path, detail: "others can read it, and it is not ours to close: `chmod 600` it")
+            }
+        }
+    }
+
     /// Acknowledged means flushed. GRDB's pool sets `synchronous` to NORMAL after preparing a connection, whatever the
     /// preparation said, so it is set on the open writer, and read back.
     private static func makeDurable(_ pool: DatabasePool) throws {
@@ -78,7 +91,7 @@ package struct SQLiteStore: Store {
             try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT kind, sha256, ifnull(headers.bytes, x'') || artifacts.bytes AS bytes, signed_at
+                    SELECT kind, sha256, CAST(ifnull(headers.bytes, x'') || artifacts.bytes AS BLOB) AS bytes, signed_at
                     FROM artifacts LEFT JOIN headers ON headers.id = header WHERE customer = ? ORDER BY artifacts.id
                     """, arguments: [customer]
             ).map { try Artifact($0) }
@@ -88,7 +101,7 @@ package struct SQLiteStore: Store {
     package func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise] {
         try await read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM promises WHERE customer = ? ORDER BY id", arguments: [customer])
-                .map { RecordedPromise($0) }
+                .map { try RecordedPromise($0) }
         }
     }
 
@@ -99,10 +112,12 @@ package struct SQLiteStore: Store {
     // MARK: Writing
 
     package func amend<Outcome: Sendable>(
-        _ identities: [Identity], in realm: Realm, at now: Date,
+        _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome) {
-        try await write { db in try LedgerWriter(db: db, now: now).amend(identities, in: realm, change) }
+        try await write { db in
+            try LedgerWriter(db: db, now: now).amend(identities, in: realm, adopting: adopting, change)
+        }
     }
 
     /// Many acts in one transaction: all of them happen, or none.
@@ -111,7 +126,9 @@ package struct SQLiteStore: Store {
     ) async throws(StoreError) -> [Customer] {
         try await write { db in
             let writer = LedgerWriter(db: db, now: now)
-            return try acts.map { act in try writer.amend(act.identities, in: act.realm) { (act.change($0), ()) }.0 }
+            return try acts.map { act in
+                try writer.amend(act.identities, in: act.realm, adopting: { _ in true }) { (act.change($0), ()) }.0
+            }
         }
     }
 
@@ -124,7 +141,7 @@ package struct SQLiteStore: Store {
     ) async throws(StoreError) -> [RecordedPolicy] {
         try await write { db in
             try LedgerWriter(db: db, now: now).record(policy: compiled, sha256: sha256)
-            return try Row.fetchAll(db, sql: "SELECT * FROM policies ORDER BY version").map { RecordedPolicy($0) }
+            return try Row.fetchAll(db, sql: "SELECT * FROM policies ORDER BY version").map { try RecordedPolicy($0) }
         }
     }
 

@@ -1,0 +1,144 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `whose proof it is` {
+    private static let id = "704000000000000001"
+
+    @Test func `two accounts on one device are two customers`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            func account(_ year: TimeInterval, _ version: String) throws -> String {
+                try minter.text(
+                    .appTransaction,
+                    [
+                        "appTransactionId": .null, "originalApplicationVersion": .string(version),
+                        "originalPurchaseDate": .instant(Date(timeIntervalSince1970: year)),
+                    ])
+            }
+            let ada = try await client.sync(
+                SyncRequest(
+                    appTransaction: try account(1_400_000_000, "37"),
+                    transactions: [try minter.text(.transaction, ["appTransactionId": .null])]))
+            let boris = try await client.sync(SyncRequest(appTransaction: try account(1_600_000_000, "300")))
+            #expect(ada.id != nil)
+            #expect(boris.id != ada.id)
+            #expect(boris.purchases.isEmpty)
+            #expect(boris.entitlements["everything"]?.outcome != .granted)
+            // Each is found again.
+            #expect(try await client.sync(SyncRequest(appTransaction: try account(1_400_000_000, "37"))).id == ada.id)
+            #expect(
+                try await client.sync(SyncRequest(appTransaction: try account(1_600_000_000, "300"))).id == boris.id)
+            // Not even a transaction that both could send makes them one.
+            let mixed = try await client.sync(
+                SyncRequest(
+                    appTransaction: try account(1_500_000_000, "300"),
+                    transactions: [try minter.text(.transaction, ["appTransactionId": .null])]))
+            #expect(mixed.id != ada.id)
+            #expect(mixed.entitlements["everything"]?.reasons.contains { $0.code == "eraHonoured" } == false)
+        }
+    }
+
+    @Test func `found proof opens nothing of the record`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let appTransaction = try minter.text(.appTransaction)
+            let transaction = try minter.transaction("1", of: Self.id)
+            let owner = try await client.sync(
+                SyncRequest(
+                    appTransaction: appTransaction,
+                    transactions: [transaction, try minter.transaction("2", of: Self.id)]))
+            #expect(owner.purchases.count == 2)
+            for found in [
+                SyncRequest(appTransaction: appTransaction), SyncRequest(transactions: [transaction]),
+                SyncRequest(appTransaction: appTransaction, deviceVerificationID: UUID().uuidString),
+            ] {
+                let stranger = try await client.sync(found, from: nil)
+                #expect(stranger.id == nil)
+                #expect(stranger.accessToken == nil)
+                #expect(stranger.certificate == nil)
+                #expect(stranger.purchases.count == found.transactions?.count ?? 0)
+            }
+            // The transaction alone says nothing of the era in which the app was bought.
+            let alone = try await client.sync(SyncRequest(transactions: [transaction]), from: nil)
+            #expect(alone.entitlements["everything"]?.reasons.contains { $0.code == "eraHonoured" } == false)
+        }
+    }
+
+    @Test func `found proof is kept for its owner, and says not that it is all`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let id = "704000000000000002"
+            let appTransaction = try minter.newcomer(id)
+            let found = try await client.sync(
+                SyncRequest(appTransaction: appTransaction, transactions: [try minter.transaction("1", of: id)]),
+                from: nil)
+            #expect(found.purchasesAreComplete, "its own answer takes its word")
+            let owner = try await client.sync(SyncRequest(appTransaction: appTransaction))
+            #expect(owner.purchases.map(\.transactionID) == ["1"])
+            #expect(!owner.purchasesAreComplete)
+        }
+    }
+
+    @Test func `a transaction made for the device binds too, without a certificate`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let owner = try await client.sync(SyncRequest(appTransaction: try minter.text(.appTransaction)))
+            let again = try await client.sync(SyncRequest(transactions: [try minter.text(.transaction)]))
+            #expect(again.id == owner.id)
+            #expect(again.accessToken != nil)
+            #expect(again.certificate == nil)
+            // A stranger's beside one's own does not.
+            let theirs = Calculator.minter(device: UUID())
+            let stranger = try await client.sync(
+                SyncRequest(
+                    appTransaction: try theirs.text(.appTransaction),
+                    transactions: [try minter.text(.transaction, ["appTransactionId": .string("9")])]))
+            #expect(stranger.id == nil)
+            #expect(stranger.problems.map(\.code) == ["unrelated"])
+        }
+    }
+
+    @Test func `a receipt spelt in other ways stands in the ledger once`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: Calculator.logger) { _ in }
+            try await application.test(.router) { http in
+                let client = Client(http: http)
+                let receipts = Calculator.receipts()
+                let spellings: [ReceiptDefect] = [.chunkedContent, .rootFirst]
+                let all = try [receipts.mint()] + spellings.map { try receipts.mint(with: $0) }
+                #expect(Set(all).count == 3)
+                for receipt in all {
+                    let answer = try await client.sync(SyncRequest(receipt: Data(receipt).base64EncodedString()))
+                    #expect(answer.purchases.count == 1)
+                }
+                #expect(try await service.store.artifacts(of: 1).map(\.bytes) == [all[0]])
+            }
+            try? await service.store.close()
+        }
+    }
+
+    @Test func `a device's identifier is a UUID or a MAC address`() async throws {
+        try await withService { client in
+            let appTransaction = try Calculator.minter().text(.appTransaction)
+            for good in [UUID().uuidString, "00:1b:63:84:45:e6", "001B638445E6", "00-1B-63-84-45-E6"] {
+                _ = try await client.sync(SyncRequest(appTransaction: appTransaction, deviceIdentifier: good))
+            }
+            for bad in ["", "00:1b", "00:1b:63:84:45:eg", "0:1:2:3:4:5", "00:1b:63:84:45:e6:00"] {
+                let problem = try await client.refused(
+                    SyncRequest(appTransaction: appTransaction, deviceIdentifier: bad))
+                #expect(problem.code == .malformedRequest)
+                #expect(problem.detail.contains("`deviceIdentifier`"))
+            }
+        }
+    }
+}
