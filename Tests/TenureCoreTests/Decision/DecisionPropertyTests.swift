@@ -3,10 +3,13 @@ import Testing
 
 @testable import TenureCore
 
+/// `make soak` tries a hundred times as many customers.
+private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
+
 @Suite struct DecisionPropertyTests {
     @Test func `the order of evidence never matters`() throws {
         var random = SeededRandom(seed: 3)
-        for _ in 0..<400 {
+        for _ in 0..<400 * effort {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favourCustomer : .undetermined)
             let proofs = (0..<Int.random(in: 0...5, using: &random)).map { _ in RandomEvidence.proof(using: &random) }
             let bought = (0..<Int.random(in: 0...5, using: &random)).map { _ in RandomEvidence.purchase(using: &random)
@@ -26,7 +29,7 @@ import Testing
 
     @Test func `a certain grant survives all that one customer's true history can add`() throws {
         var random = SeededRandom(seed: 5)
-        for _ in 0..<2_000 {
+        for _ in 0..<2_000 * effort {
             let policy = try Calculator.policy(buildNumbers: Bool.random(using: &random) ? .increasing : .restarted)
             let truth = TrueAcquisition(using: &random)
             let few = (0..<Int.random(in: 1...2, using: &random)).map { _ in truth.glimpse(using: &random) }
@@ -47,7 +50,7 @@ import Testing
     @Test func `purchases only ever add`() throws {
         var random = SeededRandom(seed: 9)
         let policy = try Calculator.policy()
-        for _ in 0..<500 {
+        for _ in 0..<500 * effort {
             let proofs = (0..<Int.random(in: 0...3, using: &random)).map { _ in RandomEvidence.proof(using: &random) }
             let without = try Calculator.decide(Calculator.evidence(proofs), under: policy)
             guard without.outcome == .granted else { continue }
@@ -61,7 +64,7 @@ import Testing
     @Test func `a right holds until its end and not at it`() throws {
         var random = SeededRandom(seed: 13)
         let policy = try Calculator.policy()
-        for _ in 0..<500 {
+        for _ in 0..<500 * effort {
             let evidence = Calculator.evidence(
                 [RandomEvidence.proof(using: &random)],
                 transactions: (0..<3).map { _ in RandomEvidence.purchase(using: &random) })
@@ -76,7 +79,7 @@ import Testing
 
     @Test func `every decision says why, in one sentence that blames nobody`() throws {
         var random = SeededRandom(seed: 17)
-        for _ in 0..<1_000 {
+        for _ in 0..<1_000 * effort {
             let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favourCustomer : .undetermined)
             let evidence = Calculator.evidence(
                 (0..<Int.random(in: 0...3, using: &random)).map { _ in RandomEvidence.proof(using: &random) },
