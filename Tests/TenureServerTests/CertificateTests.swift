@@ -73,7 +73,7 @@ import Testing
                 let answer = try await client.sync(
                     SyncRequest(appTransaction: found, deviceVerificationID: device), from: nil)
                 #expect(answer.certificate == nil)
-                #expect(answer.accessToken == nil)
+                #expect(answer.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
             }
             let bound = try await client.sync(
                 SyncRequest(appTransaction: found, deviceVerificationID: Calculator.device.uuidString.lowercased()))

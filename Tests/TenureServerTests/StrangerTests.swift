@@ -62,10 +62,15 @@ import Testing
                 SyncRequest(appTransaction: appTransaction, deviceVerificationID: UUID().uuidString),
             ] {
                 let stranger = try await client.sync(found, from: nil)
-                #expect(stranger.id == nil)
-                #expect(stranger.accessToken == nil)
+                #expect(stranger.id != owner.id)
                 #expect(stranger.certificate == nil)
                 #expect(stranger.purchases.count == found.transactions?.count ?? 0)
+                // Its token opens what it showed, and for a short while.
+                let token = try #require(stranger.accessToken)
+                #expect(token.expiresAt == Calculator.now.addingTimeInterval(600))
+                let read = try await client.customer(token.value)
+                #expect(read.id == stranger.id)
+                #expect(read.purchases.count == stranger.purchases.count)
             }
             // The transaction alone says nothing of the era in which the app was bought.
             let alone = try await client.sync(SyncRequest(transactions: [transaction]), from: nil)
@@ -102,7 +107,7 @@ import Testing
                 SyncRequest(
                     appTransaction: try theirs.text(.appTransaction),
                     transactions: [try minter.text(.transaction, ["appTransactionId": .string("9")])]))
-            #expect(stranger.id == nil)
+            #expect(stranger.id != owner.id)
             #expect(stranger.problems.map(\.code) == ["unrelated"])
         }
     }

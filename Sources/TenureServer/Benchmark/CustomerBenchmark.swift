@@ -59,14 +59,9 @@ public struct CustomerBenchmark: Sendable {
         amendment.add([], proving: [proof], purchases: purchases)
         amendment.completePurchases()
         let evidence = amendment.facts.evidence(in: .production)
-        for decision in try service.policies.decide(amendment.facts, evidence, at: now) {
-            for right in decision.eraRights {
-                amendment.promise(
-                    RecordedPromise(
-                        entitlement: decision.entitlement, acquisition: right.acquisition,
-                        policyVersion: service.policies.currentVersion, until: right.until, recordedAt: now))
-            }
-        }
+        let policies = service.policies
+        amendment.promise(
+            try policies.decide(amendment.facts, evidence, at: now).flatMap { policies.promises(of: $0, at: now) })
         return amendment
     }
 

@@ -47,6 +47,8 @@ public struct ServiceConfiguration: Sendable {
         public var refresh: TimeInterval = 14 * 86_400
         /// An access token; only proof that is bound to the device gets one.
         public var accessToken: TimeInterval = 3600
+        /// An access token for proof that anybody may have found. It opens a record of that proof alone.
+        public var unboundAccessToken: TimeInterval = 600
 
         public init() {}
     }

@@ -57,6 +57,15 @@ struct PolicyBook: Sendable {
         return promises
     }
 
+    /// What a decision under the present policy promises.
+    func promises(of decision: Decision, at now: Date) -> [RecordedPromise] {
+        decision.eraRights.map {
+            RecordedPromise(
+                entitlement: decision.entitlement, acquisition: $0.acquisition, policyVersion: currentVersion,
+                until: $0.until, recordedAt: now)
+        }
+    }
+
     func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
         TenureCore.decide(evidence, promises: try promises(facts.promises), under: current, at: now)
     }

@@ -26,16 +26,16 @@ struct SyncService: Sendable {
         let (customer, outcome) = try await store.amend(
             membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) },
             { known in change(known, by: submission, alone: membership, now: now) })
-        let result = try outcome.get()
+        let recorded = try outcome.get()
         let isBound = membership.isBound
-        var answer = CustomerAnswer(
-            isBound ? customer : nil, in: realm, evidence: result.evidence, decisions: result.decisions)
-        answer.problems = result.faults.problems
-        if isBound {
-            let token = AccessToken(
-                customer: customer.id, realm: realm, expiresAt: now.addingTimeInterval(terms.accessToken))
-            answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
-        }
+        let (opened, result) =
+            isBound ? (customer, recorded) : try await visit(by: submission, membership, in: realm, now: now)
+        var answer = CustomerAnswer(opened, evidence: result.evidence, decisions: result.decisions)
+        answer.problems = recorded.faults.problems
+        let token = AccessToken(
+            customer: opened.id, realm: realm,
+            expiresAt: now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken))
+        answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
         if submission.appTransaction?.isOnDevice == true, let device = device.verificationID {
             let certificate = Certificate(
                 bundleID: bundleID, customer: customer,
@@ -47,7 +47,7 @@ struct SyncService: Sendable {
             "synced",
             metadata: [
                 "customer": "\(customer.publicID)", "environment": "\(realm.environment.rawValue)",
-                "counted": "\(result.counted)", "refused": "\(result.faults.count)", "bound": "\(isBound)",
+                "counted": "\(recorded.counted)", "refused": "\(recorded.faults.count)", "bound": "\(isBound)",
             ])
         return answer
     }
@@ -77,26 +77,49 @@ struct SyncService: Sendable {
         let evidence = amendment.facts.evidence(in: environment)
         do {
             let decisions = try policies.decide(amendment.facts, evidence, at: now)
-            for decision in decisions {
-                for right in decision.eraRights {
-                    amendment.promise(
-                        RecordedPromise(
-                            entitlement: decision.entitlement, acquisition: right.acquisition,
-                            policyVersion: policies.currentVersion, until: right.until, recordedAt: now))
-                }
-            }
-            var outcome = Outcome(
-                evidence: evidence, decisions: decisions, faults: membership.faults,
-                counted: membership.artifacts.count)
-            if !alone.isBound {
-                let facts = alone.facts
-                outcome.evidence = facts.evidence(in: environment)
-                outcome.decisions = try policies.decide(facts, outcome.evidence, at: now)
-            }
-            return (amendment, .success(outcome))
+            amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
+            return (
+                amendment,
+                .success(
+                    Outcome(
+                        evidence: evidence, decisions: decisions, faults: membership.faults,
+                        counted: membership.artifacts.count))
+            )
         } catch {
             return (amendment, .failure(error))
         }
+    }
+
+    /// Whoever shows what they may have found gets a record of that alone, beside the customer's: what it says of the app
+    /// stays known there, so that a promise holds; purchases are those of this sync, and no one else's.
+    private func visit(
+        by submission: Submission, _ membership: Membership, in realm: Realm, now: Date
+    ) async throws -> (Customer, Outcome) {
+        let lead =
+            submission.appTransaction != nil ? "app" : submission.receipt != nil ? "receipt" : "transactions"
+        let strongest = membership.identities.min { $0.kind < $1.kind }
+        let identity = Identity(.visit, "\(lead) \(strongest?.kind.rawValue ?? 0) \(strongest?.value ?? "")")
+        let policies = policies
+        let (customer, outcome) = try await store.amend([identity], in: realm, at: now) {
+            known -> (Amendment, Result<Outcome, Problem>) in
+            var facts = membership.facts
+            facts.add(known?.facts.proofs ?? [])
+            facts.add(known?.facts.promises ?? [])
+            var amendment = Amendment(facts: facts)
+            amendment.identify(by: [identity])
+            let evidence = facts.evidence(in: realm.environment)
+            do throws(Problem) {
+                let decisions = try policies.decide(facts, evidence, at: now)
+                amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
+                return (
+                    amendment,
+                    .success(Outcome(evidence: evidence, decisions: decisions, faults: [], counted: 0))
+                )
+            } catch {
+                return (amendment, .failure(error))
+            }
+        }
+        return (customer, try outcome.get())
     }
 
     private static func nothingVerified(_ faults: [Fault], mayCountLater: Bool) -> Problem {
@@ -115,13 +138,8 @@ struct SyncService: Sendable {
 
 extension CustomerAnswer {
     init(_ customer: Customer, evidence: Evidence, decisions: [Decision]) {
-        self.init(customer, in: customer.realm, evidence: evidence, decisions: decisions)
-    }
-
-    /// `customer` is nil where who asks may not learn who it is.
-    fileprivate init(_ customer: Customer?, in realm: Realm, evidence: Evidence, decisions: [Decision]) {
         self.init(
-            id: customer?.publicID, environment: realm.environment, isTest: realm.isTest,
+            id: customer.publicID, environment: customer.realm.environment, isTest: customer.realm.isTest,
             decisions: decisions, purchases: evidence.purchases, purchasesAreComplete: evidence.purchasesAreComplete)
     }
 }

@@ -13,6 +13,11 @@ package struct Amendment: Sendable {
         facts = customer?.facts ?? CustomerFacts()
     }
 
+    /// With facts that replace what was known.
+    package init(facts: CustomerFacts) {
+        self.facts = facts
+    }
+
     /// Each artifact stands in the ledger once, however often it comes.
     package mutating func add(
         _ new: [Artifact], proving proofs: [AppProof] = [], purchases: [Purchase] = [], renewals: [Renewal] = []
@@ -30,6 +35,10 @@ package struct Amendment: Sendable {
     /// That all of the customer's purchases were seen.
     package mutating func completePurchases() {
         facts.purchasesAreComplete = true
+    }
+
+    package mutating func promise(_ more: [RecordedPromise]) {
+        for promise in more { self.promise(promise) }
     }
 
     package mutating func promise(_ promise: RecordedPromise) {

@@ -11,6 +11,8 @@ package struct Identity: Sendable, Hashable {
         case device = 4
         /// The hash of an artifact. Only where nothing above is known.
         case artifact = 5
+        /// What somebody showed who did not prove that it is theirs: a record of its own, beside the customer's.
+        case visit = 6
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
