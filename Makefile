@@ -44,7 +44,7 @@ format:
 format-check:
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 
-docs: ## The reference of the libraries, as symbol graphs checked for broken links.
+docs: ## The reference of the libraries, in .build/docs.
 	@Scripts/install-dependencies build
 	@Scripts/docs
 
