@@ -46,6 +46,10 @@ let package = Package(
         // Hummingbird's own vocabulary: headers and statuses, buffers and socket errors.
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        // TLS at the service's own door, by certificate files.
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        // Calls to Apple's App Store Server API, and webhooks.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         // SQLite.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Logs.
@@ -87,6 +91,11 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
             ]
         ),
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(
+            name: "TenurePostgres",
+            dependencies: ["TenureCore", "TenureStore", .target(name: "CLibPQ", condition: service)]
+        ),
         .target(name: "TenureAPI", dependencies: ["TenureCore"]),
         .target(
             name: "TenureServer",
@@ -94,17 +103,35 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "NIOPosix", package: "swift-nio", condition: service),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
+            ]
+        ),
+        .target(
+            name: "LocalAppStore",
+            dependencies: [
+                "TenureCore", "TenureAppStore", "TenureMint",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "GRDB", package: "GRDB.swift", condition: service),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureAPI", "TenureServer",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore", "TenurePostgres",
+                "TenureAPI", "TenureServer", "LocalAppStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
@@ -128,6 +155,20 @@ let package = Package(
                 "TenureCore", "TenureStore", "StoreContract",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
+        .testTarget(
+            name: "TenurePostgresTests", dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract"]),
+        .testTarget(
+            name: "LocalAppStoreTests",
+            dependencies: [
+                "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+            ]
+        ),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
@@ -140,6 +181,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
             ]
         ),
         // These run the built command.
@@ -151,6 +194,6 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets {
+for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

@@ -1,0 +1,4 @@
+import TenurePostgres
+import Testing
+
+@Test func `libpq is there`() { #expect(libpqVersion >= 120_000) }
