@@ -1,0 +1,70 @@
+package import Foundation
+
+/// A row of an answer, read by position.
+///
+/// What a column holds may be anything: a damaged database is an error, never a crash.
+package struct SQLRow: Sendable, Hashable {
+    package let values: [SQLValue]
+
+    package init(_ values: [SQLValue]) {
+        self.values = values
+    }
+
+    package func integer(_ column: Int) throws(StoreError) -> Int64 {
+        guard let value = try integerIfPresent(column) else { throw damaged(column) }
+        return value
+    }
+
+    package func text(_ column: Int) throws(StoreError) -> String {
+        guard let value = try textIfPresent(column) else { throw damaged(column) }
+        return value
+    }
+
+    package func bytes(_ column: Int) throws(StoreError) -> [UInt8] {
+        guard case .blob(let bytes) = try value(column) else { throw damaged(column) }
+        return bytes
+    }
+
+    /// Stored as whole milliseconds since 1970.
+    package func instant(_ column: Int) throws(StoreError) -> Date {
+        Date(millisecondsSince1970: try integer(column))
+    }
+
+    package func integerIfPresent(_ column: Int) throws(StoreError) -> Int64? {
+        switch try value(column) {
+        case .null: return nil
+        case .integer(let number): return number
+        default: throw damaged(column)
+        }
+    }
+
+    package func numberIfPresent(_ column: Int) throws(StoreError) -> Double? {
+        switch try value(column) {
+        case .null: return nil
+        case .real(let number): return number
+        case .integer(let number): return Double(number)
+        default: throw damaged(column)
+        }
+    }
+
+    package func textIfPresent(_ column: Int) throws(StoreError) -> String? {
+        switch try value(column) {
+        case .null: return nil
+        case .text(let text): return text
+        default: throw damaged(column)
+        }
+    }
+
+    package func instantIfPresent(_ column: Int) throws(StoreError) -> Date? {
+        try integerIfPresent(column).map { Date(millisecondsSince1970: $0) }
+    }
+
+    private func value(_ column: Int) throws(StoreError) -> SQLValue {
+        guard values.indices.contains(column) else { throw damaged(column) }
+        return values[column]
+    }
+
+    private func damaged(_ column: Int) -> StoreError {
+        .damaged("column \(column + 1) of a row does not hold what was written")
+    }
+}

@@ -1,0 +1,34 @@
+/// One connection inside one transaction: all that the ledger asks of a database.
+///
+/// The statements are the common tongue of SQLite and PostgreSQL: parameters are `$1`, `$2` …, first used in that
+/// order; `ON CONFLICT DO NOTHING`; `RETURNING`.
+package protocol SQLSession {
+    var dialect: SQLDialect { get }
+
+    /// All rows of an answer.
+    func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow]
+
+    /// How many rows it changed.
+    @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int
+}
+
+extension SQLSession {
+    package func rows(_ sql: String) throws(StoreError) -> [SQLRow] { try rows(sql, []) }
+    package func row(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> SQLRow? {
+        try rows(sql, arguments).first
+    }
+    @discardableResult package func execute(_ sql: String) throws(StoreError) -> Int { try execute(sql, []) }
+}
+
+package enum SQLDialect: Sendable, Hashable {
+    case sqlite
+    case postgres
+
+    /// What makes a read wait for, and keep away, other transactions that want to write the row.
+    package var forUpdate: String {
+        switch self {
+        case .sqlite: ""  // A writing transaction is alone.
+        case .postgres: " FOR UPDATE"
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// What a column holds, and what a parameter is bound to: the kinds that both databases know.
+package enum SQLValue: Sendable, Hashable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+
+    package init(_ number: (some BinaryInteger)?) { self = number.map { .integer(Int64(clamping: $0)) } ?? .null }
+    package init(_ number: Double?) { self = number.map { .real($0) } ?? .null }
+    package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+    package init(_ bytes: [UInt8]?) { self = bytes.map { .blob($0) } ?? .null }
+    package init(_ bytes: ArraySlice<UInt8>) { self = .blob([UInt8](bytes)) }
+}
+
+extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(nilLiteral: ()) { self = .null }
+}
