@@ -9,7 +9,7 @@ import TenureStore
 
 /// The wired parts of one running service.
 struct TenureService: Sendable {
-    let store: SQLiteStore
+    let store: any Store
     let policies: PolicyBook
     let accessTokenKey: AccessTokenKey
     let certificateKey: CertificateKey

@@ -10,14 +10,22 @@ package protocol Store: Sendable {
 
     /// The customer with this number, as the last finished act left them; nil where there is none.
     ///
-    /// Waits for no writer.
+    /// One who turned out to be another is that other. Waits for no writer.
     func customer(_ id: Int64) async throws(StoreError) -> Customer?
+
+    /// By what clients and support people see.
+    func customer(named publicID: String) async throws(StoreError) -> Customer?
+
+    func customer(by identity: Identity, in realm: Realm) async throws(StoreError) -> Customer?
+
+    /// The next customers by number, those left out who turned out to be another.
+    func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64]
 
     /// Finds a customer by what the App Store signed, or makes one, and adds to their record.
     ///
-    /// The identities decide in the order of their kinds. Acts on one customer happen one after the other: `change`
-    /// sees what all earlier ones left, and may be called again where a transaction is repeated. An identity that
-    /// belongs to another customer already stays there.
+    /// The identities decide in the order of their kinds; several customers whom they name turn out to be one, unless
+    /// each has an app transaction's id of their own. Acts on one customer happen one after the other: `change` sees
+    /// what all earlier ones left, and may be called again where a transaction is repeated.
     ///
     /// A customer whom `adopting` refuses is passed over, whatever identity names them; an app transaction's id is
     /// beyond doubt.
@@ -26,11 +34,30 @@ package protocol Store: Sendable {
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)
 
-    /// Adds an act of support; nil where there is no such customer.
-    func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer?
+    /// Many acts in one transaction: all of them happen, or none.
+    func amend(
+        _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date
+    ) async throws(StoreError) -> [Customer]
+
+    /// Adds an act of support, with its reason and the name of the key that did it; nil where there is no such
+    /// customer.
+    func record(
+        _ act: SupportAct, for customer: Int64, reason: String?, actor: String?
+    ) async throws(StoreError) -> Customer?
 
     /// Records a version of the policy, once however often it comes, and returns all versions with it.
     func record(policy compiled: [UInt8], sha256: [UInt8], at now: Date) async throws(StoreError) -> [RecordedPolicy]
+
+    /// All versions of the policy, in their order.
+    func policies() async throws(StoreError) -> [RecordedPolicy]
+
+    /// All that the ledger holds of a customer.
+    func ledger(of customer: Int64) async throws(StoreError) -> CustomerLedger?
+
+    /// Replaces what is known of a customer by what `derive` makes of the ledger; nil where there is none.
+    func rederive(
+        _ customer: Int64, by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
+    ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)?
 
     /// The artifacts of a customer in the order in which they came, byte by byte as they came.
     func artifacts(of customer: Int64) async throws(StoreError) -> [Artifact]
@@ -46,6 +73,10 @@ package protocol Store: Sendable {
 }
 
 extension Store {
+    package func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer? {
+        try await record(act, for: customer, reason: nil, actor: nil)
+    }
+
     /// With every customer whom the identities name.
     package func amend<Outcome: Sendable>(
         _ identities: [Identity], in realm: Realm, at now: Date,

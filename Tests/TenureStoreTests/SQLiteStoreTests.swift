@@ -201,7 +201,7 @@ import Testing
     @Test func `a customer's artifacts end at a bound, and what they prove does not`() async throws {
         try await withFolder { folder in
             let store = try SQLiteStore(path: folder + "/record.sqlite")
-            let bound = LedgerWriter.artifactsPerCustomer
+            let bound = Ledger.artifactsPerCustomer
             var id: Int64 = 0
             for start in [0, bound - 10] {
                 let (customer, _) = try await store.amend(

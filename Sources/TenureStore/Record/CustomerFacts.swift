@@ -50,6 +50,16 @@ package struct CustomerFacts: Sendable, Hashable {
         support.append(act)
     }
 
+    /// With all that is proven of one who turned out to be the same customer.
+    package mutating func add(_ other: CustomerFacts) {
+        add(other.proofs)
+        add(other.purchases)
+        add(other.renewals)
+        purchasesAreComplete = purchasesAreComplete || other.purchasesAreComplete
+        add(other.promises)
+        for act in other.support { add(act) }
+    }
+
     package func evidence(in environment: AppStoreEnvironment) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,

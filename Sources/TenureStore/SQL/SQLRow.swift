@@ -25,6 +25,14 @@ package struct SQLRow: Sendable, Hashable {
         return bytes
     }
 
+    package func bytesIfPresent(_ column: Int) throws(StoreError) -> [UInt8]? {
+        switch try value(column) {
+        case .null: return nil
+        case .blob(let bytes): return bytes
+        default: throw damaged(column)
+        }
+    }
+
     /// Stored as whole milliseconds since 1970.
     package func instant(_ column: Int) throws(StoreError) -> Date {
         Date(millisecondsSince1970: try integer(column))

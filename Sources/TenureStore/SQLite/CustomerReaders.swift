@@ -19,7 +19,18 @@ final class CustomerReaders: @unchecked Sendable {
 
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
         let reader = try take()
-        let result = Result { () throws(StoreError) in try reader.customer(id) }
+        let result = Result { () throws(StoreError) in
+            var id = id
+            // As in `Ledger.customer`: one who turned out to be another is that other.
+            for _ in 0..<100 {
+                switch try reader.customer(id) {
+                case .nobody: return Customer?.none
+                case .customer(let customer): return customer
+                case .another(let next): id = next
+                }
+            }
+            throw .damaged("customer \(id) was merged in a circle")
+        }
         putBack(reader)
         return try result.get()
     }
@@ -51,6 +62,12 @@ final class CustomerReaders: @unchecked Sendable {
 
 /// One connection with one prepared statement.
 private final class CustomerReader {
+    enum Answer {
+        case nobody
+        case customer(Customer)
+        case another(Int64)
+    }
+
     private let connection: OpaquePointer
     private let statement: OpaquePointer
 
@@ -66,7 +83,7 @@ private final class CustomerReader {
         sqlite3_busy_timeout(connection, 5000)
         // No memory mapping: where the file is cut off under it, that ends the process.
         var statement: OpaquePointer?
-        let sql = "SELECT realm, public_id, created_at, facts FROM customers WHERE id = ?"
+        let sql = "SELECT realm, public_id, created_at, facts, merged_into FROM customers WHERE id = ?"
         guard
             sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil) == SQLITE_OK,
             let statement
@@ -84,17 +101,18 @@ private final class CustomerReader {
         sqlite3_close_v2(connection)
     }
 
-    func customer(_ id: Int64) throws(StoreError) -> Customer? {
+    func customer(_ id: Int64) throws(StoreError) -> Answer {
         // Ends the read transaction, so that it holds no old snapshot.
         defer { sqlite3_reset(statement) }
         sqlite3_bind_int64(statement, 1, id)
         switch sqlite3_step(statement) {
         case SQLITE_ROW: break
-        case SQLITE_DONE: return nil
+        case SQLITE_DONE: return .nobody
         case SQLITE_BUSY, SQLITE_LOCKED: throw StoreError.busy
         case SQLITE_CORRUPT, SQLITE_NOTADB: throw StoreError.damaged(String(cString: sqlite3_errmsg(connection)))
         default: throw StoreError.failed(String(cString: sqlite3_errmsg(connection)))
         }
+        if sqlite3_column_type(statement, 4) != SQLITE_NULL { return .another(sqlite3_column_int64(statement, 4)) }
         guard let code = UInt8(exactly: sqlite3_column_int64(statement, 0)), let realm = Realm(code: code) else {
             throw StoreError.damaged("a customer belongs to no known realm")
         }
@@ -103,9 +121,10 @@ private final class CustomerReader {
             start: sqlite3_column_text(statement, 1), count: Int(sqlite3_column_bytes(statement, 1)))
         let blob = UnsafeRawBufferPointer(
             start: sqlite3_column_blob(statement, 3), count: Int(sqlite3_column_bytes(statement, 3)))
-        return Customer(
-            id: id, realm: realm, publicID: String(decoding: text, as: UTF8.self),
-            createdAt: Date(millisecondsSince1970: sqlite3_column_int64(statement, 2)),
-            facts: try CustomerFacts(decoding: blob))
+        return .customer(
+            Customer(
+                id: id, realm: realm, publicID: String(decoding: text, as: UTF8.self),
+                createdAt: Date(millisecondsSince1970: sqlite3_column_int64(statement, 2)),
+                facts: try CustomerFacts(decoding: blob)))
     }
 }

@@ -1,15 +1,16 @@
-package import Foundation
+import Foundation
 import GRDB
-package import TenureCore
+import TenureCore
 
 /// The record in one SQLite file: the default, for one machine.
 ///
-/// Writes go through GRDB, one transaction after the other, and are flushed before they return. Looking up a customer
-/// goes past GRDB to connections of its own.
-package struct SQLiteStore: Store {
+/// Writes go through GRDB, in groups that share a transaction, and are flushed before they return. Looking up a
+/// customer goes past GRDB to connections of its own.
+package struct SQLiteStore: SQLStore {
     package let recordID: [UInt8]
     private let pool: DatabasePool
     private let readers: CustomerReaders
+    private let group = WriteGroup()
 
     /// Opens the database, makes it where there is none, and brings it up to date.
     package init(path: String) throws(StoreError) {
@@ -18,10 +19,10 @@ package struct SQLiteStore: Store {
             try Self.closeToOthers(path)
             pool = try DatabasePool(path: path, configuration: Self.configuration)
             try Self.makeDurable(pool)
-            if try pool.read({ try Migrations.migrator.hasBeenSuperseded($0) }) {
+            if try pool.read({ try Migration.migrator.hasBeenSuperseded($0) }) {
                 throw StoreError.newerDatabase(path: path)
             }
-            try Migrations.migrator.migrate(pool)
+            try Migration.migrator.migrate(pool)
             guard let id = try pool.read({ try Data.fetchOne($0, sql: "SELECT id FROM record") }), id.count == 16 else {
                 throw StoreError.damaged("`\(path)` does not say which record it is")
             }
@@ -86,62 +87,38 @@ package struct SQLiteStore: Store {
         try readers.customer(id)
     }
 
-    package func artifacts(of customer: Int64) async throws(StoreError) -> [Artifact] {
-        try await read { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT kind, sha256, CAST(ifnull(headers.bytes, x'') || artifacts.bytes AS BLOB) AS bytes, signed_at
-                    FROM artifacts LEFT JOIN headers ON headers.id = header WHERE customer = ? ORDER BY artifacts.id
-                    """, arguments: [customer]
-            ).map { try Artifact($0) }
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        do {
+            return try await pool.read { db in try body(SQLiteSession(db: db)) }
+        } catch {
+            throw StoreError(error)
         }
-    }
-
-    package func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise] {
-        try await read { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM promises WHERE customer = ? ORDER BY id", arguments: [customer])
-                .map { try RecordedPromise($0) }
-        }
-    }
-
-    package func check() async throws(StoreError) {
-        try await read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM record") }
     }
 
     // MARK: Writing
 
-    package func amend<Outcome: Sendable>(
-        _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
-        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
-    ) async throws(StoreError) -> (Customer, Outcome) {
-        try await write { db in
-            try LedgerWriter(db: db, now: now).amend(identities, in: realm, adopting: adopting, change)
-        }
-    }
-
-    /// Many acts in one transaction: all of them happen, or none.
-    package func amend(
-        _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date
-    ) async throws(StoreError) -> [Customer] {
-        try await write { db in
-            let writer = LedgerWriter(db: db, now: now)
-            return try acts.map { act in
-                try writer.amend(act.identities, in: act.realm, adopting: { _ in true }) { (act.change($0), ()) }.0
+    /// One connection writes, one act after the other: no keys are needed.
+    package func write<Value: Sendable>(
+        locking keys: [String], _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result = WriteResult<Value>()
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                let act = WriteGroup.Act(
+                    run: { db in result.value = try body(SQLiteSession(db: db)) },
+                    finish: { error in
+                        switch (error, result.value) {
+                        case (nil, let value?): continuation.resume(returning: value)
+                        case (let error?, _): continuation.resume(throwing: error)
+                        case (nil, nil): continuation.resume(throwing: StoreError.failed("an act did not run"))
+                        }
+                    })
+                group.submit(act, to: pool)
             }
-        }
-    }
-
-    package func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer? {
-        try await write { db in try LedgerWriter(db: db, now: act.date).record(act, for: customer) }
-    }
-
-    package func record(
-        policy compiled: [UInt8], sha256: [UInt8], at now: Date
-    ) async throws(StoreError) -> [RecordedPolicy] {
-        try await write { db in
-            try LedgerWriter(db: db, now: now).record(policy: compiled, sha256: sha256)
-            return try Row.fetchAll(db, sql: "SELECT * FROM policies ORDER BY version").map { try RecordedPolicy($0) }
+        } catch {
+            throw StoreError(error)
         }
     }
 
@@ -153,24 +130,10 @@ package struct SQLiteStore: Store {
             throw StoreError(error)
         }
     }
+}
 
-    private func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(StoreError) -> Value {
-        do {
-            return try await pool.read(body)
-        } catch {
-            throw StoreError(error)
-        }
-    }
-
-    private func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
-    ) async throws(StoreError) -> Value {
-        do {
-            return try await pool.write(body)
-        } catch {
-            throw StoreError(error)
-        }
-    }
+/// Carries a value from the act to its end, both of which run on the connection's queue.
+private final class WriteResult<Value: Sendable>: @unchecked Sendable {
+    // Sound: written and read on the one queue of the connection that writes, the read after the write.
+    var value: Value?
 }

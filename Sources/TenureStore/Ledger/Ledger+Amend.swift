@@ -1,0 +1,77 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    func amend<Outcome>(
+        _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool,
+        _ change: (Customer?) -> (Amendment, Outcome)
+    ) throws(StoreError) -> (Customer, Outcome) {
+        let (known, unknown) = try find(identities, in: realm, adopting: adopting)
+        let former = try joined(known)
+        let (amendment, outcome) = change(former)
+        let customer: Customer
+        if let former {
+            customer = try update(former, to: amendment.facts)
+        } else {
+            customer = try create(amendment.facts, in: realm)
+        }
+        for identity in unknown + amendment.identities.filter({ !identities.contains($0) }) {
+            try insert(identity, of: customer)
+        }
+        try insert(amendment.artifacts, of: customer, isNew: former == nil)
+        for promise in amendment.promises { try insert(promise, of: customer) }
+        // Nothing signed says this, so that the ledger must.
+        if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
+            try append(.purchasesComplete, to: customer)
+        }
+        return (customer, outcome)
+    }
+
+    /// All customers whom the identities name, the strongest first, and the identities that name nobody yet.
+    private func find(
+        _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool
+    ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
+        let byStrength = identities.sorted { $0.kind < $1.kind }
+        var known: [Customer] = []
+        var unknown: [Identity] = []
+        for identity in byStrength {
+            guard let found = try customer(by: identity, in: realm, forUpdate: true) else {
+                unknown.append(identity)
+                continue
+            }
+            guard !known.contains(where: { $0.id == found.id }) else { continue }
+            if identity.kind != .appTransactionID {
+                // An app transaction's id is one account's. One that nobody knows is no word about somebody with
+                // another, though they share a device.
+                if byStrength.first?.kind == .appTransactionID, try hasAppTransactionID(found.id) { continue }
+                guard adopting(found) else { continue }
+            }
+            known.append(found)
+        }
+        return (known, unknown)
+    }
+
+    private func hasAppTransactionID(_ customer: Int64) throws(StoreError) -> Bool {
+        for member in try group(of: customer) {
+            let row = try session.row(
+                "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",
+                [.integer(member), SQLValue(Identity.Kind.appTransactionID.rawValue)])
+            if row != nil { return true }
+        }
+        return false
+    }
+
+    /// Customers whom signed data names together are one: the first, with what the others proved.
+    private func joined(_ known: [Customer]) throws(StoreError) -> Customer? {
+        guard var first = known.first else { return nil }
+        for other in known.dropFirst() where try mayBeOne(first, other) {
+            first = try merge(other, into: first, because: .signedTogether, actor: nil)
+        }
+        return first
+    }
+
+    private func mayBeOne(_ first: Customer, _ other: Customer) throws(StoreError) -> Bool {
+        if try hasAppTransactionID(first.id), try hasAppTransactionID(other.id) { return false }
+        return try !areSeparated(first.id, other.id)
+    }
+}

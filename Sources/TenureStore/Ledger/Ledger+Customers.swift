@@ -1,0 +1,112 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    /// The customer with this number, or the one whom they turned out to be; nil where there is none.
+    func customer(_ id: Int64, forUpdate: Bool = false) throws(StoreError) -> Customer? {
+        var id = id
+        // A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
+        for _ in 0..<Self.longestChain {
+            let lock = forUpdate ? session.dialect.forUpdate : ""
+            guard
+                let row = try session.row(
+                    "SELECT \(Customer.columns) FROM customers WHERE id = $1\(lock)", [.integer(id)])
+            else { return nil }
+            guard let next = try row.integerIfPresent(5) else { return try Customer(row) }
+            id = next
+        }
+        throw .damaged("customer \(id) was merged in a circle")
+    }
+
+    private static let longestChain = 100
+
+    func customer(named publicID: String) throws(StoreError) -> Customer? {
+        let row = try session.row("SELECT id FROM customers WHERE public_id = $1", [.text(publicID)])
+        return try row.map { row throws(StoreError) in try row.integer(0) }.flatMap { id throws(StoreError) in
+            try customer(id)
+        }
+    }
+
+    func customer(by identity: Identity, in realm: Realm, forUpdate: Bool = false) throws(StoreError) -> Customer? {
+        let row = try session.row(
+            "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value = $3",
+            [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
+        guard let id = try row.map({ row throws(StoreError) in try row.integer(0) }) else { return nil }
+        return try customer(id, forUpdate: forUpdate)
+    }
+
+    /// A customer and all who turned out to be the same, by number: what was written of them counts for one.
+    func group(of id: Int64) throws(StoreError) -> [Int64] {
+        try session.rows(
+            """
+            WITH RECURSIVE members (id) AS (
+                SELECT id FROM customers WHERE id = $1
+                UNION SELECT customers.id FROM customers JOIN members ON customers.merged_into = members.id
+            )
+            SELECT id FROM members ORDER BY id
+            """, [.integer(id)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    /// Of all who turned out to be one.
+    func identities(of id: Int64) throws(StoreError) -> [Identity] {
+        var identities: [Identity] = []
+        for member in try group(of: id) {
+            let rows = try session.rows(
+                "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(member)])
+            for row in rows {
+                let code = try row.integer(0)
+                guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {
+                    throw .damaged("no kind of identity has the number \(code)")
+                }
+                identities.append(Identity(kind, try row.text(1)))
+            }
+        }
+        return identities
+    }
+
+    func create(_ facts: CustomerFacts, in realm: Realm) throws(StoreError) -> Customer {
+        let publicID = Customer.newPublicID()
+        let row = try session.row(
+            "INSERT INTO customers (realm, public_id, created_at, facts) VALUES ($1, $2, $3, $4) RETURNING id",
+            [SQLValue(realm.code), .text(publicID), milliseconds, .blob(facts.encoded)])
+        guard let row else { throw .failed("a new customer got no number") }
+        return Customer(
+            id: try row.integer(0), realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts)
+    }
+
+    func update(_ customer: Customer, to facts: CustomerFacts) throws(StoreError) -> Customer {
+        guard facts != customer.facts else { return customer }
+        try session.execute(
+            "UPDATE customers SET facts = $1 WHERE id = $2", [.blob(facts.encoded), .integer(customer.id)])
+        return customer.with(facts)
+    }
+
+    func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {
+        try session.execute(
+            "INSERT INTO identities (realm, kind, value, customer) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+            [
+                SQLValue(customer.realm.code), SQLValue(identity.kind.rawValue), .text(identity.value),
+                .integer(customer.id),
+            ])
+    }
+}
+
+extension Customer {
+    /// In the order in which `init` reads them; the last names the customer whom this one turned out to be.
+    package static let columns = "id, realm, public_id, created_at, facts, merged_into"
+
+    package init(_ row: SQLRow) throws(StoreError) {
+        let code = try row.integer(1)
+        guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
+            throw .damaged("no realm has the number \(code)")
+        }
+        self.init(
+            id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
+            facts: try CustomerFacts(decoding: try row.bytes(4)))
+    }
+
+    func with(_ facts: CustomerFacts) -> Customer {
+        Customer(id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts)
+    }
+}

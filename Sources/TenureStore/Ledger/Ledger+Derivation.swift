@@ -1,0 +1,38 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    func ledger(of id: Int64) throws(StoreError) -> CustomerLedger? {
+        guard let customer = try customer(id) else { return nil }
+        var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
+        var promises: [RecordedPromise] = []
+        var support: [RecordedSupportAct] = []
+        var events: [RecordedEvent] = []
+        for member in try group(of: customer.id) {
+            artifacts += try recordedArtifacts(of: member)
+            promises += try self.promises(of: member)
+            support += try supportActs(of: member)
+            events += try self.events(of: member)
+        }
+        return CustomerLedger(
+            customer: customer, artifacts: artifacts, promises: promises, support: support, events: events)
+    }
+
+    /// Replaces what is known by what the ledger proves; nil where there is no such customer.
+    func rederive(
+        _ id: Int64, by derive: (CustomerLedger) throws(StoreError) -> CustomerFacts
+    ) throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
+        guard try customer(id, forUpdate: true) != nil, let ledger = try ledger(of: id) else { return nil }
+        let facts = try derive(ledger)
+        let customer = try update(ledger.customer, to: facts)
+        return (customer, facts != ledger.customer.facts)
+    }
+
+    /// Those who are themselves, in the order of their numbers.
+    func customers(after id: Int64, limit: Int) throws(StoreError) -> [Int64] {
+        try session.rows(
+            "SELECT id FROM customers WHERE id > $1 AND merged_into IS NULL ORDER BY id LIMIT $2",
+            [.integer(id), SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    func record(_ act: SupportAct, for id: Int64, reason: String?, actor: String?) throws(StoreError) -> Customer? {
+        guard let known = try customer(id, forUpdate: true) else { return nil }
+        // In the ledger's precision, so that what is derived anew equals what stands here.
+        let act = SupportAct(
+            act.kind, of: act.entitlement, date: act.date.toMillisecond, until: act.until?.toMillisecond)
+        var facts = known.facts
+        facts.add(act)
+        guard facts != known.facts else { return known }
+        try session.execute(
+            """
+            INSERT INTO support_acts (customer, entitlement, kind, at, until, reason, actor)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """,
+            [
+                .integer(known.id), .text(act.entitlement), .text(act.kind.rawValue),
+                .integer(act.date.millisecondsSince1970), SQLValue(act.until?.millisecondsSince1970),
+                SQLValue(reason), SQLValue(actor),
+            ])
+        return try update(known, to: facts)
+    }
+
+    func supportActs(of customer: Int64) throws(StoreError) -> [RecordedSupportAct] {
+        try session.rows(
+            "SELECT entitlement, kind, at, until, reason, actor FROM support_acts WHERE customer = $1 ORDER BY id",
+            [.integer(customer)]
+        ).map { row throws(StoreError) in
+            let name = try row.text(1)
+            guard let kind = SupportAct.Kind(rawValue: name) else { throw .damaged("no act of support is `\(name)`") }
+            return RecordedSupportAct(
+                act: SupportAct(
+                    kind, of: try row.text(0), date: try row.instant(2), until: try row.instantIfPresent(3)),
+                reason: try row.textIfPresent(4), actor: try row.textIfPresent(5))
+        }
+    }
+}

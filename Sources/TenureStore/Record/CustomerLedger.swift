@@ -1,0 +1,22 @@
+package import Foundation
+
+/// All that the ledger holds of one customer, with those who turned out to be the same: what their facts derive from.
+package struct CustomerLedger: Sendable {
+    package let customer: Customer
+    /// In the order in which they came, each with its time.
+    package let artifacts: [(artifact: Artifact, receivedAt: Date)]
+    package let promises: [RecordedPromise]
+    package let support: [RecordedSupportAct]
+    package let events: [RecordedEvent]
+
+    package init(
+        customer: Customer, artifacts: [(artifact: Artifact, receivedAt: Date)], promises: [RecordedPromise],
+        support: [RecordedSupportAct], events: [RecordedEvent]
+    ) {
+        self.customer = customer
+        self.artifacts = artifacts
+        self.promises = promises
+        self.support = support
+        self.events = events
+    }
+}

@@ -1,0 +1,93 @@
+package import Foundation
+package import TenureCore
+
+extension SQLStore {
+    package func customer(_ id: Int64) async throws(StoreError) -> Customer? {
+        try await read { session throws(StoreError) in try Ledger(session).customer(id) }
+    }
+
+    package func customer(named publicID: String) async throws(StoreError) -> Customer? {
+        try await read { session throws(StoreError) in try Ledger(session).customer(named: publicID) }
+    }
+
+    package func customer(by identity: Identity, in realm: Realm) async throws(StoreError) -> Customer? {
+        try await read { session throws(StoreError) in try Ledger(session).customer(by: identity, in: realm) }
+    }
+
+    package func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64] {
+        try await read { session throws(StoreError) in try Ledger(session).customers(after: id, limit: limit) }
+    }
+
+    package func amend<Outcome: Sendable>(
+        _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome) {
+        try await write(locking: identities.map { $0.key(in: realm) }) { session throws(StoreError) in
+            try Ledger(session, at: now).amend(identities, in: realm, adopting: adopting, change)
+        }
+    }
+
+    /// Many acts in one transaction: all of them happen, or none.
+    package func amend(
+        _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date
+    ) async throws(StoreError) -> [Customer] {
+        let keys = acts.flatMap { act in act.identities.map { $0.key(in: act.realm) } }
+        return try await write(locking: keys) { session throws(StoreError) in
+            let ledger = Ledger(session, at: now)
+            return try acts.map { act throws(StoreError) in
+                try ledger.amend(act.identities, in: act.realm, adopting: { _ in true }) { (act.change($0), ()) }.0
+            }
+        }
+    }
+
+    package func record(
+        _ act: SupportAct, for customer: Int64, reason: String?, actor: String?
+    ) async throws(StoreError) -> Customer? {
+        try await write(locking: []) { session throws(StoreError) in
+            try Ledger(session, at: act.date).record(act, for: customer, reason: reason, actor: actor)
+        }
+    }
+
+    package func record(
+        policy compiled: [UInt8], sha256: [UInt8], at now: Date
+    ) async throws(StoreError) -> [RecordedPolicy] {
+        try await write(locking: ["policies"]) { session throws(StoreError) in
+            try Ledger(session, at: now).record(policy: compiled, sha256: sha256)
+        }
+    }
+
+    package func policies() async throws(StoreError) -> [RecordedPolicy] {
+        try await read { session throws(StoreError) in try Ledger(session).policies() }
+    }
+
+    package func artifacts(of customer: Int64) async throws(StoreError) -> [Artifact] {
+        try await read { session throws(StoreError) in try Ledger(session).artifacts(of: customer) }
+    }
+
+    package func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise] {
+        try await read { session throws(StoreError) in try Ledger(session).promises(of: customer) }
+    }
+
+    package func ledger(of customer: Int64) async throws(StoreError) -> CustomerLedger? {
+        try await read { session throws(StoreError) in try Ledger(session).ledger(of: customer) }
+    }
+
+    package func rederive(
+        _ customer: Int64, by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
+    ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
+        try await write(locking: []) { session throws(StoreError) in
+            try Ledger(session).rederive(customer, by: derive)
+        }
+    }
+
+    package func check() async throws(StoreError) {
+        try await read { session throws(StoreError) in
+            guard try session.row("SELECT count(*) FROM record") != nil else { throw .failed("it does not answer") }
+        }
+    }
+}
+
+extension Identity {
+    /// Acts that name it happen one after the other.
+    fileprivate func key(in realm: Realm) -> String { "\(realm.code) \(kind.rawValue) \(value)" }
+}
