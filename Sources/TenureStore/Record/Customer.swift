@@ -10,9 +10,14 @@ package struct Customer: Sendable, Hashable {
     package let publicID: String
     package let createdAt: Date
     package let facts: CustomerFacts
+    /// Of those who turned out to be one: the number of the one who was named, under which stands what they brought.
+    package let member: Int64
 
-    package init(id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts) {
+    package init(
+        id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts, member: Int64? = nil
+    ) {
         self.id = id
+        self.member = member ?? id
         self.realm = realm
         self.publicID = publicID
         self.createdAt = createdAt

@@ -13,6 +13,14 @@ package struct Identity: Sendable, Hashable {
         case artifact = 5
         /// What somebody showed who did not prove that it is theirs: a record of its own, beside the customer's.
         case visit = 6
+        // The ones below name a customer, and nobody is found by them who sends something: a client could say them.
+
+        /// A user of the app, as its own server names them. Nothing but that server's key links one.
+        case userID = 8
+        /// What the app named a purchase by, signed along with it.
+        case appAccountToken = 9
+        /// A transaction that is not its subscription's first.
+        case transactionID = 10
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
