@@ -3,11 +3,14 @@ extension Problem {
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case malformedRequest
         case notAuthenticated
+        case forbidden
         case notFound
         case methodNotAllowed
+        case conflict
         case tooLarge
         case unsupportedMediaType
         case nothingVerified
+        case tooManyRequests
         case tooManyUnknownSigners
         case busy
         case internalError
@@ -19,11 +22,14 @@ extension Problem {
             switch self {
             case .malformedRequest: (400, "The request cannot be read")
             case .notAuthenticated: (401, "A valid access token is missing")
+            case .forbidden: (403, "This key may not do this")
             case .notFound: (404, "There is nothing here")
             case .methodNotAllowed: (405, "This path does not take this method")
+            case .conflict: (409, "What stands in the record does not allow it")
             case .tooLarge: (413, "The request is too large")
             case .unsupportedMediaType: (415, "The request must be JSON")
             case .nothingVerified: (422, "Nothing in the request could be verified")
+            case .tooManyRequests: (429, "Too many requests")
             case .tooManyUnknownSigners: (503, "Too many unknown signers")
             case .busy: (503, "The service is busy")
             case .internalError: (500, "The service failed")

@@ -35,8 +35,9 @@ struct TenureService: Sendable {
         } catch {
             throw .noEnvironment
         }
+        let verifier = AppStoreVerifier(app: configuration.app, trust: trust)
         let sync = SyncService(
-            verifier: AppStoreVerifier(app: configuration.app, trust: trust), store: store, policies: policies,
+            verifier: verifier, store: store, policies: policies,
             certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
             bundleID: configuration.policy.app.bundleID)
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now)
@@ -51,6 +52,7 @@ struct TenureService: Sendable {
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/keys") { _, _ in Response.json(keys) }
+        AdminDesk(self, verifier: verifier).addRoutes(to: router)
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)
         return router

@@ -4,6 +4,7 @@ import Logging
 import TenureAppStore
 import TenureCore
 import TenureServer
+import TenureStore
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,6 +43,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A file with the admin key, at least 32 random characters.", valueName: "file"))
     var adminKeyFile: String?
 
+    @Option(
+        help:
+            "What happens where an acquisition that is linked to one user is linked to another: never, newest or share. Default: never"
+    )
+    var transfer: String?
+
     @Flag(help: "A proxy in front speaks TLS with the clients.")
     var behindProxy = false
 
@@ -67,6 +74,12 @@ struct ServeCommand: AsyncParsableCommand {
                 let bytes = try InputFile(path: adminKeyFile).bytes(limit: 1 << 16)
                 configuration.adminKey = String(decoding: bytes, as: UTF8.self)
                     .trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            if let name = transfer ?? file.transfer {
+                guard let transfer = Transfer(rawValue: name) else {
+                    throw ValidationError("`\(name)` is no way to transfer; write never, newest or share")
+                }
+                configuration.transfer = transfer
             }
             configuration.isBehindProxy = behindProxy || file.behindProxy == true
             configuration.allowsTestAnchorsBeyondLoopback =

@@ -10,6 +10,7 @@ struct ServiceFile {
     var trust: [String]?
     var environments: [String]?
     var adminKeyFile: String?
+    var transfer: String?
     var behindProxy: Bool?
     var testAnchorsBeyondLoopback: Bool?
     var logLevel: String?
@@ -17,7 +18,7 @@ struct ServiceFile {
     init() {}
 
     private static let keys = [
-        "policy", "database", "host", "port", "trust", "environments", "adminKeyFile", "behindProxy",
+        "policy", "database", "host", "port", "trust", "environments", "adminKeyFile", "transfer", "behindProxy",
         "testAnchorsBeyondLoopback", "logLevel",
     ]
 
@@ -61,6 +62,7 @@ struct ServiceFile {
         trust = setting("trust", "a path, or a list of paths", texts)?.map(beside)
         environments = setting("environments", "a list of production, sandbox and xcode", texts)
         adminKeyFile = setting("adminKeyFile", "a path") { $0.string }.map(beside)
+        transfer = setting("transfer", "never, newest or share") { $0.string }
         behindProxy = setting("behindProxy", "true or false") { $0.bool }
         testAnchorsBeyondLoopback = setting("testAnchorsBeyondLoopback", "true or false") { $0.bool }
         logLevel = setting("logLevel", "a level such as info") { $0.string }

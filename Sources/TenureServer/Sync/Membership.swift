@@ -13,6 +13,8 @@ struct Membership {
     private(set) var renewals: [Renewal] = []
     /// By what the customer is found again.
     private(set) var identities: [Identity] = []
+    /// By what support may look for the customer; nothing that somebody sends is found by it.
+    private(set) var references: [Identity] = []
     /// All that did not count, also from before.
     private(set) var faults: [Fault]
     /// Whether all of the customer's purchases were seen: the list was said to be complete, and all of it counts.
@@ -109,6 +111,9 @@ struct Membership {
         purchases.append(purchase)
         if let id = arrival.payload.appTransactionID, !id.isEmpty { identities.append(Identity(.appTransactionID, id)) }
         identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
+        if let token = arrival.payload.appAccountToken {
+            references.append(Identity(.appAccountToken, token.lowercased()))
+        }
     }
 
     /// Without repetitions; and by artifact where the App Store named nothing better.
@@ -118,6 +123,7 @@ struct Membership {
         }
         var seen: Set<Identity> = []
         identities.removeAll { !seen.insert($0).inserted }
+        references.removeAll { !seen.insert($0).inserted }
     }
 
     /// The record of what is shown here by somebody who does not prove that it is theirs: of these purchases, and of

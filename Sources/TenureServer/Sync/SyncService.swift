@@ -33,7 +33,7 @@ struct SyncService: Sendable {
         var answer = CustomerAnswer(opened, evidence: result.evidence, decisions: result.decisions)
         answer.problems = recorded.faults.problems
         let token = AccessToken(
-            customer: opened.id, realm: realm,
+            customer: opened.member, realm: realm,
             expiresAt: now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken))
         answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
         if submission.appTransaction?.isOnDevice == true, let device = device.verificationID {
@@ -71,7 +71,7 @@ struct SyncService: Sendable {
         amendment.add(
             membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
             renewals: membership.renewals)
-        amendment.identify(by: membership.identities)
+        amendment.identify(by: membership.identities + membership.references)
         if membership.isComplete, alone.isBound { amendment.completePurchases() }
         let environment = submission.realm?.environment ?? .production
         let evidence = amendment.facts.evidence(in: environment)

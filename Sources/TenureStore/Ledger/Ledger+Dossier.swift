@@ -110,7 +110,9 @@ extension Ledger {
         add(try customer(named: id))
         for realm in realms {
             for kind in Identity.Kind.allCases where kind != .visit {
-                add(try customer(by: Identity(kind, id), in: realm))
+                // A UUID, which everybody spells in their own way.
+                let value = kind == .appAccountToken ? id.lowercased() : id
+                add(try customer(by: Identity(kind, value), in: realm))
             }
         }
         return found
