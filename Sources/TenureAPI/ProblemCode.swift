@@ -21,7 +21,7 @@ extension Problem {
         private var row: (status: Int, title: String) {
             switch self {
             case .malformedRequest: (400, "The request cannot be read")
-            case .notAuthenticated: (401, "A valid access token is missing")
+            case .notAuthenticated: (401, "A valid access token or key is missing")
             case .forbidden: (403, "This key may not do this")
             case .notFound: (404, "There is nothing here")
             case .methodNotAllowed: (405, "This path does not take this method")

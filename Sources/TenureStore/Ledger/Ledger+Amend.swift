@@ -22,7 +22,9 @@ extension Ledger {
         for promise in amendment.promises {
             try insert(promise, of: customer.named(as: try member(of: customer, having: promise.acquisition)))
         }
-        try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer)
+        // Visitors bring nothing that the customer whom it names does not have.
+        let isVisit = identities.contains { $0.kind == .visit }
+        if !isVisit { try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer) }
         // Nothing signed says this, so that the ledger must.
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
             try append(.purchasesComplete, to: customer)

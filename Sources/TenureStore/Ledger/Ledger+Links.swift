@@ -25,6 +25,9 @@ extension Ledger {
                 ? try self.areSeparated([member.id], try group(of: theirs.id))
                 : try self.areSeparated(customer.id, theirs.id)
             guard !areSeparated else { return .refused(.separated) }
+            guard mayJoin(isTransfer ? [member.id] : try group(of: customer.id), try group(of: theirs.id)) else {
+                return .refused(.tooManyMembers)
+            }
         }
         if isTransfer { customer = try takeAway(member, from: customer, actor: actor, by: derive) }
         if let theirs {
@@ -82,7 +85,7 @@ extension Ledger {
             guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail["user"] == user else { continue }
-            try part(other, isForGood: false, actor: actor, because: "unlinked", by: derive)
+            try part(other, isForGood: false, actor: actor, ["because": "unlinked"], by: derive)
         }
         return .done(try self.customer(of: member), isNew: true)
     }

@@ -9,7 +9,7 @@ extension Ledger {
     ///
     /// `isForGood`: nothing signed that comes later joins them.
     func part(
-        _ member: CustomerMember, isForGood: Bool, actor: String?, because reason: String, by derive: Deriving
+        _ member: CustomerMember, isForGood: Bool, actor: String?, _ detail: [String: String], by derive: Deriving
     ) throws(StoreError) {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
@@ -17,7 +17,8 @@ extension Ledger {
         if isForGood { try separate(member.id, from: try group(of: former.id)) }
         for (publicID, other) in [(member.publicID, former.id), (former.publicID, member.id)] {
             guard let (customer, _) = try rederive(other, by: derive) else { continue }
-            try append(.unmerged, to: customer, actor: actor, detail: ["customer": publicID, "because": reason])
+            try append(
+                .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
         }
     }
 

@@ -99,6 +99,7 @@ extension Migration {
                     PRIMARY KEY (actor, request)
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX requests_by_customer ON requests (customer);
+                CREATE INDEX requests_by_time ON requests (at);
 
                 -- What the world is told, written in the transaction in which it became true.
                 CREATE TABLE outbox (
