@@ -4,7 +4,7 @@ public import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import TenureStore
+package import TenureStore
 
 /// Wires the service from its configuration: the one place where parts meet.
 ///
@@ -13,10 +13,10 @@ import TenureStore
 /// Opens the record and makes keys where there are none; listens only when it runs.
 /// Throws a `ServiceError` with one clear line.
 func buildApplication(
-    configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
+    configuration: ServiceConfiguration, store: (any Store)? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {
-    let service = try await TenureService(configuration)
+    let service = try await TenureService(configuration, store: store)
     return try service.application(logger: logger, onServerRunning: onServerRunning)
 }
 
@@ -27,8 +27,17 @@ public func serve(
     configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
+    try await serve(configuration: configuration, store: nil, logger: logger, onServerRunning: onServerRunning)
+}
+
+/// On the given record, whatever database holds it; the service closes it when it ends. Nil: the SQLite file that the
+/// configuration names.
+package func serve(
+    configuration: ServiceConfiguration, store: (any Store)?, logger: Logger,
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) {
     let application = try await buildApplication(
-        configuration: configuration, logger: logger, onServerRunning: onServerRunning)
+        configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
     do {
         try await application.runService()
     } catch {

@@ -15,30 +15,41 @@ struct TenureService: Sendable {
     let certificateKey: CertificateKey
     let configuration: ServiceConfiguration
 
-    init(_ configuration: ServiceConfiguration) async throws(ServiceError) {
+    /// On the given record, or on the SQLite file that the configuration names.
+    init(_ configuration: ServiceConfiguration, store: (any Store)? = nil) async throws(ServiceError) {
         if let mistake = configuration.mistake { throw mistake }
         self.configuration = configuration
+        let record: any Store
+        if let store { record = store } else { record = try Self.openStore(configuration) }
+        self.store = record
+        policies = try await PolicyBook(configuration.policy, in: record, at: configuration.now())
+        certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
+        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
+    }
+
+    private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> any Store {
         do {
-            store = try SQLiteStore(path: configuration.databasePath)
+            return try SQLiteStore(path: configuration.databasePath)
         } catch {
             throw ServiceError(error)
         }
-        policies = try await PolicyBook(configuration.policy, in: store, at: configuration.now())
-        certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
-        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: store.recordID)
     }
 
-    func router() throws(ServiceError) -> Router<ServiceContext> {
+    func syncService() throws(ServiceError) -> SyncService {
         let trust: TrustConfiguration
         do {
             trust = try TrustConfiguration(anchors: configuration.anchors)
         } catch {
             throw .noEnvironment
         }
-        let sync = SyncService(
+        return SyncService(
             verifier: AppStoreVerifier(app: configuration.app, trust: trust), store: store, policies: policies,
             certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
             bundleID: configuration.policy.app.bundleID)
+    }
+
+    func router() throws(ServiceError) -> Router<ServiceContext> {
+        let sync = try syncService()
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now)
         let customerRoute = CustomerRoute(
             store: store, policies: policies, accessTokenKey: accessTokenKey,

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureAPI
 import TenureAppStore
@@ -119,12 +120,25 @@ struct Membership {
         identities.removeAll { !seen.insert($0).inserted }
     }
 
-    /// What it proves without the record.
-    var facts: CustomerFacts {
-        var amendment = Amendment(of: nil)
-        amendment.add([], proving: proofs, purchases: purchases, renewals: renewals)
-        if isComplete { amendment.completePurchases() }
-        return amendment.facts
+    /// The record of what is shown here by somebody who does not prove that it is theirs: of these purchases, and of
+    /// every artifact of this kind about the app.
+    func visit(leading submission: Submission) -> Identity {
+        let lead =
+            submission.appTransaction != nil ? "app" : submission.receipt != nil ? "receipt" : "transactions"
+        let strongest = identities.min { $0.kind < $1.kind }
+        var hash = SHA256()
+        for artifact in artifacts.filter({ $0.kind != .appTransaction }).map(\.sha256).sorted(by: {
+            $0.lexicographicallyPrecedes($1)
+        }) {
+            hash.update(data: artifact)
+        }
+        hash.update(data: [isComplete ? 1 : 0])
+        return Identity(
+            .visit,
+            """
+            \(lead) \(strongest?.kind.rawValue ?? 0) \(strongest?.value ?? "") \
+            \(Base64URL.encode(Array(hash.finalize())))
+            """)
     }
 
     /// Whether nothing says that a customer is somebody else than this sync's.

@@ -29,7 +29,7 @@ struct SyncService: Sendable {
         let recorded = try outcome.get()
         let isBound = membership.isBound
         let (opened, result) =
-            isBound ? (customer, recorded) : try await visit(by: submission, membership, in: realm, now: now)
+            isBound ? (customer, recorded) : try await visit(by: submission, membership, of: customer, now: now)
         var answer = CustomerAnswer(opened, evidence: result.evidence, decisions: result.decisions)
         answer.problems = recorded.faults.problems
         let token = AccessToken(
@@ -91,25 +91,28 @@ struct SyncService: Sendable {
     }
 
     /// Whoever shows what they may have found gets a record of that alone, beside the customer's: what it says of the app
-    /// stays known there, so that a promise holds; purchases are those of this sync, and no one else's.
+    /// adds up there, and what was promised to that acquisition holds; its purchases are the very ones shown, so that
+    /// nobody sees what another finder has.
     private func visit(
-        by submission: Submission, _ membership: Membership, in realm: Realm, now: Date
+        by submission: Submission, _ membership: Membership, of customer: Customer, now: Date
     ) async throws -> (Customer, Outcome) {
-        let lead =
-            submission.appTransaction != nil ? "app" : submission.receipt != nil ? "receipt" : "transactions"
-        let strongest = membership.identities.min { $0.kind < $1.kind }
-        let identity = Identity(.visit, "\(lead) \(strongest?.kind.rawValue ?? 0) \(strongest?.value ?? "")")
+        let identity = membership.visit(leading: submission)
+        let acquisitions = Evidence(environment: customer.realm.environment, app: membership.proofs).acquisitions
+        let promised = customer.facts.promises.filter { promise in
+            acquisitions.contains { $0.key.matches(promise.acquisition) }
+        }
         let policies = policies
-        let (customer, outcome) = try await store.amend([identity], in: realm, at: now) {
+        let (visitor, outcome) = try await store.amend([identity], in: customer.realm, at: now) {
             known -> (Amendment, Result<Outcome, Problem>) in
-            var facts = membership.facts
-            facts.add(known?.facts.proofs ?? [])
-            facts.add(known?.facts.promises ?? [])
-            var amendment = Amendment(facts: facts)
-            amendment.identify(by: [identity])
-            let evidence = facts.evidence(in: realm.environment)
+            var amendment = Amendment(of: known)
+            amendment.add(
+                membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
+                renewals: membership.renewals)
+            if membership.isComplete { amendment.completePurchases() }
+            amendment.promise(promised)
+            let evidence = amendment.facts.evidence(in: customer.realm.environment)
             do throws(Problem) {
-                let decisions = try policies.decide(facts, evidence, at: now)
+                let decisions = try policies.decide(amendment.facts, evidence, at: now)
                 amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
                 return (
                     amendment,
@@ -119,7 +122,7 @@ struct SyncService: Sendable {
                 return (amendment, .failure(error))
             }
         }
-        return (customer, try outcome.get())
+        return (visitor, try outcome.get())
     }
 
     private static func nothingVerified(_ faults: [Fault], mayCountLater: Bool) -> Problem {

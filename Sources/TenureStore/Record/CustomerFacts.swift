@@ -40,14 +40,19 @@ package struct CustomerFacts: Sendable, Hashable {
         renewals = latest.values.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 
-    /// Keeps one of those that say the same.
+    /// Keeps the first of those that say the same.
     package mutating func add(_ more: [RecordedPromise]) {
-        for promise in more where !promises.contains(where: { promise.repeats($0) }) { promises.append(promise) }
+        guard !more.isEmpty else { return }
+        var kept: [RecordedPromise] = []
+        for promise in (promises + more).sorted(by: { $0.precedes($1) })
+        where !kept.contains(where: { promise.repeats($0) }) { kept.append(promise) }
+        promises = kept
     }
 
     package mutating func add(_ act: SupportAct) {
         guard !support.contains(act) else { return }
         support.append(act)
+        support.sort { ($0.date, $0.entitlement, $0.kind.rawValue) < ($1.date, $1.entitlement, $1.kind.rawValue) }
     }
 
     /// With all that is proven of one who turned out to be the same customer.

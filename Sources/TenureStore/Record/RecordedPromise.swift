@@ -20,6 +20,17 @@ package struct RecordedPromise: Sendable, Hashable {
         self.recordedAt = recordedAt.toMillisecond
     }
 
+    /// The order of promises, in which they were given; between those of one moment any one will do that is always the
+    /// same.
+    func precedes(_ other: RecordedPromise) -> Bool {
+        if recordedAt != other.recordedAt { return recordedAt < other.recordedAt }
+        if policyVersion != other.policyVersion { return policyVersion < other.policyVersion }
+        if entitlement != other.entitlement { return entitlement < other.entitlement }
+        return description < other.description
+    }
+
+    private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
+
     /// Whether it says nothing that `other` does not say.
     package func repeats(_ other: RecordedPromise) -> Bool {
         entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until

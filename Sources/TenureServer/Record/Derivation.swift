@@ -1,0 +1,53 @@
+import Foundation
+package import TenureAppStore
+import TenureCore
+package import TenureStore
+
+/// What a customer's ledger proves, derived from it alone: each artifact is verified anew, as on the day it came.
+///
+/// The record keeps the result beside the customer; this is how it is rebuilt, and how it is checked.
+package struct Derivation: Sendable {
+    package let verifier: AppStoreVerifier
+
+    package init(verifier: AppStoreVerifier) {
+        self.verifier = verifier
+    }
+
+    /// Throws `damaged`, naming the artifact, where one does not verify any more: its bytes were changed, or it was
+    /// signed under an anchor that is not configured here.
+    package func facts(of ledger: CustomerLedger) throws(StoreError) -> CustomerFacts {
+        var facts = CustomerFacts()
+        for (index, entry) in ledger.artifacts.enumerated() {
+            do throws(Rejection) {
+                try add(entry.artifact, receivedAt: entry.receivedAt, to: &facts)
+            } catch {
+                throw .damaged(
+                    """
+                    artifact \(index + 1) (\(entry.artifact.kind)) of \(ledger.customer.publicID) does not verify: \
+                    \(error.detail)
+                    """)
+            }
+        }
+        facts.add(ledger.promises)
+        for support in ledger.support { facts.add(support.act) }
+        facts.purchasesAreComplete = ledger.events.contains { $0.kind == .purchasesComplete }
+        return facts
+    }
+
+    private func add(_ artifact: Artifact, receivedAt: Date, to facts: inout CustomerFacts) throws(Rejection) {
+        switch artifact.kind {
+        case .appTransaction:
+            // Whatever door it came through, it was let in there.
+            let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
+            facts.add([verified.proof])
+        case .transaction:
+            facts.add([try verifier.verifyTransaction(artifact.bytes, now: receivedAt).purchase])
+        case .renewalInfo:
+            facts.add([try verifier.verifyRenewalInfo(artifact.bytes, now: receivedAt).renewal])
+        case .receipt:
+            let verified = try verifier.verifyReceipt(artifact.bytes, now: receivedAt)
+            facts.add([verified.proof])
+            facts.add(verified.purchases)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `what is derived from the ledger` {
+    @Test func `is what the record knows, whoever came and in whatever way`() async throws {
+        try await withFolder { folder in
+            try await withService(in: folder) { client in
+                let minter = Calculator.minter()
+                for number in 0..<6 {
+                    let id = "70400000000000010\(number)"
+                    var request = SyncRequest(
+                        appTransaction: try minter.text(
+                            .appTransaction,
+                            ["appTransactionId": .string(id), "originalApplicationVersion": .string("\(number * 40)")]))
+                    _ = try await client.sync(request)
+                    request.transactions = [
+                        try minter.transaction("1\(number)", of: id), try minter.transaction("2\(number)", of: id),
+                    ]
+                    _ = try await client.sync(request, from: number.isMultiple(of: 2) ? Calculator.device : nil)
+                    request.transactions = number == 3 ? [] : nil
+                    _ = try await client.sync(request, from: nil)
+                }
+                _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
+            }
+            // A stricter policy, under which promises hold.
+            try await withService(in: folder, policy: try Calculator.policy(honours: nil)) { client in
+                for number in 0..<3 {
+                    let appTransaction = try Calculator.minter().text(
+                        .appTransaction, ["appTransactionId": .string("70400000000000010\(number)")])
+                    _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+                }
+            }
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let customers = try await store.customers(after: 0, limit: 1000)
+            #expect(customers.count > 10)
+            let derivation = try Self.derivation()
+            for customer in customers {
+                let known = try await store.customer(customer)
+                let rederived = try await store.rederive(customer) { ledger throws(StoreError) in
+                    try derivation.facts(of: ledger)
+                }
+                #expect(rederived?.hasChanged == false)
+                #expect(rederived?.customer == known)
+            }
+            try await store.close()
+        }
+    }
+
+    @Test func `an artifact that was changed on the disk is named`() async throws {
+        try await withFolder { folder in
+            try await withService(in: folder) { client in
+                _ = try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
+            }
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            _ = try await store.write(locking: []) { session throws(StoreError) in
+                try session.execute("UPDATE artifacts SET bytes = $1", [.blob(Array(".e30.AAAA".utf8))])
+            }
+            let derivation = try Self.derivation()
+            let error = await #expect(throws: StoreError.self) {
+                try await store.rederive(1) { ledger throws(StoreError) in try derivation.facts(of: ledger) }
+            }
+            #expect(error?.description.contains("artifact 1 (appTransaction) of cus_") == true)
+            try await store.close()
+        }
+    }
+
+    // The App Store named the account in transactions only since 2025: those before it stood alone.
+    @Test func `two whom a signed transaction names together are one`() async throws {
+        try await withService { client in
+            let id = "704000000000000009"
+            let minter = Calculator.minter()
+            let alone = try await client.sync(
+                SyncRequest(transactions: [
+                    try minter.text(
+                        .transaction,
+                        [
+                            "transactionId": .string("77"), "originalTransactionId": .string("77"),
+                            "appTransactionId": .null,
+                        ])
+                ]))
+            let appTransaction = try minter.text(.appTransaction, ["appTransactionId": .string(id)])
+            let app = try await client.sync(SyncRequest(appTransaction: appTransaction))
+            #expect(app.id != alone.id)
+            let both = try await client.sync(
+                SyncRequest(appTransaction: appTransaction, transactions: [try minter.transaction("77", of: id)]))
+            #expect(both.id == app.id)
+            // Whoever held a token of the first holds one of the customer.
+            let token = try #require(alone.accessToken?.value)
+            #expect(try await client.customer(token).id == app.id)
+        }
+    }
+
+    private static func derivation() throws -> Derivation {
+        let policy = try Calculator.policy()
+        return Derivation(
+            verifier: AppStoreVerifier(
+                app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
+                trust: try TrustConfiguration(anchors: [
+                    .production: try Calculator.authority.anchors, .sandbox: try Calculator.authority.anchors,
+                ])))
+    }
+}
