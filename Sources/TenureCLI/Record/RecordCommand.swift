@@ -9,7 +9,9 @@ struct RecordCommand: AsyncParsableCommand {
             The record is what `tenure serve` keeps: a ledger of what the App Store signed and of what people decided, \
             with what it proves beside it. Docs/record.md explains it.
             """,
-        subcommands: [RecordDumpCommand.self, RecordBackupCommand.self]
+        subcommands: [
+            RecordDumpCommand.self, RecordCheckCommand.self, RecordRebuildCommand.self, RecordBackupCommand.self,
+        ]
     )
 }
 
