@@ -11,6 +11,7 @@ struct RecordCommand: AsyncParsableCommand {
             """,
         subcommands: [
             RecordDumpCommand.self, RecordCheckCommand.self, RecordRebuildCommand.self, RecordBackupCommand.self,
+            RecordMigrateCommand.self,
         ]
     )
 }

@@ -45,21 +45,15 @@ package struct RecordDump: Sendable {
         }
     }
 
-    /// What a table comes to: two with the same lines in the same order have the same.
-    package struct Digest: Sendable, Hashable {
-        package var count = 0
-        package var sha256: [UInt8] = []
-    }
-
-    /// The digest of each table's lines, in the order of the dump.
-    package static func digests(in session: any SQLSession) throws(StoreError) -> [String: Digest] {
+    /// How many lines each table has, and their hash in the order of the dump.
+    package static func sums(in session: any SQLSession) throws(StoreError) -> [String: RecordCopySum] {
         let walk = try RecordWalk(session)
         var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (0, SHA256())) })
         try walk.eachEntry { entry in
             hashes[entry.table.name]?.0 += 1
             hashes[entry.table.name]?.1.update(data: entry.line)
         }
-        return hashes.mapValues { Digest(count: $0.0, sha256: Array($0.1.finalize())) }
+        return hashes.mapValues { RecordCopySum(count: $0.0, sha256: Array($0.1.finalize())) }
     }
 }
 
