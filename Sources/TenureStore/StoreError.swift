@@ -11,12 +11,16 @@ package enum StoreError: Error, Sendable, Hashable {
     /// What is stored is not what was written.
     case damaged(String)
     case failed(String)
+    /// A record should be moved to where one is already.
+    case notEmpty(table: String)
+    /// A record that was moved is not what it was; nothing of it was kept.
+    case movedOtherwise(table: String, rows: Int, expected: Int)
 
     /// Whether the same act may succeed a moment later.
     package var isRetryable: Bool {
         switch self {
         case .busy, .full: true
-        case .newerDatabase, .unavailable, .damaged, .failed: false
+        case .newerDatabase, .unavailable, .damaged, .failed, .notEmpty, .movedOtherwise: false
         }
     }
 }
@@ -32,6 +36,13 @@ extension StoreError: CustomStringConvertible {
         case .full: "the disk is full; make room"
         case .damaged(let detail): "the record is damaged: \(detail)"
         case .failed(let detail): "the database failed: \(detail)"
+        case .notEmpty(let table):
+            "the target holds a record already: its table `\(table)` has rows; name an empty database"
+        case .movedOtherwise(let table, let rows, let expected):
+            """
+            the copy of `\(table)` is not the same (\(rows) rows of \(expected), or others), and nothing was moved; \
+            check the source by `tenure record check`
+            """
         }
     }
 }
