@@ -14,9 +14,10 @@ struct TenureService: Sendable {
     let accessTokenKey: AccessTokenKey
     let certificateKey: CertificateKey
     let configuration: ServiceConfiguration
+    let metrics = ServiceMetrics()
 
     init(_ configuration: ServiceConfiguration) async throws(ServiceError) {
-        if let mistake = configuration.mistake { throw mistake }
+        if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
         do {
             store = try SQLiteStore(path: configuration.databasePath)
@@ -39,18 +40,27 @@ struct TenureService: Sendable {
             verifier: AppStoreVerifier(app: configuration.app, trust: trust), store: store, policies: policies,
             certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
             bundleID: configuration.policy.app.bundleID)
-        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now)
+        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
         let customerRoute = CustomerRoute(
             store: store, policies: policies, accessTokenKey: accessTokenKey,
-            verifiedRealms: AcceptedRealms(configuration.anchors), now: configuration.now)
+            verifiedRealms: AcceptedRealms(configuration.anchors), now: configuration.now, metrics: metrics)
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
+        let metricsRoute = MetricsRoute(
+            metrics: metrics, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
+            database: configuration.databaseFile)
+        let description = try OpenAPIDocument.json()
+
         let router = Router(context: ServiceContext.self)
+        router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
         router.add(middleware: ProblemMiddleware())
+        router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/keys") { _, _ in Response.json(keys) }
+        router.get("v1/openapi.json") { _, _ in Response.json(description) }
+        router.get("metrics", use: metricsRoute.respond)
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)
         return router
