@@ -43,13 +43,17 @@ extension TenureService {
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes: Router<ServiceContext>
         if let router { routes = router } else { routes = try self.router() }
+        var services: [any Service] = [RecordService(store: store)]
+        if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
+            services += [webhooks.announcements, webhooks.deliveries]
+        }
         return Application(
             responder: routes.buildResponder(),
             server: .http1(configuration: .init(idleTimeout: .seconds(75))),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: nil),
             // Services end in reverse order: the record after the server, which finishes its requests first.
-            services: [RecordService(store: store)],
+            services: services,
             onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(eventLoops),
             logger: logger)

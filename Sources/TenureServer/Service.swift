@@ -13,6 +13,8 @@ struct TenureService: Sendable {
     let policies: PolicyBook
     let accessTokenKey: AccessTokenKey
     let certificateKey: CertificateKey
+    /// Nil where nobody listens.
+    let announcer: Announcer?
     let configuration: ServiceConfiguration
 
     init(_ configuration: ServiceConfiguration) async throws(ServiceError) {
@@ -23,7 +25,9 @@ struct TenureService: Sendable {
         } catch {
             throw ServiceError(error)
         }
+        try await configuration.registerWebhooks(policy: PolicyBook.digest(of: configuration.policy), in: store)
         policies = try await PolicyBook(configuration.policy, in: store, at: configuration.now())
+        announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
         certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: store.recordID)
     }
@@ -38,7 +42,7 @@ struct TenureService: Sendable {
         let sync = SyncService(
             verifier: AppStoreVerifier(app: configuration.app, trust: trust), store: store, policies: policies,
             certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
-            bundleID: configuration.policy.app.bundleID)
+            bundleID: configuration.policy.app.bundleID, announcer: announcer)
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now)
         let customerRoute = CustomerRoute(
             store: store, policies: policies, accessTokenKey: accessTokenKey,

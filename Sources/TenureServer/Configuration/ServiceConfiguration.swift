@@ -26,6 +26,12 @@ public struct ServiceConfiguration: Sendable {
     /// That a proxy in front of it speaks TLS with the clients.
     public var isBehindProxy = false
 
+    /// Who is told what became true; empty: nobody, and nothing is kept for it.
+    public var webhooks: [Webhook] = []
+    public var webhookTerms = WebhookTerms()
+    /// How webhooks are sent; tests set it.
+    var webhookDelivery = WebhookDelivery()
+
     public var limits = Limits()
     public var terms = Terms()
 
@@ -79,6 +85,7 @@ public struct ServiceConfiguration: Sendable {
         guard !anchors.isEmpty else { return .noEnvironment }
         guard (0...65_535).contains(port) else { return .invalidPort(port) }
         if anchors[.production] != nil, app.appAppleID == nil { return .productionNeedsAppleID }
+        if let mistake = mistakeOfWebhooks { return mistake }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
         guard !isLoopback || isBehindProxy else { return nil }
         if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { return .testAnchorsBeyondLoopback(host: host) }

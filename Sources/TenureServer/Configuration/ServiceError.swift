@@ -16,6 +16,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// Each mistake with file, line and column.
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
+    case webhook(name: String, detail: String)
     /// The record cannot be opened or was damaged.
     case record(String)
     case failed(String)
@@ -48,6 +49,7 @@ extension ServiceError: CustomStringConvertible {
         case .unreadablePolicy(let path, let detail): "the policy `\(path)` cannot be read: \(detail)"
         case .brokenPolicy(let mistakes): mistakes.joined(separator: "\n")
         case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
+        case .webhook(let name, let detail): "the webhook `\(name)` cannot be used: \(detail)"
         case .record(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }

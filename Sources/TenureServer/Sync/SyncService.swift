@@ -14,6 +14,8 @@ struct SyncService: Sendable {
     let accessTokenKey: AccessTokenKey
     let terms: ServiceConfiguration.Terms
     let bundleID: String
+    /// Nil where nobody listens.
+    let announcer: Announcer?
 
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
@@ -78,6 +80,8 @@ struct SyncService: Sendable {
         do {
             let decisions = try policies.decide(amendment.facts, evidence, at: now)
             amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
+            amendment.announcement =
+                try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never
             return (
                 amendment,
                 .success(
@@ -107,6 +111,8 @@ struct SyncService: Sendable {
             facts.add(known?.facts.promises ?? [])
             var amendment = Amendment(facts: facts)
             amendment.identify(by: [identity])
+            // Nobody's record: nobody is told.
+            amendment.announcement = .never
             let evidence = facts.evidence(in: realm.environment)
             do throws(Problem) {
                 let decisions = try policies.decide(facts, evidence, at: now)
