@@ -13,6 +13,8 @@ struct TenureService: Sendable {
     let policies: PolicyBook
     let accessTokenKey: AccessTokenKey
     let certificateKey: CertificateKey
+    /// Nil where nobody listens.
+    let announcer: Announcer?
     let configuration: ServiceConfiguration
     let metrics = ServiceMetrics()
 
@@ -23,7 +25,9 @@ struct TenureService: Sendable {
         let record: any Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
         self.store = record
+        try await configuration.registerWebhooks(policy: PolicyBook.digest(of: configuration.policy), in: record)
         policies = try await PolicyBook(configuration.policy, in: record, at: configuration.now())
+        announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
         certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
     }
@@ -46,7 +50,7 @@ struct TenureService: Sendable {
         return SyncService(
             verifier: AppStoreVerifier(app: configuration.app, trust: trust), store: store, policies: policies,
             certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
-            bundleID: configuration.policy.app.bundleID)
+            bundleID: configuration.policy.app.bundleID, announcer: announcer)
     }
 
     func router() throws(ServiceError) -> Router<ServiceContext> {

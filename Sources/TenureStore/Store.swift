@@ -65,6 +65,42 @@ package protocol Store: Sendable {
     /// The promises of a customer as the ledger has them.
     func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise]
 
+    /// Says who is told what. Under other terms than before every customer is looked at once, by `announceAll`.
+    func announce(to endpoints: [Endpoint], under terms: String, at now: Date) async throws(StoreError)
+
+    /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many.
+    ///
+    /// A customer for whom `judge` has no answer is looked at again a minute later.
+    func announceDue(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Int
+
+    /// Goes on to look at all customers, where new terms ask for it; returns whether more may be left.
+    func announceAll(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Bool
+
+    /// Takes what is due for an endpoint: nobody else takes it before the lease (seconds) has ended.
+    ///
+    /// Of one customer one message at a time, in their order, unless one has failed often.
+    func claimDeliveries(
+        to endpoint: String, at now: Date, limit: Int, lease: TimeInterval
+    ) async throws(StoreError) -> [Delivery]
+
+    /// Logs what came of an attempt.
+    func settle(_ delivery: Delivery, as outcome: Delivery.Outcome, at now: Date) async throws(StoreError)
+
+    /// Queues messages anew, delivered or not, for the endpoints that want them now; returns how many deliveries.
+    func replay(_ selection: MessageSelection, at now: Date) async throws(StoreError) -> Int
+
+    /// Messages with what became of them, the latest first.
+    func messages(
+        _ selection: MessageSelection, limit: Int
+    ) async throws(StoreError) -> [(message: RecordedMessage, deliveries: [RecordedDelivery])]
+
+    /// Removes messages from before an instant that no endpoint waits for; returns how many.
+    func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int
+
     /// Throws unless the record answers.
     func check() async throws(StoreError)
 

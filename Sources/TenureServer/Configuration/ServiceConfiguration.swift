@@ -30,6 +30,12 @@ public struct ServiceConfiguration: Sendable {
     /// Who may read `/metrics`.
     public var metrics = MetricsAccess.guarded
 
+    /// Who is told what became true; empty: nobody, and nothing is kept for it.
+    public var webhooks: [Webhook] = []
+    public var webhookTerms = WebhookTerms()
+    /// How webhooks are sent; tests set it.
+    var webhookDelivery = WebhookDelivery()
+
     public var limits = Limits()
     public var timeouts = Timeouts()
     public var rateLimits = RateLimits()
@@ -135,6 +141,7 @@ public struct ServiceConfiguration: Sendable {
         if anchors.isEmpty { mistakes.append(.noEnvironment) }
         if !(0...65_535).contains(port) { mistakes.append(.invalidPort(port)) }
         if anchors[.production] != nil, app.appAppleID == nil { mistakes.append(.productionNeedsAppleID) }
+        if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
         guard !isLoopback || !proxies.isEmpty else { return mistakes }
         if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { mistakes.append(.testAnchorsBeyondLoopback(host: host)) }

@@ -11,6 +11,11 @@ struct PolicyBook: Sendable {
     let currentVersion: Int64
     private let policies: [Int64: Policy]
 
+    /// By what a policy is known: the hash of its compiled form.
+    static func digest(of policy: Policy) -> [UInt8] {
+        Array(SHA256.hash(data: PolicyFile.compile(policy)))
+    }
+
     /// Records the policy, once however often the service starts with it.
     init(_ policy: Policy, in store: any Store, at now: Date) async throws(ServiceError) {
         let compiled = PolicyFile.compile(policy)

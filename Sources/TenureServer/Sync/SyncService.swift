@@ -14,6 +14,8 @@ struct SyncService: Sendable {
     let accessTokenKey: AccessTokenKey
     let terms: ServiceConfiguration.Terms
     let bundleID: String
+    /// Nil where nobody listens.
+    let announcer: Announcer?
 
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
@@ -78,6 +80,8 @@ struct SyncService: Sendable {
         do {
             let decisions = try policies.decide(amendment.facts, evidence, at: now)
             amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
+            amendment.announcement =
+                try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never
             return (
                 amendment,
                 .success(
@@ -105,6 +109,8 @@ struct SyncService: Sendable {
         let (visitor, outcome) = try await store.amend([identity], in: customer.realm, at: now) {
             known -> (Amendment, Result<Outcome, Problem>) in
             var amendment = Amendment(of: known)
+            // Nobody's record: nobody is told.
+            amendment.announcement = .never
             amendment.add(
                 membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
                 renewals: membership.renewals)

@@ -11,9 +11,9 @@ extension Ledger {
         let (amendment, outcome) = change(former)
         let customer: Customer
         if let former {
-            customer = try update(former, to: amendment.facts)
+            customer = try update(former, to: amendment.facts, amendment.announcement)
         } else {
-            customer = try create(amendment.facts, in: realm)
+            customer = try create(amendment.facts, in: realm, amendment.announcement)
         }
         for identity in unknown + amendment.identities.filter({ !identities.contains($0) }) {
             try insert(identity, of: customer)
@@ -24,6 +24,8 @@ extension Ledger {
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
             try append(.purchasesComplete, to: customer)
         }
+        // After the identities, so that a message names the users who belong to the customer now.
+        for message in amendment.announcement.messages { try tell(message, of: customer) }
         return (customer, outcome)
     }
 

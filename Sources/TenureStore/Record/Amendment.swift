@@ -7,6 +7,8 @@ package struct Amendment: Sendable {
     package private(set) var artifacts: [Artifact] = []
     package private(set) var identities: [Identity] = []
     package private(set) var promises: [RecordedPromise] = []
+    /// What the world is told of it.
+    package var announcement = Announcement.later
 
     /// `customer` is nil for one who is not known yet.
     package init(of customer: Customer?) {
