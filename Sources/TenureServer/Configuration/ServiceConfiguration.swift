@@ -68,7 +68,9 @@ public struct ServiceConfiguration: Sendable {
         return folder.isEmpty ? "." : folder
     }
 
-    var isLoopback: Bool {
+    var isLoopback: Bool { Self.isLoopback(host) }
+
+    static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 

@@ -16,6 +16,8 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// Each mistake with file, line and column.
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
+    /// The settings for calls to the App Store.
+    case appStore(String)
     /// The record cannot be opened or was damaged.
     case record(String)
     case failed(String)
@@ -48,6 +50,7 @@ extension ServiceError: CustomStringConvertible {
         case .unreadablePolicy(let path, let detail): "the policy `\(path)` cannot be read: \(detail)"
         case .brokenPolicy(let mistakes): mistakes.joined(separator: "\n")
         case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
+        case .appStore(let detail): "the App Store cannot be asked: \(detail)"
         case .record(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }
