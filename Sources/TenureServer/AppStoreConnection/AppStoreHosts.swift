@@ -38,7 +38,7 @@ public struct AppStoreHosts: Sendable, Hashable {
         switch parts.scheme {
         case "https": return nil
         // Whoever hears a token can ask for everybody's purchases until it ends.
-        case "http" where ServiceConfiguration.isLoopback(host): return nil
+        case "http" where ServiceConfiguration.isLoopback(host.trimmingCharacters(in: ["[", "]"])): return nil
         case "http": return "would send the key's tokens in the clear; use https"
         default: return "is no https URL; write it as https://api.storekit.apple.com"
         }

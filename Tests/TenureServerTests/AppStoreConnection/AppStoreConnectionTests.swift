@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
@@ -15,6 +16,23 @@ import Testing
         let transactions = try Answered.transactions(count, environment)
         await appStore.put(environment) { shelf in
             shelf.histories = [(["1001", Answered.customer], transactions)]
+        }
+    }
+
+    @Test func `needs settings and a key file alone`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            try await withFolder { folder in
+                let path = folder + "/AuthKey.p8"
+                try Data(AskingCalculator.key.pemRepresentation.utf8).write(to: URL(fileURLWithPath: path))
+                var settings = AppStoreSettings(
+                    issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: path)
+                settings.hosts = asking.hosts
+                let connection = try AppStoreConnection(
+                    settings, verifier: AskingCalculator.verifier(), transport: asking.transport,
+                    time: asking.time.time, logger: Calculator.logger)
+                #expect(try await connection.transactionHistory(of: id, in: .production).isComplete)
+            }
         }
     }
 
@@ -49,14 +67,15 @@ import Testing
         try await withAppStore { asking in
             try await fill(asking.appStore)
             await asking.appStore.answerFirst(with: .error(429, 4_290_000, retryAfter: "3000"))
+            let connection = try asking.connection
             let failure = await #expect(throws: AppStoreFailure.self) {
-                try await asking.connection.transactionHistory(of: id, in: .production)
+                try await connection.transactionHistory(of: id, in: .production)
             }
             #expect(failure?.retryAt == Calculator.now.addingTimeInterval(3000))
             #expect(failure?.isRetryable == true)
             #expect(asking.time.uptime == 0)
             await #expect(throws: AppStoreFailure.held(until: Calculator.now.addingTimeInterval(3000))) {
-                try await asking.connection.transactionHistory(of: id, in: .production, before: .infinity)
+                try await connection.transactionHistory(of: id, in: .production, before: .infinity)
             }
         }
     }

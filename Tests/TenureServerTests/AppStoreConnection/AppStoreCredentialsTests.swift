@@ -139,7 +139,7 @@ import Testing
 
     @Test(arguments: [
         "https://api.storekit.apple.com", "https://api.storekit.apple.com/", "http://127.0.0.1:8081/production",
-        "http://localhost:8081", "https://store.example.com:8443/sandbox",
+        "http://localhost:8081", "http://[::1]:8081", "https://store.example.com:8443/sandbox",
     ])
     func `goes to hosts with TLS, and to loopback`(host: String) {
         var hosts = AppStoreHosts()

@@ -47,7 +47,7 @@ struct AskingCalculator: Sendable {
 
 /// Runs an imitated App Store on a free port.
 func withAppStore<Result: Sendable>(
-    _ limits: HTTPTransport.Limits = HTTPTransport.Limits(), transportTime: AppStoreTime = .system,
+    transportTime: AppStoreTime = .system,
     _ body: @escaping @Sendable (AskingCalculator) async throws -> Result
 ) async throws -> Result {
     let time = TestTime()
@@ -57,7 +57,7 @@ func withAppStore<Result: Sendable>(
         var hosts = AppStoreHosts()
         hosts.production = "http://127.0.0.1:\(port)/Production"
         hosts.sandbox = "http://127.0.0.1:\(port)/Sandbox/"
-        let http = HTTPTransport(limits: limits, time: transportTime)
+        let http = HTTPTransport(time: transportTime)
         let asking = AskingCalculator(appStore: appStore, time: time, hosts: hosts, transport: http.transport)
         do {
             let result = try await body(asking)

@@ -29,7 +29,9 @@ actor RateLimiter {
         let rate = endpoint.rate(in: environment)
         let now = time.uptime()
         let full = max(fullAt[key] ?? now, now)
-        let wait = max(0, full - Self.slack(rate) - now)
+        let exact = full - Self.slack(rate) - now
+        // What is left of rounding is no wait.
+        let wait = exact < 1e-6 ? 0 : exact
         guard now + wait <= deadline else { throw .held(until: time.now().addingTimeInterval(wait)) }
         fullAt[key] = full + 1 / rate
         return wait

@@ -64,9 +64,7 @@ struct AppStoreWork<Job: Sendable>: Service {
     }
 
     private func report(_ error: any Error, of job: Job, tries: Int) async throws {
-        // What is not the App Store's failure is the record's, which a moment may heal.
-        let failure = error as? AppStoreFailure ?? .unreachable("\(error)")
-        let until = schedule.nextTry(after: failure, tries: tries, now: time.now(), random: time.random())
+        let until = schedule.nextTry(after: error, tries: tries, now: time.now(), random: time.random())
         logger.log(
             level: until == nil ? .error : .notice, "work for the App Store failed",
             metadata: [
