@@ -129,7 +129,9 @@ public struct ServiceConfiguration: Sendable {
     /// nil where the record is not a file.
     var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
 
-    var isLoopback: Bool {
+    var isLoopback: Bool { Self.isLoopback(host) }
+
+    static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 

@@ -21,6 +21,8 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// More than one, in the order in which they would matter.
     case several([ServiceError])
     case webhook(name: String, detail: String)
+    /// The settings for calls to the App Store.
+    case appStore(String)
     /// The record cannot be opened or was damaged.
     case record(String)
     case failed(String)
@@ -65,6 +67,7 @@ extension ServiceError: CustomStringConvertible {
         case .certificateFile(let path, let detail): "`\(path)` does not serve for TLS: \(detail)"
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
         case .webhook(let name, let detail): "the webhook `\(name)` cannot be used: \(detail)"
+        case .appStore(let detail): "the App Store cannot be asked: \(detail)"
         case .record(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }
