@@ -165,8 +165,11 @@ let package = Package(
                 "TenureCore", "TenureStore", "StoreContract",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
+        // A PostgreSQL of the tests' own.
+        .target(name: "PostgresServer", path: "Tests/PostgresServer"),
         .testTarget(
-            name: "TenurePostgresTests", dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract"]),
+            name: "TenurePostgresTests",
+            dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [
