@@ -8,6 +8,7 @@ extension Problem {
         case tooLarge
         case unsupportedMediaType
         case nothingVerified
+        case tooManyRequests
         case tooManyUnknownSigners
         case busy
         case internalError
@@ -24,6 +25,7 @@ extension Problem {
             case .tooLarge: (413, "The request is too large")
             case .unsupportedMediaType: (415, "The request must be JSON")
             case .nothingVerified: (422, "Nothing in the request could be verified")
+            case .tooManyRequests: (429, "Too many requests")
             case .tooManyUnknownSigners: (503, "Too many unknown signers")
             case .busy: (503, "The service is busy")
             case .internalError: (500, "The service failed")

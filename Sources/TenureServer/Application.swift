@@ -1,10 +1,13 @@
 import Foundation
 import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
 public import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
 package import TenureStore
+import UnixSignals
 
 /// Wires the service from its configuration: the one place where parts meet.
 ///
@@ -36,10 +39,17 @@ package func serve(
     configuration: ServiceConfiguration, store: (any Store)?, logger: Logger,
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
+    OpenFiles.raiseLimit()
     let application = try await buildApplication(
         configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
     do {
-        try await application.runService()
+        var group = ServiceGroupConfiguration(
+            services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        // What is not finished by then is cut off: a client that never reads must not keep the service from ending.
+        group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
+        try await ServiceGroup(configuration: group).run()
+    } catch is CancellationError {
+        logger.warning("some requests were not finished in time")
     } catch {
         throw ServiceError(listening: error, configuration)
     }
@@ -52,13 +62,33 @@ extension TenureService {
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes: Router<ServiceContext>
         if let router { routes = router } else { routes = try self.router() }
+        let (timeouts, metrics) = (configuration.timeouts, metrics)
+        let plain = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [
+                    ConnectionClock(timeouts) { metrics.closedSlowClient(at: $0) }
+                ],
+                idleTimeout: .seconds(Int64(timeouts.idle))))
+        // Services end in reverse order: the record after the server, which finishes its requests first.
+        var services: [any Service] = [RecordService(store: store)]
+        var server = plain
+        if let files = configuration.certificateFiles {
+            let certificate = try ServerCertificate(files, now: configuration.now)
+            services.append(CertificateReloading(certificate: certificate, logger: logger))
+            do {
+                server = try .tls(plain, tlsConfiguration: certificate.configuration)
+            } catch {
+                throw .failed("TLS cannot be set up: \(error)")
+            }
+        }
+        let connections = min(configuration.limits.connections, OpenFiles.available)
         return Application(
             responder: routes.buildResponder(),
-            server: .http1(configuration: .init(idleTimeout: .seconds(75))),
+            server: server,
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port), serverName: nil),
-            // Services end in reverse order: the record after the server, which finishes its requests first.
-            services: [RecordService(store: store)],
+                address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024,
+                availableConnectionsDelegate: .maximum(connections, logger: logger)),
+            services: services,
             onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(eventLoops),
             logger: logger)
@@ -76,7 +106,10 @@ private struct RecordService: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        try await store.close()
+        // A task of its own: where the time to finish is over, this one is cancelled, and the record closes all the same.
+        let store = store
+        let closing = Task { try await store.close() }
+        try await closing.value
     }
 }
 

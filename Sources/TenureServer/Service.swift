@@ -14,10 +14,11 @@ struct TenureService: Sendable {
     let accessTokenKey: AccessTokenKey
     let certificateKey: CertificateKey
     let configuration: ServiceConfiguration
+    let metrics = ServiceMetrics()
 
     /// On the given record, or on the SQLite file that the configuration names.
     init(_ configuration: ServiceConfiguration, store: (any Store)? = nil) async throws(ServiceError) {
-        if let mistake = configuration.mistake { throw mistake }
+        if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
         let record: any Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
@@ -50,18 +51,27 @@ struct TenureService: Sendable {
 
     func router() throws(ServiceError) -> Router<ServiceContext> {
         let sync = try syncService()
-        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now)
+        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
         let customerRoute = CustomerRoute(
             store: store, policies: policies, accessTokenKey: accessTokenKey,
-            verifiedRealms: AcceptedRealms(configuration.anchors), now: configuration.now)
+            verifiedRealms: AcceptedRealms(configuration.anchors), now: configuration.now, metrics: metrics)
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
+        let metricsRoute = MetricsRoute(
+            metrics: metrics, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
+            database: configuration.databaseFile)
+        let description = try OpenAPIDocument.json()
+
         let router = Router(context: ServiceContext.self)
+        router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
         router.add(middleware: ProblemMiddleware())
+        router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/keys") { _, _ in Response.json(keys) }
+        router.get("v1/openapi.json") { _, _ in Response.json(description) }
+        router.get("metrics", use: metricsRoute.respond)
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)
         return router

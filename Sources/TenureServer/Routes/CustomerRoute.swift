@@ -12,6 +12,7 @@ struct CustomerRoute: Sendable {
     let accessTokenKey: AccessTokenKey
     let verifiedRealms: AcceptedRealms
     let now: @Sendable () -> Date
+    let metrics: ServiceMetrics
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
@@ -21,6 +22,7 @@ struct CustomerRoute: Sendable {
         }
         let evidence = customer.evidence
         let decisions = try policies.decide(customer.facts, evidence, at: now)
+        metrics.decided(decisions)
         var json = JSONWriter(capacity: 2048)
         json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))
         return .json(json.bytes)

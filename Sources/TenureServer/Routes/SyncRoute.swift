@@ -9,12 +9,21 @@ struct SyncRoute: Sendable {
     let service: SyncService
     let limits: ServiceConfiguration.Limits
     let now: @Sendable () -> Date
+    let metrics: ServiceMetrics
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let body = try await body(of: request)
         let sync = try SyncRequest(reading: body, limits: limits)
-        let answer = try await service.sync(
-            sync, on: ClaimedDevice(of: sync), now: now(), logger: context.logger)
+        let answer: CustomerAnswer
+        do {
+            answer = try await service.sync(sync, on: ClaimedDevice(of: sync), now: now(), logger: context.logger)
+        } catch let problem as Problem {
+            metrics.synced(counted: 0, refused: problem.problems.map(\.code))
+            throw problem
+        }
+        metrics.synced(
+            counted: sync.artifactCount - answer.problems.count, refused: answer.problems.map(\.code))
+        metrics.decided(answer.decisions)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
         return .json(json.bytes)
@@ -35,5 +44,13 @@ struct SyncRoute: Sendable {
         } catch is NIOTooManyBytesError {
             throw tooLarge
         }
+    }
+}
+
+extension SyncRequest {
+    /// How many artifacts were sent.
+    fileprivate var artifactCount: Int {
+        (appTransaction == nil ? 0 : 1) + (receipt == nil ? 0 : 1) + (transactions?.count ?? 0)
+            + (renewalInfos?.count ?? 0)
     }
 }

@@ -43,7 +43,7 @@ struct SyncService: Sendable {
                 deviceVerificationID: device, decisions: result.decisions, terms: terms, now: now)
             answer.certificate = try certificateKey.sign(certificate.claims, type: Certificate.type)
         }
-        logger.info(
+        logger.debug(
             "synced",
             metadata: [
                 "customer": "\(customer.publicID)", "environment": "\(realm.environment.rawValue)",

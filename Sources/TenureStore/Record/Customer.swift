@@ -23,10 +23,16 @@ package struct Customer: Sendable, Hashable {
 
     /// A new public id: 120 random bits.
     package static func newPublicID() -> String {
-        var random = SystemRandomNumberGenerator()
         let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
         var text = Array("cus_".utf8)
-        for _ in 0..<24 { text.append(alphabet[Int(random.next() & 31)]) }
+        for _ in 0..<2 {
+            // Each draw asks the system, and holds twelve letters.
+            var random = UInt64.random(in: .min ... .max)
+            for _ in 0..<12 {
+                text.append(alphabet[Int(random & 31)])
+                random >>= 5
+            }
+        }
         return String(decoding: text, as: UTF8.self)
     }
 }
