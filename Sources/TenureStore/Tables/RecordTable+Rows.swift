@@ -61,8 +61,8 @@ extension RecordTable {
     func sorted(_ rows: [SQLRow]) -> [SQLRow] {
         rows.sorted { left, right in
             for column in key {
-                if left.values[column] == right.values[column] { continue }
-                return left.values[column].precedes(right.values[column])
+                if left.values[column].precedes(right.values[column]) { return true }
+                if right.values[column].precedes(left.values[column]) { return false }
             }
             return false
         }

@@ -9,9 +9,10 @@ final class SortedNames {
         let name: String
         let number: Int64
 
+        /// By bytes: Swift, too, holds two spellings of a letter for one.
         static func precedes(_ left: Entry, _ right: Entry) -> Bool {
-            left.name == right.name
-                ? left.number < right.number : left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+            if left.name.utf8.elementsEqual(right.name.utf8) { return left.number < right.number }
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
         }
     }
 
