@@ -8,7 +8,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `what the App Store answers` {
-    private let id = AppStoreCall.CustomerID.transaction("1001")
+    private let id = AppStoreCustomerID.transaction("1001")
 
     @Test func `is followed over all pages, with the revision of the one before`() async throws {
         let all = try Answered.transactions(45)

@@ -8,7 +8,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `asking the App Store` {
-    private let id = AppStoreCall.CustomerID.transaction("1001")
+    private let id = AppStoreCustomerID.transaction("1001")
 
     private func fill(
         _ appStore: ImitatedAppStore, _ count: Int = 1, _ environment: AppStoreEnvironment = .production

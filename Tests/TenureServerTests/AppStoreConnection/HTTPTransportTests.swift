@@ -1,13 +1,14 @@
 import Foundation
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 import TenureCore
 import Testing
 
 @testable import TenureServer
 
 @Suite struct `the connection to the App Store` {
-    private let id = AppStoreCall.CustomerID.transaction("1001")
+    private let id = AppStoreCustomerID.transaction("1001")
 
     /// One attempt, since it is the exchange that is tested.
     private func once(_ asking: AskingCalculator) throws -> AppStoreConnection {
@@ -137,6 +138,27 @@ import Testing
             }
             #expect(refusal.status == 307)
             #expect(await asking.appStore.asked.count == 1)
+        }
+    }
+
+    @Test func `closes with the service`() async throws {
+        let http = HTTPTransport()
+        let running = Gate()
+        let last = ClosureService {
+            running.open()
+            try await gracefulShutdown()
+        }
+        let group = ServiceGroup(
+            configuration: .init(services: [.init(service: http), .init(service: last)], logger: Calculator.logger))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            await running.wait()
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        await #expect(throws: AppStoreFailure.self) {
+            try await http.transport.send(
+                .init(method: "GET", url: "http://127.0.0.1:9/", token: "t", body: nil))
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `a backfill` {
-    private let id = AppStoreCall.CustomerID.transaction("1001")
+    private let id = AppStoreCustomerID.transaction("1001")
 
     /// A customer with one purchase and a subscription.
     private func subscriber(
@@ -211,6 +211,41 @@ import Testing
             }
             #expect(unknown?.remedy == .later)
         }
+    }
+
+    @Test func `brings nothing while signers are only turned away for their number`() async throws {
+        let shelf = try subscriber()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, shelf)
+            let anchors = try Calculator.authority.anchors
+            let busy = AppStoreVerifier(
+                app: AppIdentity(bundleID: "com.example.calculator"),
+                cache: ChainCache(
+                    trust: try TrustConfiguration(anchors: [.production: anchors]),
+                    budget: ChainCache.Budget(burst: 0, perSecond: 0)))
+            let connection = AppStoreConnection(
+                AskingCalculator.credentials, hosts: asking.hosts, verifier: busy, transport: asking.transport,
+                time: asking.time.time, logger: Calculator.logger)
+            let failure = await #expect(throws: AppStoreFailure.self) {
+                try await HistoryBackfill(connection: connection).history(of: id)
+            }
+            guard case .untrusted(let rejection)? = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(rejection.code == .tooManyUnknownSigners)
+            #expect(failure?.isRetryable == true)
+        }
+    }
+
+    @Test func `asks by the account where the record knows it, else by a transaction`() {
+        let account = Identity(.appTransactionID, Answered.customer)
+        let others = [
+            Identity(.device, "d"), Identity(.originalTransactionID, "2"), Identity(.originalTransactionID, "1"),
+        ]
+        #expect(AppStoreCustomerID(others + [account]) == .appTransaction(Answered.customer))
+        #expect(AppStoreCustomerID(others) == .transaction("1"))
+        #expect(AppStoreCustomerID(others.prefix(1)) == nil)
     }
 
     @Test func `has a deadline as a whole`() async throws {

@@ -103,6 +103,30 @@ import Testing
         }
     }
 
+    @Test func `comes to an end with a window of no length`() async throws {
+        try await withAppStore { asking in
+            var catchUp = NotificationCatchUp(connection: try asking.connection, environment: .production)
+            catchUp.window = 0
+            let ingest = Ingest()
+            let summary = try await run(catchUp, since: 3.0 / 3600, ingest)
+            #expect(summary.delivered == 0)
+            #expect(await ingest.reached.last == Calculator.now)
+        }
+    }
+
+    @Test func `refuses a second with more than can be kept`() async throws {
+        let all = sent(Array(repeating: 1, count: 60))
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            var catchUp = NotificationCatchUp(connection: try asking.connection, environment: .production)
+            catchUp.mostPages = 2
+            let ingest = Ingest()
+            let failure = await #expect(throws: AppStoreFailure.self) { try await run(catchUp, since: 2, ingest) }
+            #expect(failure?.isRetryable == false)
+            #expect(await ingest.payloads.isEmpty)
+        }
+    }
+
     @Test func `stops where the record cannot take more, and tells how far it came`() async throws {
         let all = sent([50, 40, 30, 20])
         try await withAppStore { asking in

@@ -31,7 +31,7 @@ struct BackfilledHistory: Sendable {
     private var subscriptionIDs: Set<String> = []
 
     init(
-        of id: AppStoreCall.CustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
+        of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
         _ appTransaction: Arrival<AppTransactionPayload>?, in environment: AppStoreEnvironment
     ) {
         self.environment = environment
@@ -69,7 +69,7 @@ struct BackfilledHistory: Sendable {
 
     /// Whose account it is: what was asked for, then what is signed.
     private static func account(
-        _ id: AppStoreCall.CustomerID, _ appTransaction: Arrival<AppTransactionPayload>?,
+        _ id: AppStoreCustomerID, _ appTransaction: Arrival<AppTransactionPayload>?,
         _ transactions: [Arrival<TransactionPayload>]
     ) -> String? {
         if case .appTransaction(let id) = id { return id }

@@ -14,7 +14,7 @@ struct HistoryBackfill: Sendable {
     /// Throws where the history cannot be had now; `remedy` of the failure says whether later. What follows the history
     /// and fails for good is left out; without the state of subscriptions that are there, purchases are not complete.
     func history(
-        of id: AppStoreCall.CustomerID, in environment: AppStoreEnvironment? = nil
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
     ) async throws(AppStoreFailure) -> BackfilledHistory {
         let end = connection.time.uptime() + deadline
         let list: TransactionList
@@ -44,7 +44,7 @@ struct HistoryBackfill: Sendable {
     }
 
     private func appTransactionAlone(
-        of id: AppStoreCall.CustomerID, in environment: AppStoreEnvironment?, before end: TimeInterval
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment?, before end: TimeInterval
     ) async throws(AppStoreFailure) -> BackfilledHistory {
         try await connection.locating(environment) { candidate throws(AppStoreFailure) in
             let appTransaction = try await connection.appTransaction(of: id, in: candidate, before: end)

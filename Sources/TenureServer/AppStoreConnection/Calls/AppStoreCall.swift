@@ -10,21 +10,8 @@ struct AppStoreCall: Sendable, Hashable {
     /// JSON.
     let body: [UInt8]?
 
-    /// By what the App Store finds a customer's purchases of the app.
-    enum CustomerID: Sendable, Hashable {
-        /// A transaction's own or original id.
-        case transaction(String)
-        case appTransaction(String)
-
-        var text: String {
-            switch self {
-            case .transaction(let id), .appTransaction(let id): id
-            }
-        }
-    }
-
     /// Version 2, which also lists finished consumables. Ascending, since only then a revision can be asked for later.
-    static func transactionHistory(of id: CustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
+    static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
         try Self(
             .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
     }
@@ -33,15 +20,15 @@ struct AppStoreCall: Sendable, Hashable {
         try Self(.transactionInfo, "/inApps/v1/transactions/", transactionID)
     }
 
-    static func subscriptionStatuses(of id: CustomerID) throws(AppStoreFailure) -> Self {
+    static func subscriptionStatuses(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
         try Self(.subscriptionStatuses, "/inApps/v1/subscriptions/", id.text)
     }
 
-    static func appTransactionInfo(of id: CustomerID) throws(AppStoreFailure) -> Self {
+    static func appTransactionInfo(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
         try Self(.appTransactionInfo, "/inApps/v1/transactions/appTransactions/", id.text)
     }
 
-    static func refundHistory(of id: CustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
+    static func refundHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
         try Self(.refundHistory, "/inApps/v2/refund/lookup/", id.text, query: [("revision", revision)])
     }
 

@@ -25,7 +25,7 @@ struct SubscriptionStatuses: Sendable {
 extension AppStoreConnection {
     /// All of a customer's subscriptions, ended ones too.
     func subscriptionStatuses(
-        of id: AppStoreCall.CustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> SubscriptionStatuses {
         let reply = try await answer(to: .subscriptionStatuses(of: id), in: environment, before: end)
         var statuses = SubscriptionStatuses(environment: environment)

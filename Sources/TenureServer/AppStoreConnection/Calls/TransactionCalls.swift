@@ -8,7 +8,7 @@ extension AppStoreConnection {
     ///
     /// `revision`: only what changed since the list with that `revision`.
     func transactionHistory(
-        of id: AppStoreCall.CustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
+        of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
         before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
         try await transactions(after: revision, in: environment, before: end) { revision throws(AppStoreFailure) in
@@ -18,7 +18,7 @@ extension AppStoreConnection {
 
     /// Transactions of a customer's that were refunded or revoked.
     func refundHistory(
-        of id: AppStoreCall.CustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
+        of id: AppStoreCustomerID, after revision: String? = nil, in environment: AppStoreEnvironment,
         before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> TransactionList {
         try await transactions(after: revision, in: environment, before: end) { revision throws(AppStoreFailure) in
@@ -62,7 +62,7 @@ extension AppStoreConnection {
     /// What the App Store says of the customer's getting the app, bound to no device. Throws `untrusted` where it cannot
     /// be verified.
     func appTransaction(
-        of id: AppStoreCall.CustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
     ) async throws(AppStoreFailure) -> Arrival<AppTransactionPayload> {
         let reply = try await answer(to: .appTransactionInfo(of: id), in: environment, before: end)
         let bytes = Array(try reply.text("signedAppTransactionInfo").utf8)

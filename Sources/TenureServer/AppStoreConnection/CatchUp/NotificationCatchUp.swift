@@ -34,11 +34,12 @@ struct NotificationCatchUp: Sendable {
         let now = connection.time.now()
         var position = max(start, now.addingTimeInterval(-Self.kept(in: environment)))
         var summary = Summary(from: position, to: now)
+        let window = max(window, Self.shortestWindow)
         var length = window
         while position < now {
             let end = min(position.addingTimeInterval(length), now)
             guard let payloads = try await payloads(from: position, to: end, onlyFailures) else {
-                length = end.timeIntervalSince(position) / 2
+                length = max(end.timeIntervalSince(position) / 2, Self.shortestWindow)
                 continue
             }
             for payload in payloads {

@@ -2,9 +2,12 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import ServiceLifecycle
 
-/// Calls over HTTP, with a limit on everything that a server could make endless. `close` ends it.
-struct HTTPTransport: Sendable {
+/// Calls over HTTP, with a limit on everything that a server could make endless.
+///
+/// `close` ends it, and has to be called; as a service it closes itself after those that were started later.
+struct HTTPTransport: Service {
     struct Limits: Sendable, Hashable {
         /// Seconds until the connection stands.
         var connect: TimeInterval = 10
@@ -34,6 +37,11 @@ struct HTTPTransport: Sendable {
         // Retries are counted in one place, and this is not it.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        try await close()
     }
 
     /// Ends all exchanges. Nothing can be sent afterwards.
