@@ -35,14 +35,19 @@ struct TenureService: Sendable {
         } catch {
             throw .noEnvironment
         }
+        let verifier = AppStoreVerifier(app: configuration.app, trust: trust)
         let sync = SyncService(
-            verifier: AppStoreVerifier(app: configuration.app, trust: trust), store: store, policies: policies,
+            verifier: verifier, store: store, policies: policies,
             certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
-            bundleID: configuration.policy.app.bundleID)
+            bundleID: configuration.policy.app.bundleID, deviceLimit: configuration.deviceLimit)
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now)
-        let customerRoute = CustomerRoute(
-            store: store, policies: policies, accessTokenKey: accessTokenKey,
-            verifiedRealms: AcceptedRealms(configuration.anchors), now: configuration.now)
+        let access = CustomerAccess(
+            accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
+        let customerRoute = CustomerRoute(store: store, policies: policies, access: access, now: configuration.now)
+        let notifications = NotificationRoute(
+            service: NotificationService(verifier: verifier, store: store, policies: policies), now: configuration.now)
+        let trials = TrialRoute(store: store, policies: policies, access: access, now: configuration.now)
+        let products = ProductsRoute(policies: policies)
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
@@ -50,6 +55,9 @@ struct TenureService: Sendable {
         router.add(middleware: ProblemMiddleware())
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
+        router.get("v1/products", use: products.respond)
+        router.post("v1/trials/:entitlement/sessions", use: trials.respond)
+        router.post("v1/notifications/apple", use: notifications.respond)
         router.get("v1/keys") { _, _ in Response.json(keys) }
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)

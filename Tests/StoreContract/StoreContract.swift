@@ -10,7 +10,8 @@ package struct StoreClause: Sendable, CustomStringConvertible {
         self.check = check
     }
 
-    package static let all: [StoreClause] = customers + ledger + promises + support + policies + concurrency
+    package static let all: [StoreClause] =
+        customers + ledger + promises + support + policies + notifications + trials + devices + concurrency
 }
 
 /// A clause that a store breaks.

@@ -28,6 +28,8 @@ public struct ServiceConfiguration: Sendable {
 
     public var limits = Limits()
     public var terms = Terms()
+    /// One acquisition on more devices than that is noted in the record, and nothing else happens.
+    public var deviceLimit = 20
 
     /// What one request may hold.
     public struct Limits: Sendable, Hashable {
