@@ -39,6 +39,34 @@ package protocol Store: Sendable {
         _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date
     ) async throws(StoreError) -> [Customer]
 
+    /// Keeps a notification, once however often it comes, and adds what it proves to the record of the customer whom
+    /// the identities name, who is made where there is none; without identities it is kept for nobody.
+    ///
+    /// `change` is not asked for one that is known already.
+    func receive(
+        _ notification: StoredNotification, about identities: [Identity], at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> Amendment
+    ) async throws(StoreError) -> Reception
+
+    /// A notification byte by byte as it came; nil where it never came.
+    func notification(_ uuid: String, in realm: Realm) async throws(StoreError) -> StoredNotification?
+
+    /// Customers who have a purchase to which the app gave this UUID: several accounts may have the same.
+    func customers(withAppAccountToken token: String, in realm: Realm) async throws(StoreError) -> [Customer]
+
+    /// Begins a session of a trial where `admits` says so, and returns what was used before it and whether it was
+    /// counted. Acts on one customer happen one after the other, so that no two of them take the last one.
+    ///
+    /// `admits` is not asked where the session was counted before. Nil where there is no such customer, or one whose
+    /// proof may be somebody else's (`Identity.Kind.visit`).
+    func beginTrialSession(
+        _ session: String, of entitlement: String, for customer: Int64, at now: Date,
+        if admits: @escaping @Sendable (Customer, TrialUse) -> Bool
+    ) async throws(StoreError) -> (customer: Customer, use: TrialUse, isCounted: Bool)?
+
+    /// The devices on which a customer was seen, the latest first.
+    func devices(of customer: Int64) async throws(StoreError) -> [RecordedDevice]
+
     /// Adds an act of support, with its reason and the name of the key that did it; nil where there is no such
     /// customer.
     func record(

@@ -12,7 +12,7 @@ package struct StoreClause: Sendable, CustomStringConvertible {
 
     package static let all: [StoreClause] =
         customers + merges + ledger + promises + support + policies + outbox + announcements
-        + deliveries + concurrency
+        + deliveries + notifications + trials + devices + concurrency
 }
 
 /// A clause that a store breaks.

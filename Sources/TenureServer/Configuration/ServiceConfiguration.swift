@@ -40,6 +40,8 @@ public struct ServiceConfiguration: Sendable {
     public var timeouts = Timeouts()
     public var rateLimits = RateLimits()
     public var terms = Terms()
+    /// One acquisition on more devices than that is noted in the record, and nothing else happens.
+    public var deviceLimit = 20
 
     public enum MetricsAccess: String, Sendable, Hashable {
         /// Loopback, and whoever has the admin key.

@@ -16,6 +16,8 @@ struct SyncService: Sendable {
     let bundleID: String
     /// Nil where nobody listens.
     let announcer: Announcer?
+    /// More devices of one acquisition are worth a look.
+    let deviceLimit: Int
 
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
@@ -73,7 +75,13 @@ struct SyncService: Sendable {
         amendment.add(
             membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
             renewals: membership.renewals)
-        amendment.identify(by: membership.identities)
+        amendment.identify(by: membership.identities + membership.accountTokens)
+        if alone.isBound, let device = submission.deviceVerificationID {
+            amendment.see(
+                DeviceSighting(
+                    device: device.hashed, getsCertificate: submission.appTransaction?.isOnDevice == true,
+                    limit: deviceLimit))
+        }
         if membership.isComplete, alone.isBound { amendment.completePurchases() }
         let environment = submission.realm?.environment ?? .production
         let evidence = amendment.facts.evidence(in: environment)

@@ -20,6 +20,7 @@ extension Ledger {
         }
         try insert(amendment.artifacts, of: customer, isNew: former == nil)
         for promise in amendment.promises { try insert(promise, of: customer) }
+        if let sighting = amendment.sighting { try insert(sighting, of: customer) }
         // Nothing signed says this, so that the ledger must.
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
             try append(.purchasesComplete, to: customer)

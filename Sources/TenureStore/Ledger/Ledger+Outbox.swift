@@ -41,7 +41,7 @@ extension Ledger {
 
     /// Those by which the app's own server knows the customer.
     private func userIDs(of customer: Int64) throws(StoreError) -> [String] {
-        try identities(of: customer).filter { $0.kind == .user }.map(\.value)
+        try identities(of: customer).filter { $0.kind == .userID }.map(\.value)
     }
 
     /// Who is told from now on. What waits for an endpoint that is gone waits no longer.

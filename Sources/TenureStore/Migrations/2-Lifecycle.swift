@@ -59,6 +59,7 @@ extension Migration {
                     PRIMARY KEY (customer, device)
                 ) STRICT;
 
+                -- Sessions of a trial, each once; never removed by what a client sends.
                 CREATE TABLE trial_sessions (
                     id INTEGER PRIMARY KEY,
                     customer INTEGER NOT NULL REFERENCES customers (id),
@@ -67,6 +68,10 @@ extension Migration {
                     began_at INTEGER NOT NULL,
                     UNIQUE (customer, entitlement, session)
                 ) STRICT;
+
+                -- Purchases by the UUID that the app gave them, which stands first in their value.
+                CREATE INDEX identities_by_account_token ON identities (realm, kind, substr(value, 1, 36))
+                    WHERE kind = 7;
 
                 -- `secret` is a hash.
                 CREATE TABLE admin_keys (
