@@ -112,6 +112,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOPosix", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: service),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),

@@ -57,7 +57,8 @@ extension Setting {
     package static let bodyTimeout = Setting(
         "timeouts.body", .number(1...3600), fallback: "60", "seconds until a request has arrived whole")
     package static let responseTimeout = Setting(
-        "timeouts.response", .number(1...3600), fallback: "60", "seconds in which a client must take a part of an answer")
+        "timeouts.response", .number(1...3600), fallback: "60",
+        "seconds in which a client must take a part of an answer")
     package static let idleTimeout = Setting(
         "timeouts.idle", .number(1...3600), fallback: "75", "seconds until a connection without requests is closed")
     package static let shutdownTimeout = Setting(
