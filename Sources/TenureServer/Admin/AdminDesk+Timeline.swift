@@ -34,8 +34,8 @@ extension CustomerDossier {
             artifacts.map { TimelineEntry(artifact: $0) },
             notifications.map { TimelineEntry(notification: $0) },
             promises.map { TimelineEntry(promise: $0) },
-            support.map { TimelineEntry(support: $0) },
             events.map { TimelineEntry(event: $0) },
+            support.map { TimelineEntry(support: $0) },
             trialSessions.map { TimelineEntry(at: $0.beganAt, "trialSession", [("entitlement", $0.entitlement)]) },
         ]
         let entries = parts.flatMap { $0 }.enumerated()

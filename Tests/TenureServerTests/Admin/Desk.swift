@@ -85,7 +85,9 @@ struct Desk {
 }
 
 extension CustomerResponse {
-    func path(_ more: String = "") throws -> String { "/v1/admin/customers/\(try #require(id))\(more)" }
+    var publicID: String { get throws { try #require(id) } }
+
+    func path(_ more: String = "") throws -> String { "/v1/admin/customers/\(try publicID)\(more)" }
 }
 
 /// Runs a service with an admin key, and with one key of each scope by its name.

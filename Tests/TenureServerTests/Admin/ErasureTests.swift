@@ -1,4 +1,7 @@
 import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -44,14 +47,15 @@ import Testing
             #expect(answer.status == .ok, "\(answer.text)")
             let removed = answer.json["removed"] as? [String: Int] ?? [:]
             #expect(removed["customers"] == 2 && removed["artifacts"] == 2 && removed["support"] == 1, "\(removed)")
-            for token in [customer.accessToken?.value, found.accessToken?.value] {
-                #expect(try await desk.client.get("/v1/customer", token: try #require(token)).status == .unauthorized)
+            for opened in [customer, found] {
+                let token = try #require(opened.accessToken?.value)
+                #expect(try await desk.client.get("/v1/customer", token: token).status == .unauthorized)
             }
             #expect(try await desk.get(try customer.path()).status == .notFound)
             #expect(try await desk.get("/v1/admin/customers?id=ada@example.com").found.isEmpty)
             #expect(try await desk.delete(try customer.path()).status == .notFound)
             // The audit trail stays, and names no user.
-            let audit = try await desk.get("/v1/admin/audit?customer=\(try #require(customer.id))")
+            let audit = try await desk.get("/v1/admin/audit?customer=\(try customer.publicID)")
             #expect(
                 audit.entries.compactMap { $0["act"] as? String } == ["erase", "erase", "revoke", "link"],
                 "\(audit.text)")
@@ -67,7 +71,7 @@ import Testing
             let id = "704000000000004711"
             try await withService(in: folder) {
                 $0.adminKey = Desk.adminKey
-            } _: { client in
+            } _: { (client: Client) async throws in
                 let desk = Desk(client: client, key: Desk.adminKey)
                 let customer = try await desk.owner(id)
                 _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
@@ -98,7 +102,7 @@ import Testing
             try await withService(in: folder) { configuration in
                 configuration.adminKey = Desk.adminKey
                 configuration.anchors = [.production: .apple]
-            } _: { client in
+            } _: { (client: Client) async throws in
                 let desk = Desk(client: client, key: Desk.adminKey)
                 #expect(try await desk.get(try customer.path()).status == .notFound)
                 #expect(try await desk.delete(try customer.path()).status == .notFound)

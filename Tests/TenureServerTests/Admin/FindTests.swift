@@ -1,4 +1,7 @@
 import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -20,7 +23,7 @@ import Testing
                     "appAccountToken": .string("7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C"),
                 ])
             let customer = try await desk.owner(id, transactions: [renewal])
-            let publicID = try #require(customer.id)
+            let publicID = try customer.publicID
             _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
             let reader = desk.with(keys[.read])
             for name in [
@@ -54,7 +57,7 @@ import Testing
     @Test func `by pasting what the App Store gave out, which is not recorded`() async throws {
         try await withDesk { desk, keys in
             let customer = try await desk.owner()
-            let publicID = try #require(customer.id)
+            let publicID = try customer.publicID
             let reader = desk.with(keys[.read])
             let later = Calculator.minter(signed: Calculator.now)
             let other = try TestAuthority(seed: "another authority")
