@@ -110,8 +110,10 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOPosix", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
@@ -163,8 +165,11 @@ let package = Package(
                 "TenureCore", "TenureStore", "StoreContract",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
+        // A PostgreSQL of the tests' own.
+        .target(name: "PostgresServer", path: "Tests/PostgresServer"),
         .testTarget(
-            name: "TenurePostgresTests", dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract"]),
+            name: "TenurePostgresTests",
+            dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [

@@ -9,16 +9,22 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
     public let problems: [ArtifactProblem]
     /// Seconds after which the same request may succeed.
     public let retryAfter: Int?
+    /// What is left of a trial, where that is why.
+    public let trial: TrialResponse?
 
-    public init(_ code: Code, _ detail: String, problems: [ArtifactProblem] = [], retryAfter: Int? = nil) {
+    public init(
+        _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], retryAfter: Int? = nil,
+        trial: TrialResponse? = nil
+    ) {
         self.code = code
         self.detail = detail
         self.problems = problems
         self.retryAfter = retryAfter
+        self.trial = trial
     }
 
     enum CodingKeys: String, CodingKey {
-        case title, status, code, detail, problems
+        case title, status, code, detail, problems, trial
     }
 
     public init(from decoder: any Decoder) throws {
@@ -28,6 +34,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
         detail = try fields.decode(String.self, forKey: .detail)
         problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
         retryAfter = nil
+        trial = try fields.decodeIfPresent(TrialResponse.self, forKey: .trial)
     }
 }
 
@@ -46,6 +53,10 @@ extension JSONWriter {
         if !problem.problems.isEmpty {
             key(Key.problems)
             array(problem.problems) { $0.value($1) }
+        }
+        if let trial = problem.trial {
+            key(Key.trial)
+            value(trial)
         }
         endObject()
     }

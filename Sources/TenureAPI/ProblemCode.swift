@@ -3,6 +3,8 @@ extension Problem {
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case malformedRequest
         case notAuthenticated
+        case notBound
+        case trialOver
         case notFound
         case methodNotAllowed
         case tooLarge
@@ -11,6 +13,7 @@ extension Problem {
         case tooManyRequests
         case tooManyUnknownSigners
         case busy
+        case misconfigured
         case internalError
 
         public var status: Int { row.status }
@@ -20,6 +23,8 @@ extension Problem {
             switch self {
             case .malformedRequest: (400, "The request cannot be read")
             case .notAuthenticated: (401, "A valid access token is missing")
+            case .notBound: (403, "The proof is not bound to a device")
+            case .trialOver: (403, "The trial is over")
             case .notFound: (404, "There is nothing here")
             case .methodNotAllowed: (405, "This path does not take this method")
             case .tooLarge: (413, "The request is too large")
@@ -28,6 +33,7 @@ extension Problem {
             case .tooManyRequests: (429, "Too many requests")
             case .tooManyUnknownSigners: (503, "Too many unknown signers")
             case .busy: (503, "The service is busy")
+            case .misconfigured: (503, "The service is not set up for this")
             case .internalError: (500, "The service failed")
             }
         }

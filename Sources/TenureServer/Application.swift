@@ -81,6 +81,9 @@ extension TenureService {
                 throw .failed("TLS cannot be set up: \(error)")
             }
         }
+        if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
+            services += [webhooks.announcements, webhooks.deliveries]
+        }
         let connections = min(configuration.limits.connections, OpenFiles.available)
         return Application(
             responder: routes.buildResponder(),

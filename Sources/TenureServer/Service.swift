@@ -13,6 +13,8 @@ struct TenureService: Sendable {
     let policies: PolicyBook
     let accessTokenKey: AccessTokenKey
     let certificateKey: CertificateKey
+    /// Nil where nobody listens.
+    let announcer: Announcer?
     let configuration: ServiceConfiguration
     let metrics = ServiceMetrics()
 
@@ -23,7 +25,9 @@ struct TenureService: Sendable {
         let record: any Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
         self.store = record
+        try await configuration.registerWebhooks(policy: PolicyBook.digest(of: configuration.policy), in: record)
         policies = try await PolicyBook(configuration.policy, in: record, at: configuration.now())
+        announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
         certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
     }
@@ -36,25 +40,35 @@ struct TenureService: Sendable {
         }
     }
 
-    func syncService() throws(ServiceError) -> SyncService {
+    private func verifier() throws(ServiceError) -> AppStoreVerifier {
         let trust: TrustConfiguration
         do {
             trust = try TrustConfiguration(anchors: configuration.anchors)
         } catch {
             throw .noEnvironment
         }
-        return SyncService(
-            verifier: AppStoreVerifier(app: configuration.app, trust: trust), store: store, policies: policies,
-            certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
-            bundleID: configuration.policy.app.bundleID)
+        return AppStoreVerifier(app: configuration.app, trust: trust)
+    }
+
+    func syncService() throws(ServiceError) -> SyncService {
+        SyncService(
+            verifier: try verifier(), store: store, policies: policies, certificateKey: certificateKey,
+            accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
+            announcer: announcer, deviceLimit: configuration.deviceLimit)
     }
 
     func router() throws(ServiceError) -> Router<ServiceContext> {
         let sync = try syncService()
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
+        let access = CustomerAccess(
+            accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
-            store: store, policies: policies, accessTokenKey: accessTokenKey,
-            verifiedRealms: AcceptedRealms(configuration.anchors), now: configuration.now, metrics: metrics)
+            store: store, policies: policies, access: access, now: configuration.now, metrics: metrics)
+        let notifications = NotificationRoute(
+            service: NotificationService(verifier: sync.verifier, store: store, policies: policies),
+            now: configuration.now)
+        let trials = TrialRoute(store: store, policies: policies, access: access, now: configuration.now)
+        let products = ProductsRoute(policies: policies)
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
@@ -69,6 +83,9 @@ struct TenureService: Sendable {
         router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
+        router.get("v1/products", use: products.respond)
+        router.post("v1/trials/:entitlement/sessions", use: trials.respond)
+        router.post("v1/notifications/apple", use: notifications.respond)
         router.get("v1/keys") { _, _ in Response.json(keys) }
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)

@@ -46,6 +46,13 @@ package final class RawConnection: Sendable {
         return true
     }
 
+    /// The same for as much as the other end may refuse to take for a while.
+    package func sent(_ text: String) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in continuation.resume(returning: send(text)) }
+        }
+    }
+
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 

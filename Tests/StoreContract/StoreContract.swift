@@ -11,7 +11,8 @@ package struct StoreClause: Sendable, CustomStringConvertible {
     }
 
     package static let all: [StoreClause] =
-        customers + merges + ledger + promises + support + policies + concurrency
+        customers + merges + ledger + promises + support + policies + outbox + announcements
+        + deliveries + notifications + trials + devices + concurrency
 }
 
 /// A clause that a store breaks.

@@ -30,10 +30,18 @@ public struct ServiceConfiguration: Sendable {
     /// Who may read `/metrics`.
     public var metrics = MetricsAccess.guarded
 
+    /// Who is told what became true; empty: nobody, and nothing is kept for it.
+    public var webhooks: [Webhook] = []
+    public var webhookTerms = WebhookTerms()
+    /// How webhooks are sent; tests set it.
+    var webhookDelivery = WebhookDelivery()
+
     public var limits = Limits()
     public var timeouts = Timeouts()
     public var rateLimits = RateLimits()
     public var terms = Terms()
+    /// One acquisition on more devices than that is noted in the record, and nothing else happens.
+    public var deviceLimit = 20
 
     public enum MetricsAccess: String, Sendable, Hashable {
         /// Loopback, and whoever has the admin key.
@@ -123,7 +131,9 @@ public struct ServiceConfiguration: Sendable {
     /// nil where the record is not a file.
     var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
 
-    var isLoopback: Bool {
+    var isLoopback: Bool { Self.isLoopback(host) }
+
+    static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
@@ -135,6 +145,7 @@ public struct ServiceConfiguration: Sendable {
         if anchors.isEmpty { mistakes.append(.noEnvironment) }
         if !(0...65_535).contains(port) { mistakes.append(.invalidPort(port)) }
         if anchors[.production] != nil, app.appAppleID == nil { mistakes.append(.productionNeedsAppleID) }
+        if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
         guard !isLoopback || !proxies.isEmpty else { return mistakes }
         if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { mistakes.append(.testAnchorsBeyondLoopback(host: host)) }

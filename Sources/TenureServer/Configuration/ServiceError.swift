@@ -20,6 +20,9 @@ public enum ServiceError: Error, Sendable, Hashable {
     case certificateFile(path: String, detail: String)
     /// More than one, in the order in which they would matter.
     case several([ServiceError])
+    case webhook(name: String, detail: String)
+    /// The settings for calls to the App Store.
+    case appStore(String)
     /// The record cannot be opened or was damaged.
     case record(String)
     case failed(String)
@@ -63,6 +66,8 @@ extension ServiceError: CustomStringConvertible {
         case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
         case .certificateFile(let path, let detail): "`\(path)` does not serve for TLS: \(detail)"
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
+        case .webhook(let name, let detail): "the webhook `\(name)` cannot be used: \(detail)"
+        case .appStore(let detail): "the App Store cannot be asked: \(detail)"
         case .record(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }

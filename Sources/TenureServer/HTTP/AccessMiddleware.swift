@@ -37,7 +37,8 @@ struct AccessMiddleware: RouterMiddleware {
 
     private func end(_ request: Request, _ context: ServiceContext, method: String, status: Int, since start: UInt64) {
         let seconds = Double(DispatchTime.now().uptimeNanoseconds &- start) / 1e9
-        let route = context.endpointPath ?? "none"
+        // Hummingbird names what is no route by a word without a slash.
+        let route = context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "none"
         metrics.end(method: method, route: route, status: status, seconds: seconds)
         context.logger.info(
             "request",

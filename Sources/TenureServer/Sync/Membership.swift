@@ -13,6 +13,8 @@ struct Membership {
     private(set) var renewals: [Renewal] = []
     /// By what the customer is found again.
     private(set) var identities: [Identity] = []
+    /// By what people find the customer; see `Identity.Kind.appAccountToken`.
+    private(set) var accountTokens: [Identity] = []
     /// All that did not count, also from before.
     private(set) var faults: [Fault]
     /// Whether all of the customer's purchases were seen: the list was said to be complete, and all of it counts.
@@ -109,6 +111,9 @@ struct Membership {
         purchases.append(purchase)
         if let id = arrival.payload.appTransactionID, !id.isEmpty { identities.append(Identity(.appTransactionID, id)) }
         identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
+        if let token = Identity(appAccountToken: arrival.payload.appAccountToken, of: purchase.originalTransactionID) {
+            accountTokens.append(token)
+        }
     }
 
     /// Without repetitions; and by artifact where the App Store named nothing better.

@@ -11,19 +11,22 @@ extension Ledger {
         let (amendment, outcome) = change(former)
         let customer: Customer
         if let former {
-            customer = try update(former, to: amendment.facts)
+            customer = try update(former, to: amendment.facts, amendment.announcement)
         } else {
-            customer = try create(amendment.facts, in: realm)
+            customer = try create(amendment.facts, in: realm, amendment.announcement)
         }
         for identity in unknown + amendment.identities.filter({ !identities.contains($0) }) {
             try insert(identity, of: customer)
         }
         try insert(amendment.artifacts, of: customer, isNew: former == nil)
         for promise in amendment.promises { try insert(promise, of: customer) }
+        if let sighting = amendment.sighting { try insert(sighting, of: customer) }
         // Nothing signed says this, so that the ledger must.
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
             try append(.purchasesComplete, to: customer)
         }
+        // After the identities, so that a message names the users who belong to the customer now.
+        for message in amendment.announcement.messages { try tell(message, of: customer) }
         return (customer, outcome)
     }
 

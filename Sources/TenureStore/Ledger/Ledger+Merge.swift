@@ -14,10 +14,13 @@ extension Ledger {
         _ other: Customer, into customer: Customer, because reason: MergeReason, actor: String?
     ) throws(StoreError) -> Customer {
         try session.execute(
-            "UPDATE customers SET merged_into = $1 WHERE id = $2", [.integer(customer.id), .integer(other.id)])
+            "UPDATE customers SET merged_into = $1, next_end = NULL WHERE id = $2",
+            [.integer(customer.id), .integer(other.id)])
         try append(
             .merged, to: customer, actor: actor,
             detail: ["customer": other.publicID, "because": reason.rawValue])
+        try tell(
+            Message(.customerMerged, ["because": reason.rawValue, "merged": other.publicID]), of: customer)
         var facts = customer.facts
         facts.add(other.facts)
         return try update(customer, to: facts)

@@ -10,13 +10,19 @@ package struct Customer: Sendable, Hashable {
     package let publicID: String
     package let createdAt: Date
     package let facts: CustomerFacts
+    /// What the world was last told of their rights: for acts. Nil where it was told nothing yet, and where a mere
+    /// look-up left it out.
+    package let announced: Announced?
 
-    package init(id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts) {
+    package init(
+        id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts, announced: Announced? = nil
+    ) {
         self.id = id
         self.realm = realm
         self.publicID = publicID
         self.createdAt = createdAt
         self.facts = facts
+        self.announced = announced
     }
 
     package var evidence: Evidence { facts.evidence(in: realm.environment) }

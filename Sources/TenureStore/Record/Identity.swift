@@ -1,3 +1,5 @@
+import Foundation
+
 /// By what a customer is found again: something that the App Store signed, never what a client merely says.
 package struct Identity: Sendable, Hashable {
     /// In the order in which they decide: an app transaction's id is one account and one app, for good.
@@ -13,6 +15,11 @@ package struct Identity: Sendable, Hashable {
         case artifact = 5
         /// What somebody showed who did not prove that it is theirs: a record of its own, beside the customer's.
         case visit = 6
+        /// The app's own id of its user, as the app's own server linked it.
+        case userID = 8
+        /// The UUID that the app gave to a purchase, then a blank and the purchase's original transaction. For people who
+        /// look for a customer; it never finds whose something is, since an app may give one to several accounts.
+        case appAccountToken = 9
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
@@ -23,5 +30,11 @@ package struct Identity: Sendable, Hashable {
     package init(_ kind: Kind, _ value: String) {
         self.kind = kind
         self.value = value
+    }
+
+    /// Nil where there is no token, or it is no UUID.
+    package init?(appAccountToken token: String?, of originalTransactionID: String) {
+        guard let token, let id = UUID(uuidString: token) else { return nil }
+        self.init(.appAccountToken, "\(id.uuidString.lowercased()) \(originalTransactionID)")
     }
 }

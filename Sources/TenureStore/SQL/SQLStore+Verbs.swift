@@ -89,5 +89,5 @@ extension SQLStore {
 
 extension Identity {
     /// Acts that name it happen one after the other.
-    fileprivate func key(in realm: Realm) -> String { "\(realm.code) \(kind.rawValue) \(value)" }
+    func key(in realm: Realm) -> String { "\(realm.code) \(kind.rawValue) \(value)" }
 }

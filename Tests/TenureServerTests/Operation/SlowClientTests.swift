@@ -58,13 +58,13 @@ import Testing
             let deaf = try RawConnection(port: port, receiveBuffer: 4096)
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
             // More answers than all buffers between hold. It may be closed before all is sent.
-            for _ in 0..<40 { deaf.send(String(repeating: request, count: 25)) }
+            for _ in 0..<40 { _ = await deaf.sent(String(repeating: request, count: 25)) }
             while try await !slowClients(client, at: "response") { await Task.yield() }
         }
     }
 
     @Test func `whose body is too large are told so at once, and closed`() async throws {
-        try await withLiveService { client, port in
+        try await withLiveService({ $0.timeouts.head = 60 }) { client, port in
             let declared = try RawConnection(port: port)
             declared.send(Self.head + "Content-Length: 1073741824\r\n\r\n{")
             let answer = try #require(await declared.received(until: "\"tooLarge\""))
@@ -77,7 +77,7 @@ import Testing
             let chunk = "10000\r\n" + String(repeating: "A", count: 65_536) + "\r\n"
             // The service's limit is 4 MB; whoever goes on for 64 MB is cut off before.
             var sent = 0
-            while sent < 1024, chunked.send(chunk) { sent += 1 }
+            while sent < 1024, await chunked.sent(chunk) { sent += 1 }
             #expect(await chunked.received() != nil)
             #expect(try await client.get("/health/live").status == .ok)
         }

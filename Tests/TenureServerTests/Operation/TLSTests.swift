@@ -14,19 +14,27 @@ import Testing
 @Suite struct TLS {
     /// A certificate and its key, as files.
     private func files(_ folder: String, seed: String = "one") throws -> CertificateFiles {
-        let issued = try TestAuthority(seed: seed, receiptsOf: Calculator.authority).xcodeJWS
+        let chain = try TestAuthority(seed: seed, receiptsOf: Calculator.authority).jws
         let files = CertificateFiles(certificate: folder + "/\(seed).pem", key: folder + "/\(seed).key")
-        let base64 = Data(issued.der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        let pem = "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
-        try Data(pem.utf8).write(to: URL(fileURLWithPath: files.certificate))
-        try Data(issued.key.pem.utf8).write(to: URL(fileURLWithPath: files.key))
+        let both = [chain.leaf, chain.intermediate].map { pem($0.der) }.joined()
+        try Data(both.utf8).write(to: URL(fileURLWithPath: files.certificate))
+        try Data(chain.leaf.key.pem.utf8).write(to: URL(fileURLWithPath: files.key))
+        try Data(pem(chain.root.der).utf8).write(to: URL(fileURLWithPath: Self.root(of: files)))
         return files
     }
 
-    /// A client that trusts one certificate and no other.
-    private func status(port: Int, trusting certificate: String, to newest: TLSVersion? = nil) async throws -> String {
+    /// Where the root of a certificate lies, for clients.
+    private static func root(of files: CertificateFiles) -> String { files.certificate + ".root" }
+
+    private func pem(_ der: [UInt8]) -> String {
+        let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+    }
+
+    /// A client that trusts one root and no other.
+    private func status(port: Int, trusting root: String, to newest: TLSVersion? = nil) async throws -> String {
         var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(certificate))
+        tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(root))
         tls.certificateVerification = .noHostnameVerification
         tls.maximumTLSVersion = newest
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
@@ -47,10 +55,10 @@ import Testing
         try await withFolder { folder in
             let files = try files(folder)
             try await withServer(folder, files) { port in
-                #expect(try await status(port: port, trusting: files.certificate).hasPrefix("200"))
-                #expect(try await status(port: port, trusting: files.certificate, to: .tlsv12).hasPrefix("200"))
+                #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+                #expect(try await status(port: port, trusting: Self.root(of: files), to: .tlsv12).hasPrefix("200"))
                 await #expect(throws: (any Error).self) {
-                    try await status(port: port, trusting: files.certificate, to: .tlsv11)
+                    try await status(port: port, trusting: Self.root(of: files), to: .tlsv11)
                 }
                 let plain = try RawConnection(port: port)
                 plain.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -60,23 +68,37 @@ import Testing
         }
     }
 
-    @Test func `takes new files for new connections, and keeps the old ones where the new do not serve`() async throws {
-        try await withFolder { folder in
-            let files = try files(folder)
-            let (certificate, key) = (files.certificate, files.key)
-            let served = try ServerCertificate(files) { Date() }
-            let old = try String(contentsOfFile: certificate, encoding: .utf8)
-            let other = try self.files(folder, seed: "two")
-            func put(_ source: String, at target: String) throws {
-                try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
-            }
-            try put(other.certificate, at: certificate)
-            #expect(throws: ServiceError.self) { try served.reload() }
-            try put(other.key, at: key)
-            try served.reload()
-            let text = try String(contentsOfFile: certificate, encoding: .utf8)
-            #expect(text != old)
+    @Test func `takes new files on SIGHUP, and keeps the old ones where the new do not serve`() async throws {
+        let folder = try Folder()
+        let (files, other) = (try files(folder.path), try files(folder.path, seed: "two"))
+        func put(_ source: String, at target: String) throws {
+            try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
         }
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: free, model: free }]
+            entitlements: { everything: { products: [com.example.calculator.everything] } }
+            """, to: "policy.yaml")
+        let service = try RunningCommand([
+            "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
+            "--tls-certificate", files.certificate, "--tls-key", files.key, "--log-format", "json",
+        ])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+
+        try put(other.certificate, at: files.certificate)
+        service.signal(SIGHUP)
+        #expect(try await service.says("the certificate was not replaced"))
+        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+
+        try put(other.key, at: files.key)
+        service.signal(SIGHUP)
+        #expect(try await service.says("the certificate was read again"))
+        #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
+        await #expect(throws: (any Error).self) { try await status(port: port, trusting: Self.root(of: files)) }
+        service.signal(SIGTERM)
+        #expect(await service.ended() == 0)
     }
 
     @Test func `that cannot serve is refused with the file that is at fault`() throws {
