@@ -203,7 +203,12 @@ let package = Package(
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
         .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
         .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
-        .testTarget(name: "EndToEndTests", dependencies: ["CommandRunner", "TenureCLI"]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "CommandRunner", "TenureCLI", "TenureAppStore", "TenureMint",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

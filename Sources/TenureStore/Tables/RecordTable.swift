@@ -7,6 +7,8 @@ import GRDB
 package struct RecordTable: Sendable, Hashable {
     package struct Column: Sendable, Hashable {
         package let name: String
+        /// As SQLite calls it: INTEGER, TEXT, BLOB or REAL.
+        package let type: String
         /// The table whose key it holds; nil where it refers to nothing.
         package let references: String?
     }
@@ -53,7 +55,7 @@ package struct RecordTable: Sendable, Hashable {
         }
         let columns = try db.columns(in: name)
         self.name = name
-        self.columns = columns.map { Column(name: $0.name, references: parents[$0.name]) }
+        self.columns = columns.map { Column(name: $0.name, type: $0.type, references: parents[$0.name]) }
         key = columns.indices.filter { columns[$0].primaryKeyIndex > 0 }
             .sorted { columns[$0].primaryKeyIndex < columns[$1].primaryKeyIndex }
         isNumbered = key.count == 1 && columns[key[0]].type == "INTEGER"
