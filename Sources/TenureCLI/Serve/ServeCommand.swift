@@ -71,6 +71,8 @@ struct ServeCommand: AsyncParsableCommand {
             configuration.isBehindProxy = behindProxy || file.behindProxy == true
             configuration.allowsTestAnchorsBeyondLoopback =
                 testAnchorsBeyondLoopback || file.testAnchorsBeyondLoopback == true
+            configuration.webhooks = file.webhooks
+            configuration.webhookTerms = file.webhookTerms
             let (host, policy) = (configuration.host, configuration.policy.app.bundleID)
             try await serve(configuration: configuration, logger: try logger(file.logLevel)) { port in
                 Terminal.standardOutput.write(

@@ -1,4 +1,5 @@
 import Foundation
+import TenureServer
 import Yams
 
 /// The configuration file of `tenure serve`: each option under its name. Paths are relative to the file.
@@ -13,12 +14,14 @@ struct ServiceFile {
     var behindProxy: Bool?
     var testAnchorsBeyondLoopback: Bool?
     var logLevel: String?
+    var webhooks: [Webhook] = []
+    var webhookTerms = WebhookTerms()
 
     init() {}
 
     private static let keys = [
         "policy", "database", "host", "port", "trust", "environments", "adminKeyFile", "behindProxy",
-        "testAnchorsBeyondLoopback", "logLevel",
+        "testAnchorsBeyondLoopback", "logLevel", "webhooks", "expiringDays", "webhookRetentionDays",
     ]
 
     /// Throws one line for each mistake.
@@ -64,6 +67,15 @@ struct ServiceFile {
         behindProxy = setting("behindProxy", "true or false") { $0.bool }
         testAnchorsBeyondLoopback = setting("testAnchorsBeyondLoopback", "true or false") { $0.bool }
         logLevel = setting("logLevel", "a level such as info") { $0.string }
+        if let days = setting("expiringDays", "a number of days", { $0.int }) { webhookTerms.expiringDays = days }
+        if let days = setting("webhookRetentionDays", "a number of days", { $0.int }) {
+            webhookTerms.retentionDays = days
+        }
+        if let node = mapping["webhooks"] {
+            let reading = WebhookReading(node, place: place, beside: beside)
+            webhooks = reading.webhooks
+            mistakes += reading.mistakes
+        }
         if !mistakes.isEmpty { throw CommandError(mistakes.joined(separator: "\n")) }
     }
 }
