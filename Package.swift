@@ -46,6 +46,8 @@ let package = Package(
         // Hummingbird's own vocabulary: headers and statuses, buffers and socket errors.
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        // Hummingbird's request and response parts, for the clock on every connection.
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
         // TLS at the service's own door, by certificate files.
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Calls to Apple's App Store Server API, and webhooks.
@@ -103,15 +105,24 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOPosix", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
-            ]
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: service),
+                .product(name: "Yams", package: "Yams", condition: service),
+            ],
+            // The interface's one description; `Docs/openapi.yaml` is a link to it.
+            resources: [.embedInCode("OpenAPI/openapi.yaml")]
         ),
         .target(
             name: "LocalAppStore",
@@ -155,8 +166,11 @@ let package = Package(
                 "TenureCore", "TenureStore", "StoreContract",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
+        // A PostgreSQL of the tests' own.
+        .target(name: "PostgresServer", path: "Tests/PostgresServer"),
         .testTarget(
-            name: "TenurePostgresTests", dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract"]),
+            name: "TenurePostgresTests",
+            dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [
@@ -174,22 +188,30 @@ let package = Package(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureMint",
+                "TenureMint", "CommandRunner",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOPosix", package: "swift-nio", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
+                .product(name: "X509", package: "swift-certificates", condition: service),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: service),
             ]
         ),
         // These run the built command.
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
         .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
         .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
-        .testTarget(name: "EndToEndTests", dependencies: ["CommandRunner", "TenureCLI"]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "CommandRunner", "TenureCLI", "TenureAppStore", "TenureMint",
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

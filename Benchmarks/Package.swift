@@ -8,6 +8,8 @@ let package = Package(
         .package(name: "tenure", path: "..", traits: ["Service"]),
         // The floors: what any verifier must spend on the same bytes.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // The floor of the record: bare INSERTs.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // For the server's log in `http-customer`.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         // Only to read the signer's key for them.
@@ -21,6 +23,7 @@ let package = Package(
                 .product(name: "TenureAppStore", package: "tenure"),
                 .product(name: "TenureMint", package: "tenure"),
                 .product(name: "TenureServer", package: "tenure"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

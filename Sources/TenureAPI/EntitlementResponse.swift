@@ -98,7 +98,7 @@ extension JSONWriter {
         beginObject()
         key(ReasonResponse.codeKey)
         let told = reason.told
-        value(told.code)
+        value(told.code.rawValue)
         for (name, fact) in told.facts {
             key(name)
             switch fact {

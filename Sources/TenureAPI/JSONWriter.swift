@@ -71,6 +71,14 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// The shortest digits that read back as the same number; null where JSON has none.
+    package mutating func value(_ number: Double) {
+        guard number.isFinite else { return null() }
+        separate()
+        bytes.append(contentsOf: number.description.utf8)
+        needsComma = true
+    }
+
     package mutating func null() { literal("null") }
 
     /// RFC 3339 in UTC, with milliseconds where there are any.

@@ -11,19 +11,23 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
     public let reason: String?
     /// Seconds after which the same request may succeed.
     public let retryAfter: Int?
+    /// What is left of a trial, where that is why.
+    public let trial: TrialResponse?
 
     public init(
-        _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], reason: String? = nil, retryAfter: Int? = nil
+        _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], reason: String? = nil, retryAfter: Int? = nil,
+        trial: TrialResponse? = nil
     ) {
         self.code = code
         self.detail = detail
         self.reason = reason
         self.problems = problems
         self.retryAfter = retryAfter
+        self.trial = trial
     }
 
     enum CodingKeys: String, CodingKey {
-        case title, status, code, detail, reason, problems
+        case title, status, code, detail, reason, problems, trial
     }
 
     public init(from decoder: any Decoder) throws {
@@ -34,6 +38,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
         reason = try fields.decodeIfPresent(String.self, forKey: .reason)
         problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
         retryAfter = nil
+        trial = try fields.decodeIfPresent(TrialResponse.self, forKey: .trial)
     }
 }
 
@@ -56,6 +61,10 @@ extension JSONWriter {
         if !problem.problems.isEmpty {
             key(Key.problems)
             array(problem.problems) { $0.value($1) }
+        }
+        if let trial = problem.trial {
+            key(Key.trial)
+            value(trial)
         }
         endObject()
     }

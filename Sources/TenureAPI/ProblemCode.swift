@@ -3,6 +3,8 @@ extension Problem {
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case malformedRequest
         case notAuthenticated
+        case notBound
+        case trialOver
         case forbidden
         case notFound
         case methodNotAllowed
@@ -13,6 +15,7 @@ extension Problem {
         case tooManyRequests
         case tooManyUnknownSigners
         case busy
+        case misconfigured
         case internalError
 
         public var status: Int { row.status }
@@ -22,6 +25,8 @@ extension Problem {
             switch self {
             case .malformedRequest: (400, "The request cannot be read")
             case .notAuthenticated: (401, "A valid access token or key is missing")
+            case .notBound: (403, "The proof is not bound to a device")
+            case .trialOver: (403, "The trial is over")
             case .forbidden: (403, "This key may not do this")
             case .notFound: (404, "There is nothing here")
             case .methodNotAllowed: (405, "This path does not take this method")
@@ -32,6 +37,7 @@ extension Problem {
             case .tooManyRequests: (429, "Too many requests")
             case .tooManyUnknownSigners: (503, "Too many unknown signers")
             case .busy: (503, "The service is busy")
+            case .misconfigured: (503, "The service is not set up for this")
             case .internalError: (500, "The service failed")
             }
         }

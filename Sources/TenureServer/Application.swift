@@ -1,10 +1,13 @@
 import Foundation
 import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
 public import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import TenureStore
+package import TenureStore
+import UnixSignals
 
 /// Wires the service from its configuration: the one place where parts meet.
 ///
@@ -13,10 +16,10 @@ import TenureStore
 /// Opens the record and makes keys where there are none; listens only when it runs.
 /// Throws a `ServiceError` with one clear line.
 func buildApplication(
-    configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
+    configuration: ServiceConfiguration, store: (any Store)? = nil, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) -> some ApplicationProtocol {
-    let service = try await TenureService(configuration)
+    let service = try await TenureService(configuration, store: store)
     return try service.application(logger: logger, onServerRunning: onServerRunning)
 }
 
@@ -27,10 +30,26 @@ public func serve(
     configuration: ServiceConfiguration, logger: Logger = Logger(label: "tenure"),
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
+    try await serve(configuration: configuration, store: nil, logger: logger, onServerRunning: onServerRunning)
+}
+
+/// On the given record, whatever database holds it; the service closes it when it ends. Nil: the SQLite file that the
+/// configuration names.
+package func serve(
+    configuration: ServiceConfiguration, store: (any Store)?, logger: Logger,
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) {
+    OpenFiles.raiseLimit()
     let application = try await buildApplication(
-        configuration: configuration, logger: logger, onServerRunning: onServerRunning)
+        configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
     do {
-        try await application.runService()
+        var group = ServiceGroupConfiguration(
+            services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        // What is not finished by then is cut off: a client that never reads must not keep the service from ending.
+        group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
+        try await ServiceGroup(configuration: group).run()
+    } catch is CancellationError {
+        logger.warning("some requests were not finished in time")
     } catch {
         throw ServiceError(listening: error, configuration)
     }
@@ -43,13 +62,36 @@ extension TenureService {
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes: Router<ServiceContext>
         if let router { routes = router } else { routes = try self.router() }
+        let (timeouts, metrics) = (configuration.timeouts, metrics)
+        let plain = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [
+                    ConnectionClock(timeouts) { metrics.closedSlowClient(at: $0) }
+                ],
+                idleTimeout: .seconds(Int64(timeouts.idle))))
+        // Services end in reverse order: the record after the server, which finishes its requests first.
+        var services: [any Service] = [RecordService(store: store)]
+        var server = plain
+        if let files = configuration.certificateFiles {
+            let certificate = try ServerCertificate(files, now: configuration.now)
+            services.append(CertificateReloading(certificate: certificate, logger: logger))
+            do {
+                server = try .tls(plain, tlsConfiguration: certificate.configuration)
+            } catch {
+                throw .failed("TLS cannot be set up: \(error)")
+            }
+        }
+        if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
+            services += [webhooks.announcements, webhooks.deliveries]
+        }
+        let connections = min(configuration.limits.connections, OpenFiles.available)
         return Application(
             responder: routes.buildResponder(),
-            server: .http1(configuration: .init(idleTimeout: .seconds(75))),
+            server: server,
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port), serverName: nil),
-            // Services end in reverse order: the record after the server, which finishes its requests first.
-            services: [RecordService(store: store)],
+                address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024,
+                availableConnectionsDelegate: .maximum(connections, logger: logger)),
+            services: services,
             onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(eventLoops),
             logger: logger)
@@ -67,7 +109,10 @@ private struct RecordService: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        try await store.close()
+        // A task of its own: where the time to finish is over, this one is cancelled, and the record closes all the same.
+        let store = store
+        let closing = Task { try await store.close() }
+        try await closing.value
     }
 }
 

@@ -13,46 +13,83 @@ struct TenureService: Sendable {
     let policies: PolicyBook
     let accessTokenKey: AccessTokenKey
     let certificateKey: CertificateKey
+    /// Nil where nobody listens.
+    let announcer: Announcer?
     let configuration: ServiceConfiguration
+    let metrics = ServiceMetrics()
 
-    init(_ configuration: ServiceConfiguration) async throws(ServiceError) {
-        if let mistake = configuration.mistake { throw mistake }
+    /// On the given record, or on the SQLite file that the configuration names.
+    init(_ configuration: ServiceConfiguration, store: (any Store)? = nil) async throws(ServiceError) {
+        if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
+        let record: any Store
+        if let store { record = store } else { record = try Self.openStore(configuration) }
+        self.store = record
+        try await configuration.registerWebhooks(policy: PolicyBook.digest(of: configuration.policy), in: record)
+        policies = try await PolicyBook(configuration.policy, in: record, at: configuration.now())
+        announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
+        certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
+        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
+    }
+
+    private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> any Store {
         do {
-            store = try SQLiteStore(path: configuration.databasePath)
+            return try SQLiteStore(path: configuration.databasePath)
         } catch {
             throw ServiceError(error)
         }
-        policies = try await PolicyBook(configuration.policy, in: store, at: configuration.now())
-        certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
-        accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: store.recordID)
     }
 
-    func router() throws(ServiceError) -> Router<ServiceContext> {
+    private func verifier() throws(ServiceError) -> AppStoreVerifier {
         let trust: TrustConfiguration
         do {
             trust = try TrustConfiguration(anchors: configuration.anchors)
         } catch {
             throw .noEnvironment
         }
-        let verifier = AppStoreVerifier(app: configuration.app, trust: trust)
-        let sync = SyncService(
-            verifier: verifier, store: store, policies: policies,
-            certificateKey: certificateKey, accessTokenKey: accessTokenKey, terms: configuration.terms,
-            bundleID: configuration.policy.app.bundleID)
-        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now)
+        return AppStoreVerifier(app: configuration.app, trust: trust)
+    }
+
+    func syncService() throws(ServiceError) -> SyncService {
+        SyncService(
+            verifier: try verifier(), store: store, policies: policies, certificateKey: certificateKey,
+            accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
+            announcer: announcer, deviceLimit: configuration.deviceLimit)
+    }
+
+    func router() throws(ServiceError) -> Router<ServiceContext> {
+        let sync = try syncService()
+        let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
+        let access = CustomerAccess(
+            accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
-            store: store, policies: policies, accessTokenKey: accessTokenKey,
-            verifiedRealms: AcceptedRealms(configuration.anchors), now: configuration.now)
+            store: store, policies: policies, access: access, now: configuration.now, metrics: metrics)
+        let notifications = NotificationRoute(
+            service: NotificationService(verifier: sync.verifier, store: store, policies: policies),
+            now: configuration.now)
+        let trials = TrialRoute(store: store, policies: policies, access: access, now: configuration.now)
+        let products = ProductsRoute(policies: policies)
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
+        let metricsRoute = MetricsRoute(
+            metrics: metrics, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
+            database: configuration.databaseFile)
+        let description = try OpenAPIDocument.json()
+
         let router = Router(context: ServiceContext.self)
+        router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
         router.add(middleware: ProblemMiddleware())
+        router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
+        router.get("v1/products", use: products.respond)
+        router.post("v1/trials/:entitlement/sessions", use: trials.respond)
+        router.post("v1/notifications/apple", use: notifications.respond)
         router.get("v1/keys") { _, _ in Response.json(keys) }
-        AdminDesk(self, verifier: verifier).addRoutes(to: router)
+        router.get("v1/openapi.json") { _, _ in Response.json(description) }
+        router.get("metrics", use: metricsRoute.respond)
+        AdminDesk(self, verifier: sync.verifier).addRoutes(to: router)
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)
         return router

@@ -39,6 +39,34 @@ package protocol Store: Sendable {
         _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date
     ) async throws(StoreError) -> [Customer]
 
+    /// Keeps a notification, once however often it comes, and adds what it proves to the record of the customer whom
+    /// the identities name, who is made where there is none; without identities it is kept for nobody.
+    ///
+    /// `change` is not asked for one that is known already.
+    func receive(
+        _ notification: StoredNotification, about identities: [Identity], at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> Amendment
+    ) async throws(StoreError) -> Reception
+
+    /// A notification byte by byte as it came; nil where it never came.
+    func notification(_ uuid: String, in realm: Realm) async throws(StoreError) -> StoredNotification?
+
+    /// Customers who have a purchase to which the app gave this UUID: several accounts may have the same.
+    func customers(withAppAccountToken token: String, in realm: Realm) async throws(StoreError) -> [Customer]
+
+    /// Begins a session of a trial where `admits` says so, and returns what was used before it and whether it was
+    /// counted. Acts on one customer happen one after the other, so that no two of them take the last one.
+    ///
+    /// `admits` is not asked where the session was counted before. Nil where there is no such customer, or one whose
+    /// proof may be somebody else's (`Identity.Kind.visit`).
+    func beginTrialSession(
+        _ session: String, of entitlement: String, for customer: Int64, at now: Date,
+        if admits: @escaping @Sendable (Customer, TrialUse) -> Bool
+    ) async throws(StoreError) -> (customer: Customer, use: TrialUse, isCounted: Bool)?
+
+    /// The devices on which a customer was seen, the latest first.
+    func devices(of customer: Int64) async throws(StoreError) -> [RecordedDevice]
+
     /// Adds an act of support, with its reason and the name of the key that did it; nil where there is no such
     /// customer.
     func record(
@@ -65,6 +93,41 @@ package protocol Store: Sendable {
     /// The promises of a customer as the ledger has them.
     func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise]
 
+    /// Says who is told what. Under other terms than before every customer is looked at once, by `announceAll`.
+    func announce(to endpoints: [Endpoint], under terms: String, at now: Date) async throws(StoreError)
+
+    /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many.
+    ///
+    /// A customer for whom `judge` has no answer is looked at again a minute later.
+    func announceDue(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Int
+
+    /// Goes on to look at all customers, where new terms ask for it; returns whether more may be left.
+    func announceAll(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Bool
+
+    /// Takes what is due for an endpoint: nobody else takes it before the lease (seconds) has ended.
+    ///
+    /// Of one customer one message at a time, in their order, unless one has failed often.
+    func claimDeliveries(
+        to endpoint: String, at now: Date, limit: Int, lease: TimeInterval
+    ) async throws(StoreError) -> [Delivery]
+
+    /// Logs what came of an attempt.
+    func settle(_ delivery: Delivery, as outcome: Delivery.Outcome, at now: Date) async throws(StoreError)
+
+    /// Queues messages anew, delivered or not, for the endpoints that want them now; returns how many deliveries.
+    func replay(_ selection: MessageSelection, at now: Date) async throws(StoreError) -> Int
+
+    /// Messages with what became of them, the latest first.
+    func messages(
+        _ selection: MessageSelection, limit: Int
+    ) async throws(StoreError) -> [(message: RecordedMessage, deliveries: [RecordedDelivery])]
+
+    /// Removes messages from before an instant that no endpoint waits for; returns how many.
+    func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int
     /// One act of a person on a customer, with its line in the audit trail; a refused one changes nothing else.
     ///
     /// `derive` makes the facts of customers who part again.

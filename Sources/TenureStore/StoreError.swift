@@ -4,19 +4,27 @@ package enum StoreError: Error, Sendable, Hashable {
     case newerDatabase(path: String)
     /// It cannot be opened or created.
     case unavailable(path: String, detail: String)
-    /// Another process holds it for too long.
+    /// The server of the database is not there, or not yet, or the connection to it broke.
+    case unreachable(database: String, detail: String)
+    /// The server is there, and this record cannot be kept on it as it is set up.
+    case unusable(database: String, detail: String)
+    /// Others hold it, or all connections to it, for too long.
     case busy
     /// The disk is full.
     case full
     /// What is stored is not what was written.
     case damaged(String)
     case failed(String)
+    /// A record should be moved to where one is already.
+    case notEmpty(table: String)
+    /// A record that was moved is not what it was; nothing of it was kept.
+    case movedOtherwise(table: String, rows: Int, expected: Int)
 
     /// Whether the same act may succeed a moment later.
     package var isRetryable: Bool {
         switch self {
-        case .busy, .full: true
-        case .newerDatabase, .unavailable, .damaged, .failed: false
+        case .busy, .full, .unreachable: true
+        case .newerDatabase, .unavailable, .unusable, .damaged, .failed, .notEmpty, .movedOtherwise: false
         }
     }
 }
@@ -28,10 +36,20 @@ extension StoreError: CustomStringConvertible {
             "the database `\(path)` was written by a newer release; start that one, or name another database"
         case .unavailable(let path, let detail):
             "the database `\(path)` cannot be opened (\(detail)); check that its folder exists and can be written"
-        case .busy: "the database is held by another process; try again"
+        case .unreachable(let database, let detail):
+            "the database `\(database)` cannot be reached (\(detail)); check that its server runs, or try again"
+        case .unusable(let database, let detail): "the database `\(database)` cannot be used: \(detail)"
+        case .busy: "the database is held by others; try again"
         case .full: "the disk is full; make room"
         case .damaged(let detail): "the record is damaged: \(detail)"
         case .failed(let detail): "the database failed: \(detail)"
+        case .notEmpty(let table):
+            "the target holds a record already: its table `\(table)` has rows; name an empty database"
+        case .movedOtherwise(let table, let rows, let expected):
+            """
+            the copy of `\(table)` is not the same (\(rows) rows of \(expected), or others), and nothing was moved; \
+            check the source by `tenure record check`
+            """
         }
     }
 }

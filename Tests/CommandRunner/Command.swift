@@ -26,11 +26,15 @@ package enum Command {
     }
 
     @discardableResult
-    package static func run(_ arguments: [String], input: Data? = nil) throws -> Result {
+    package static func run(
+        _ arguments: [String], input: Data? = nil, environment: [String: String] = [:],
+        removing names: [String] = []
+    ) throws -> Result {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["NO_COLOR": "1"]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.filter { !names.contains($0.key) }
+            .merging(environment) { $1 }.merging(["NO_COLOR": "1"]) { $1 }
         // Files instead of pipes: however much a command says, nobody waits for a reader.
         let scratch = try Folder()
         let output = scratch.url("out")
@@ -88,6 +92,28 @@ package final class RunningCommand {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
+    /// As the system knows it.
+    package var identifier: Int32 { process.processIdentifier }
+
+    /// Bytes of memory in use, by Linux's books; nil elsewhere.
+    package var residentMemory: Int? {
+        let status = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
+    }
+
+    /// Waits until it has ended. Its exit status.
+    package func ended() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [process] in
+                process.waitUntilExit()
+                continuation.resume(returning: process.terminationStatus)
+            }
+        }
+    }
+
+    package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
     package var output: String { text("out") }
     package var errors: String { text("err") }
 
@@ -95,10 +121,19 @@ package final class RunningCommand {
         (try? Data(contentsOf: folder.url(name))).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
+    /// Whether it says this on standard error, sooner or later.
+    package func says(_ text: String) async throws -> Bool {
+        for _ in 0..<600 where process.isRunning {
+            if errors.contains(text) { return true }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return errors.contains(text)
+    }
+
     /// The port that it says it serves on, once it does; nil if it never does.
     package func port() async throws -> Int? {
         for _ in 0..<600 where process.isRunning {
-            if let line = output.split(separator: "\n").first(where: { $0.contains("http://") }),
+            if let line = output.split(separator: "\n").first(where: { $0.contains("://") }),
                 let port = line.split(separator: ":").last.flatMap({ Int($0) })
             {
                 return port

@@ -64,43 +64,43 @@ import Testing
         var configuration = try Calculator.configuration("/tmp")
         for host in ["127.0.0.1", "::1", "localhost", "127.8.8.8"] {
             configuration.host = host
-            #expect(configuration.mistake == nil, "\(host)")
+            #expect(configuration.mistakes.isEmpty, "\(host)")
         }
         for host in ["0.0.0.0", "::", "192.168.1.1", "example.com", "127.0.0.1.example.com"] {
             configuration.host = host
-            #expect(configuration.mistake == .testAnchorsBeyondLoopback(host: host), "\(host)")
+            #expect(configuration.mistakes.first == .testAnchorsBeyondLoopback(host: host), "\(host)")
         }
         configuration.host = "0.0.0.0"
         configuration.allowsTestAnchorsBeyondLoopback = true
-        #expect(configuration.mistake == .noAdminKey(host: "0.0.0.0"))
+        #expect(configuration.mistakes.first == .noAdminKey(host: "0.0.0.0"))
         configuration.allowsTestAnchorsBeyondLoopback = false
         configuration.anchors = [.production: .apple]
-        #expect(configuration.mistake == .noAdminKey(host: "0.0.0.0"))
+        #expect(configuration.mistakes.first == .noAdminKey(host: "0.0.0.0"))
         configuration.adminKey = "secret"
-        #expect(configuration.mistake == .weakAdminKey(length: 32))
+        #expect(configuration.mistakes.first == .weakAdminKey(length: 32))
         configuration.adminKey = String(repeating: "k", count: 32)
-        #expect(configuration.mistake == .noTransportSecurity(host: "0.0.0.0"))
-        configuration.isBehindProxy = true
-        #expect(configuration.mistake == nil)
+        #expect(configuration.mistakes.first == .noTransportSecurity(host: "0.0.0.0"))
+        configuration.proxies = [try #require(AddressBlock("127.0.0.1"))]
+        #expect(configuration.mistakes.isEmpty)
     }
 
     @Test func `behind a proxy is beyond loopback, whatever address it listens on`() throws {
         var configuration = try Calculator.configuration("/tmp")
-        configuration.isBehindProxy = true
-        #expect(configuration.mistake == .testAnchorsBeyondLoopback(host: "127.0.0.1"))
+        configuration.proxies = [try #require(AddressBlock("127.0.0.1"))]
+        #expect(configuration.mistakes.first == .testAnchorsBeyondLoopback(host: "127.0.0.1"))
         configuration.allowsTestAnchorsBeyondLoopback = true
-        #expect(configuration.mistake == .noAdminKey(host: "127.0.0.1"))
+        #expect(configuration.mistakes.first == .noAdminKey(host: "127.0.0.1"))
         configuration.adminKey = String(repeating: "k", count: 32)
-        #expect(configuration.mistake == nil)
+        #expect(configuration.mistakes.isEmpty)
     }
 
     @Test func `in production needs the app's Apple ID`() throws {
         var configuration = try Calculator.configuration("/tmp", policy: Calculator.policy(appleID: nil))
-        #expect(configuration.mistake == .productionNeedsAppleID)
+        #expect(configuration.mistakes.first == .productionNeedsAppleID)
         configuration.anchors[.production] = nil
-        #expect(configuration.mistake == nil)
+        #expect(configuration.mistakes.isEmpty)
         configuration.anchors = [:]
-        #expect(configuration.mistake == .noEnvironment)
+        #expect(configuration.mistakes.first == .noEnvironment)
     }
 
     @Test func `says in one line what is wrong`() async throws {
@@ -110,7 +110,7 @@ import Testing
         #expect(error?.description.contains("\n") == false)
         var configuration = nowhere
         configuration.port = 70_000
-        #expect(configuration.mistake == .invalidPort(70_000))
+        #expect(configuration.mistakes.first == .invalidPort(70_000))
         let unreadable = #expect(throws: ServiceError.self) {
             try ServiceConfiguration.readPolicy(at: "/no/such/policy.yaml")
         }

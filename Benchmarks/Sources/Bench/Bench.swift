@@ -9,9 +9,9 @@ import TenureMint
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let only = arguments.first
-        if only == "--serve", let folder = arguments.last { return try await HTTPRatio.serve(in: folder) }
+        if only == "--serve" { return try await HTTPRatio.serve(Array(arguments.dropFirst())) }
         let ratios = ["jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "decide"]
-        let names = ratios + [HTTPRatio.name]
+        let names = ratios + [HTTPRatio.name, DurableSyncs.name, RecordGrowth.name]
         if let only, !names.contains(only) {
             FileHandle.standardError.write(
                 Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
@@ -20,6 +20,8 @@ import TenureMint
         let bench = try Fixtures()
         for name in ratios where only == nil || only == name { try bench.ratio(name).measure() }
         if only == nil || only == HTTPRatio.name { try HTTPRatio.measure() }
+        if only == nil || only == DurableSyncs.name { try await DurableSyncs.measure(bench) }
+        if only == nil || only == RecordGrowth.name { try RecordGrowth.measure() }
     }
 }
 

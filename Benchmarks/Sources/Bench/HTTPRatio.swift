@@ -10,7 +10,9 @@ enum HTTPRatio {
     static let population = 1_000_000
 
     /// In a process of its own: fills the record where it is not full yet, writes tokens, serves.
-    static func serve(in folder: String) async throws {
+    static func serve(_ arguments: [String]) async throws {
+        guard arguments.count == 2, let population = Int(arguments[1]) else { throw CocoaError(.featureUnsupported) }
+        let folder = arguments[0]
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.port = 0
@@ -29,15 +31,31 @@ enum HTTPRatio {
     }
 
     static func measure() throws {
-        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-http"
+        try withServer(of: population, named: "http") { customers, memory in
+            _ = try (load(customers, seconds: 2), load(memory, seconds: 2))
+            var ratios: [Double] = []
+            for _ in 0..<5 {
+                let (customer, floor) = try (load(customers, seconds: 3), load(memory, seconds: 3))
+                ratios.append(customer / floor)
+                print("\(name): \(Int(customer)) requests/s, floor \(Int(floor))")
+            }
+            print("ratio \(name) \(format(ratios.median)) >=0.6")
+        }
+    }
+
+    /// Runs a server with so many customers in a process of its own. `body` gets what asks for customers, each time for
+    /// another one, and what asks for the same bytes from memory with the same load.
+    static func withServer(
+        of population: Int, named folderName: String, _ body: ([String], [String]) throws -> Void
+    ) throws {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-\(folderName)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let server = Process()
         server.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        server.arguments = ["--serve", folder]
+        server.arguments = ["--serve", folder, String(population)]
         let output = Pipe()
         server.standardOutput = output
-        print(
-            "\(name): a record of \(population) customers in \(folder); filling it takes a few minutes the first time")
+        print("a record of \(population) customers in \(folder); filling it takes a while the first time")
         try server.run()
         defer {
             server.terminate()
@@ -46,21 +64,13 @@ enum HTTPRatio {
         guard let line = String(data: output.fileHandleForReading.availableData, encoding: .utf8),
             let port = Int(line.filter(\.isNumber))
         else { throw CocoaError(.fileReadCorruptFile) }
-        // The same load on both: each request with another customer's token.
-        let customers = ["-s", folder + "/customers.lua", "http://127.0.0.1:\(port)"]
-        let memory = ["-s", folder + "/memory.lua", "http://127.0.0.1:\(port)"]
-        _ = try (load(customers, seconds: 2), load(memory, seconds: 2))
-        var ratios: [Double] = []
-        for _ in 0..<5 {
-            let (customer, floor) = try (load(customers, seconds: 3), load(memory, seconds: 3))
-            ratios.append(customer / floor)
-            print("\(name): \(Int(customer)) requests/s, floor \(Int(floor))")
-        }
-        print("ratio \(name) \(format(ratios.median)) >=0.6")
+        try body(
+            ["-s", folder + "/customers.lua", "http://127.0.0.1:\(port)"],
+            ["-s", folder + "/memory.lua", "http://127.0.0.1:\(port)"])
     }
 
     /// Requests per second with 64 connections.
-    private static func load(_ arguments: [String], seconds: Int) throws -> Double {
+    static func load(_ arguments: [String], seconds: Int) throws -> Double {
         let wrk = Process()
         wrk.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         wrk.arguments = ["wrk", "-t1", "-c64", "-d\(seconds)s"] + arguments

@@ -14,7 +14,7 @@ struct KeyListCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var record: RecordOptions
+    @OptionGroup var record: RecordDatabaseOption
 
     @Flag(help: "Write JSON: `keys` with `name`, `scope`, `createdAt`, `revokedAt`.")
     var json = false

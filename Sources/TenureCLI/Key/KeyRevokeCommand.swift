@@ -17,7 +17,7 @@ struct KeyRevokeCommand: AsyncParsableCommand {
     @Argument(help: "The name of the key.")
     var name: String
 
-    @OptionGroup var record: RecordOptions
+    @OptionGroup var record: RecordDatabaseOption
 
     func run() async throws {
         try await reportingErrors {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Logging
-import TenureAppStore
 import TenureCore
 import TenureServer
 import TenureStore
@@ -10,113 +9,64 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the service: it verifies, records, decides and answers over HTTP.",
+        usage: "tenure serve --policy <file> [--database <file>] [--config <file>] [--check] [settings ...]",
         discussion: """
-            Every option can stand in a configuration file (YAML or JSON) under its name; an option given here wins. \
-            Docs/service.md has the table. SIGINT and SIGTERM end it after it has finished what it accepted.
+            Every setting can stand in a configuration file (YAML or JSON), in the environment and on the command \
+            line; the command line wins, then the environment. Docs/service.md has the table. SIGINT and SIGTERM end \
+            the service after it has finished what it accepted; SIGHUP reads the certificate again.
 
-            Exit codes: 0 stopped by a signal, 1 could not start or failed, 64 wrong usage.
+            Exit codes: 0 stopped by a signal, or nothing wrong with --check; 1 could not start, failed, or something \
+            wrong with --check; 64 wrong usage.
 
             Examples:
               tenure serve --policy policy.yaml --database var/tenure.sqlite
               tenure serve --config tenure.yaml --port 8081
+              tenure serve --config tenure.yaml --check
+
+            SETTINGS:
+            \(Setting.help())
             """
     )
 
-    @Option(help: ArgumentHelp("A configuration file.", valueName: "file"))
-    var config: String?
-
-    @Option(help: ArgumentHelp("The policy, in YAML or JSON.", valueName: "file"))
-    var policy: String?
-
-    @Option(
-        help: ArgumentHelp("The SQLite file of the record; made if need be. Default: tenure.sqlite", valueName: "file"))
-    var database: String?
-
-    @Option(help: "The address to listen on. Default: 127.0.0.1")
-    var host: String?
-
-    @Option(help: "The port to listen on; 0 for any free one. Default: 8080")
-    var port: Int?
-
-    @OptionGroup var trust: TrustOptions
-
-    @Option(help: ArgumentHelp("A file with the admin key, at least 32 random characters.", valueName: "file"))
-    var adminKeyFile: String?
-
-    @Option(
-        help:
-            "What happens where an acquisition that is linked to one user is linked to another: never, newest or share. Default: never"
-    )
-    var transfer: String?
-
-    @Flag(help: "A proxy in front speaks TLS with the clients.")
-    var behindProxy = false
-
-    @Flag(help: "Trust test anchors even beyond loopback: whoever signs with them owns everything.")
-    var testAnchorsBeyondLoopback = false
-
-    @Option(help: "trace, debug, info, notice, warning or error. Default: info")
-    var logLevel: String?
+    // The table of settings knows them; see `Setting.all`.
+    @Argument(parsing: .captureForPassthrough, help: .hidden)
+    var settings: [String] = []
 
     func run() async throws {
+        guard settings.allSatisfy({ $0 != "--help" && $0 != "-h" }) else { throw CleanExit.helpRequest(Self.self) }
+        let settings = try ServiceSettings(
+            arguments: settings, environment: ProcessInfo.processInfo.environment)
         try await reportingErrors {
-            let file = try config.map { try ServiceFile(path: $0) } ?? ServiceFile()
-            guard let policyPath = policy ?? file.policy else {
-                throw ValidationError("there is no policy; name one by `--policy`, or by `policy` in the configuration")
+            if settings.isCheck { return try check(settings) }
+            guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
+                throw CommandError(settings.mistakes.joined(separator: "\n"))
             }
-            var configuration = ServiceConfiguration(
-                databasePath: database ?? file.database ?? "tenure.sqlite",
-                policy: try ServiceConfiguration.readPolicy(at: policyPath))
-            configuration.host = host ?? file.host ?? configuration.host
-            configuration.port = port ?? file.port ?? configuration.port
-            configuration.anchors = try trust.merged(with: file).configuration().anchors
-            if let adminKeyFile = adminKeyFile ?? file.adminKeyFile {
-                let bytes = try InputFile(path: adminKeyFile).bytes(limit: 1 << 16)
-                configuration.adminKey = String(decoding: bytes, as: UTF8.self)
-                    .trimmingCharacters(in: .whitespacesAndNewlines)
-            }
-            if let name = transfer ?? file.transfer {
-                guard let transfer = Transfer(rawValue: name) else {
-                    throw ValidationError("`\(name)` is no way to transfer; write never, newest or share")
-                }
-                configuration.transfer = transfer
-            }
-            configuration.isBehindProxy = behindProxy || file.behindProxy == true
-            configuration.allowsTestAnchorsBeyondLoopback =
-                testAnchorsBeyondLoopback || file.testAnchorsBeyondLoopback == true
-            let (host, policy) = (configuration.host, configuration.policy.app.bundleID)
-            try await serve(configuration: configuration, logger: try logger(file.logLevel)) { port in
-                Terminal.standardOutput.write(
-                    "serving \(policy) on http://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+            let logger = settings.logger
+            for unknown in settings.unknownVariables { logger.warning("\(unknown)") }
+            let address = ServiceAddress(configuration)
+            try await serve(configuration: configuration, logger: logger) { port in
+                Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
             }
         }
     }
 
-    private func logger(_ fileLevel: String?) throws -> Logger {
-        var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
-        let name = logLevel ?? fileLevel ?? "info"
-        guard let level = Logger.Level(rawValue: name) else {
-            throw ValidationError("`\(name)` is no log level; write trace, debug, info, notice, warning or error")
+    /// Listens to nothing and makes nothing.
+    private func check(_ settings: ServiceSettings) throws {
+        let mistakes = settings.mistakes + settings.unknownVariables
+        guard mistakes.isEmpty, let configuration = settings.configuration else {
+            for mistake in mistakes { Terminal.standardError.write("error: \(mistake)") }
+            throw ExitCode.error
         }
-        logger.logLevel = level
-        return logger
+        for line in ServiceSummary(configuration).lines { Terminal.standardOutput.write(line) }
     }
 }
 
-extension TrustOptions {
-    /// What the command line leaves out, the file says.
-    func merged(with file: ServiceFile) throws -> TrustOptions {
-        var merged = self
-        if merged.trust.isEmpty { merged.trust = file.trust ?? [] }
-        if merged.environment.isEmpty {
-            merged.environment = try (file.environments ?? []).map { name in
-                guard let environment = EnvironmentName(argument: name) else {
-                    throw CommandError("`\(name)` is no environment; write production, sandbox or xcode")
-                }
-                return environment
-            }
+extension ServiceSettings {
+    fileprivate var logger: Logger {
+        var logger = Logger(label: "tenure") { [logsJSON] label -> any LogHandler in
+            if logsJSON { JSONLogHandler.standardError() } else { StreamLogHandler.standardError(label: label) }
         }
-        try merged.validate()
-        return merged
+        logger.logLevel = logLevel
+        return logger
     }
 }

@@ -1,71 +1,73 @@
 import Foundation
+import TenureServer
 import Yams
 
-/// The configuration file of `tenure serve`: each option under its name. Paths are relative to the file.
+/// The configuration file of `tenure serve`: each setting under its name. Paths are relative to the file.
 struct ServiceFile {
-    var policy: String?
-    var database: String?
-    var host: String?
-    var port: Int?
-    var trust: [String]?
-    var environments: [String]?
-    var adminKeyFile: String?
-    var transfer: String?
-    var behindProxy: Bool?
-    var testAnchorsBeyondLoopback: Bool?
-    var logLevel: String?
+    private let path: String
+    private let folder: String
 
-    init() {}
+    init(path: String) {
+        self.path = path
+        folder = (path as NSString).deletingLastPathComponent
+    }
 
-    private static let keys = [
-        "policy", "database", "host", "port", "trust", "environments", "adminKeyFile", "transfer", "behindProxy",
-        "testAnchorsBeyondLoopback", "logLevel",
-    ]
-
-    /// Throws one line for each mistake.
-    init(path: String) throws {
-        let text = String(decoding: try InputFile(path: path).bytes(limit: 1 << 20), as: UTF8.self)
+    /// Adds what the file says; what is wrong with it becomes mistakes, one line each with its place.
+    func read(into values: inout SettingValues) {
         let node: Node?
         do {
+            let text = String(decoding: try InputFile(path: path).bytes(limit: 1 << 20), as: UTF8.self)
             node = try Yams.compose(yaml: text)
+        } catch let error as CommandError {
+            values.note(error.description)
+            return
         } catch {
-            throw CommandError("`\(path)` is no YAML: \(error)")
+            values.note("`\(path)` is no YAML: \(error)")
+            return
         }
         guard let mapping = node?.mapping else {
-            throw CommandError("`\(path)` holds no settings; write one a line, such as `port: 8081`")
+            values.note("`\(path)` holds no settings; write one a line, such as `port: 8081`")
+            return
         }
-        var mistakes: [String] = []
-        func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
-        for (key, value) in mapping where !Self.keys.contains(key.string ?? "") {
-            mistakes.append(
-                "\(place(key)): there is no setting `\(key.string ?? "")`; the settings are \(Self.keys.joined(separator: ", "))"
-            )
-            _ = value
-        }
-        func setting<Value>(_ key: String, _ wanted: String, _ read: (Node) -> Value?) -> Value? {
-            guard let node = mapping[Node(key)] else { return nil }
-            if let value = read(node) { return value }
-            mistakes.append("\(place(node)): `\(key)` is \(wanted)")
-            return nil
-        }
-        let folder = (path as NSString).deletingLastPathComponent
-        func beside(_ file: String) -> String { file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file }
-        func texts(_ node: Node) -> [String]? {
-            guard let sequence = node.sequence else { return node.string.map { [$0] } }
-            let texts = sequence.compactMap(\.string)
-            return texts.count == sequence.count ? texts : nil
-        }
-        policy = setting("policy", "a path") { $0.string }.map(beside)
-        database = setting("database", "a path") { $0.string }.map(beside)
-        host = setting("host", "an address") { $0.string }
-        port = setting("port", "a number from 0 to 65535") { $0.int }
-        trust = setting("trust", "a path, or a list of paths", texts)?.map(beside)
-        environments = setting("environments", "a list of production, sandbox and xcode", texts)
-        adminKeyFile = setting("adminKeyFile", "a path") { $0.string }.map(beside)
-        transfer = setting("transfer", "never, newest or share") { $0.string }
-        behindProxy = setting("behindProxy", "true or false") { $0.bool }
-        testAnchorsBeyondLoopback = setting("testAnchorsBeyondLoopback", "true or false") { $0.bool }
-        logLevel = setting("logLevel", "a level such as info") { $0.string }
-        if !mistakes.isEmpty { throw CommandError(mistakes.joined(separator: "\n")) }
+        read(mapping, under: "", into: &values)
     }
+
+    private func read(_ mapping: Node.Mapping, under prefix: String, into values: inout SettingValues) {
+        for (key, node) in mapping {
+            let name = prefix + (key.string ?? "")
+            if let setting = Setting.configurable.first(where: { $0.name == name }) {
+                read(setting, from: node, into: &values)
+            } else if Setting.configurable.contains(where: { $0.name.hasPrefix(name + ".") }) {
+                if let inner = node.mapping {
+                    read(inner, under: name + ".", into: &values)
+                } else {
+                    let names = Setting.configurable.map(\.name).filter { $0.hasPrefix(name + ".") }
+                    values.note("\(place(node)): `\(name)` holds settings: \(names.joined(separator: ", "))")
+                }
+            } else {
+                let names = Setting.configurable.map(\.name).joined(separator: ", ")
+                values.note("\(place(key)): there is no setting `\(name)`; the settings are \(names)")
+            }
+        }
+    }
+
+    private func read(_ setting: Setting, from node: Node, into values: inout SettingValues) {
+        var words = node.scalar.map { [$0.string] }
+        if case .list = setting.kind, let sequence = node.sequence {
+            let texts = sequence.compactMap { $0.scalar?.string }
+            words = texts.count == sequence.count ? texts : nil
+        }
+        guard let words else {
+            values.note("\(place(node)): `\(setting.name)` has the wrong shape; see `tenure serve --help`")
+            return
+        }
+        // `port:` and nothing after it.
+        if node.null != nil, words == [""] {
+            values.note("\(place(node)): `\(setting.name)` has no value; leave it out, or write one")
+            return
+        }
+        values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
+    }
+
+    private func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
 }

@@ -29,13 +29,19 @@ struct Terminal {
 
     /// Whole, or not at all once the reader has gone.
     func write(bytes: [UInt8]) {
+        _ = writes(bytes)
+    }
+
+    /// Whether all of it could be written.
+    func writes(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return }
+            guard written > 0 else { return false }
             rest = rest.dropFirst(written)
         }
+        return true
     }
 
     /// Text from outside, for one line: control characters would write where they like.

@@ -19,6 +19,15 @@ public struct Decision: Sendable, Hashable {
     /// The rights that eras give in production: what the record keeps as promises.
     public let eraRights: [EraRight]
 
+    /// Whether what gives it ends without anybody's doing: a subscription, or a purchase for a length of time.
+    public var endsByItself: Bool {
+        guard until != nil else { return false }
+        switch findings.first {
+        case .product, .gracePeriod: return true
+        default: return false
+        }
+    }
+
     let findings: [Finding]
     let context: Reason.Context
 

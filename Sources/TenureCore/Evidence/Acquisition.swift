@@ -34,7 +34,9 @@ public struct Acquisition: Sendable, Hashable {
         originalPurchaseDate = bySigning.lazy.compactMap(\.originalPurchaseDate).first
         preorderDate = bySigning.lazy.compactMap(\.preorderDate).first
         version = originalAppVersion.flatMap { AppVersion($0) }
-        refund = Self.refund(in: proofs.filter(\.kind.canCarryRevocation))
+        // A kind that said so once can say so, whatever was known of it: then its later word counts too.
+        let revoking = Set(proofs.filter { $0.revocationDate != nil }.map(\.kind))
+        refund = Self.refund(in: proofs.filter { $0.kind.canCarryRevocation || revoking.contains($0.kind) })
         expirationDate =
             proofs.filter(\.kind.canCarryExpiration)
             .max {

@@ -10,6 +10,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
     var result = latest.values.sorted {
         ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
     }
+    markReplaced(in: &result)
     guard !renewals.isEmpty else { return result }
 
     var renewalOf: [String: Renewal] = [:]
@@ -30,11 +31,32 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
     return result
 }
 
+/// An upgrade is told by the new product's transaction, and the old one's may never come again to say `isUpgraded`: a
+/// subscription runs one period at a time, so that one in which another product's begins was replaced by it.
+///
+/// `purchases` in the order of their dates.
+private func markReplaced(in purchases: inout [Purchase]) {
+    guard purchases.count > 1 else { return }
+    for index in purchases.indices.dropLast() {
+        let old = purchases[index]
+        guard old.type == .autoRenewable, !old.isUpgraded, let start = old.purchaseDate, let end = old.expiresDate
+        else { continue }
+        let within = purchases[(index + 1)...].prefix { ($0.purchaseDate ?? .distantPast) < end }
+        purchases[index].isUpgraded = within.contains { new in
+            guard let beginning = new.purchaseDate, start < beginning else { return false }
+            return new.type == .autoRenewable && new.productID != old.productID
+                && new.originalTransactionID == old.originalTransactionID
+        }
+    }
+}
+
 extension Purchase {
     /// On equal times the word that grants less counts; then an order of content, so that the order of arrival never does.
+    ///
+    /// Not `isUpgraded`, which both words share once they are joined: with it, it would matter who was joined first.
     private func isLaterWord(than other: Purchase) -> Bool {
-        let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1, isUpgraded ? 1 : 0)
-        let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1, other.isUpgraded ? 1 : 0)
+        let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
+        let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
         if mine != others { return mine > others }
         let ends = (expiresDate ?? .distantFuture, other.expiresDate ?? .distantFuture)
         return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
@@ -48,7 +70,9 @@ extension Purchase {
     }
 
     private var canonicalText: String {
-        let dates = [purchaseDate, revocationDate].map { $0.map { "\($0.timeIntervalSince1970)" } ?? "" }
+        let dates = [purchaseDate, expiresDate, revocationDate, signedDate].map {
+            $0.map { "\($0.timeIntervalSince1970)" } ?? ""
+        }
         let texts = [originalTransactionID, productID, type.map { "\($0)" } ?? "", isFamilyShared ? "f" : ""]
         return (texts + dates).joined(separator: "\u{0}")
     }

@@ -237,8 +237,8 @@ struct CaseReader {
             entitlement: entitlement,
             outcome: outcome,
             until: date(fields["until"]),
-            reasons: texts(fields["reasons"]),
-            notReasons: texts(fields["notReasons"]),
+            reasons: codes(fields["reasons"]),
+            notReasons: codes(fields["notReasons"]),
             settlements: words(fields["settlements"]),
             sentence: texts(fields["sentence"]))
     }
@@ -249,6 +249,13 @@ struct CaseReader {
         return (part.elements(&reading, example: "[changeover]") ?? []).compactMap {
             $0.name(&reading, example: "changeover")
         }
+    }
+
+    /// Words that exist: a typing error among those that must not be would never be seen.
+    private mutating func codes(_ part: Part?) -> [String] {
+        guard let part else { return [] }
+        if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }
+        return (words(part) as [Reason.Code]).map(\.rawValue)
     }
 
     private mutating func words<Word: RawRepresentable & CaseIterable>(_ part: Part?) -> [Word]

@@ -33,7 +33,7 @@ package struct KeyGate: Sendable {
         of request: Request, _ context: ServiceContext, needing right: Right, on customer: String? = nil
     ) async throws -> KeyHolder {
         let now = now()
-        let address = context.address ?? "unknown"
+        let address = context.peer?.address?.description ?? "unknown"
         // Before anything is looked up: whoever guesses learns nothing for a while.
         if let seconds = tries.wait(for: address, now: now) {
             throw Problem(

@@ -68,10 +68,3 @@ struct Certificate {
 
     private func seconds(_ date: Date) -> Int64 { date.millisecondsSince1970 / 1000 }
 }
-
-extension Decision {
-    /// Whether what gives it is a subscription, or a purchase for a length of time.
-    fileprivate var endsByItself: Bool {
-        until != nil && ["product", "gracePeriod"].contains(reasons.first?.code)
-    }
-}

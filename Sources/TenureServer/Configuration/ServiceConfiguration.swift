@@ -5,7 +5,7 @@ package import TenureStore
 
 /// All that decides how the service runs. Nothing else does: no environment variable, no global.
 public struct ServiceConfiguration: Sendable {
-    /// Beyond loopback the service starts only with an admin key and behind a declared proxy.
+    /// Beyond loopback the service starts only with an admin key, and with TLS or behind a declared proxy.
     public var host = "127.0.0.1"
     /// 0: any free one.
     public var port = 8080
@@ -24,14 +24,35 @@ public struct ServiceConfiguration: Sendable {
 
     /// Opens the admin interface.
     public var adminKey: String?
-    /// That a proxy in front of it speaks TLS with the clients.
-    public var isBehindProxy = false
+    /// The service's own TLS; nil: it speaks plain HTTP.
+    public var certificateFiles: CertificateFiles?
+    /// The proxies in front of it, which speak TLS with the clients and whose `X-Forwarded-For` counts.
+    public var proxies: [AddressBlock] = []
+    /// Who may read `/metrics`.
+    public var metrics = MetricsAccess.guarded
+
+    /// Who is told what became true; empty: nobody, and nothing is kept for it.
+    public var webhooks: [Webhook] = []
+    public var webhookTerms = WebhookTerms()
+    /// How webhooks are sent; tests set it.
+    var webhookDelivery = WebhookDelivery()
 
     /// What happens where an acquisition that is linked to one of the app's users is linked to another.
     package var transfer = Transfer.never
 
     public var limits = Limits()
+    public var timeouts = Timeouts()
+    public var rateLimits = RateLimits()
     public var terms = Terms()
+    /// One acquisition on more devices than that is noted in the record, and nothing else happens.
+    public var deviceLimit = 20
+
+    public enum MetricsAccess: String, Sendable, Hashable {
+        /// Loopback, and whoever has the admin key.
+        case guarded
+        case open
+        case off
+    }
 
     /// What one request may hold.
     public struct Limits: Sendable, Hashable {
@@ -39,8 +60,47 @@ public struct ServiceConfiguration: Sendable {
         public var bodySize = 4 * 1024 * 1024
         public var transactions = 2000
         public var renewalInfos = 500
+        /// Connections at once; more wait until the system refuses them. Never more than the process may open.
+        public var connections = 16_384
 
         public init() {}
+    }
+
+    /// For how long a client may take, in seconds.
+    public struct Timeouts: Sendable, Hashable {
+        /// Until a new connection's first request has begun, TLS included.
+        public var head = 10
+        /// Until a request has arrived whole.
+        public var body = 60
+        /// In which a client must take a part of an answer.
+        public var response = 60
+        /// Until a connection without requests is closed.
+        public var idle = 75
+        /// To finish what was accepted, once told to stop.
+        public var shutdown = 30
+
+        public init() {}
+    }
+
+    /// How often one client may ask. Generous: one address may be a whole carrier's.
+    public struct RateLimits: Sendable, Hashable {
+        /// By address, an IPv6 address by its /64; nil: no limit.
+        public var perAddress: Rate? = Rate(perSecond: 5000, burst: 50_000)
+        /// By access token; nil: no limit.
+        public var perToken: Rate? = Rate(perSecond: 1000, burst: 10_000)
+
+        public init() {}
+    }
+
+    /// `burst` at once, and `perSecond` in the long run.
+    public struct Rate: Sendable, Hashable {
+        public var perSecond: Double
+        public var burst: Double
+
+        public init(perSecond: Double, burst: Double) {
+            self.perSecond = perSecond
+            self.burst = burst
+        }
     }
 
     /// For how long what the service signs is good, in seconds.
@@ -72,23 +132,36 @@ public struct ServiceConfiguration: Sendable {
         return folder.isEmpty ? "." : folder
     }
 
-    var isLoopback: Bool {
+    /// nil where the record is not a file.
+    var databaseFile: String? { databasePath.contains("://") ? nil : databasePath }
+
+    var isLoopback: Bool { Self.isLoopback(host) }
+
+    static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
-    /// What is wrong with it, as far as can be told without starting; nil where nothing is.
+    /// All that is wrong with it, as far as can be told without looking at any file; empty where nothing is.
     ///
     /// In the order in which the mistakes would matter.
-    public var mistake: ServiceError? {
-        guard !anchors.isEmpty else { return .noEnvironment }
-        guard (0...65_535).contains(port) else { return .invalidPort(port) }
-        if anchors[.production] != nil, app.appAppleID == nil { return .productionNeedsAppleID }
+    public var mistakes: [ServiceError] {
+        var mistakes: [ServiceError] = []
+        if anchors.isEmpty { mistakes.append(.noEnvironment) }
+        if !(0...65_535).contains(port) { mistakes.append(.invalidPort(port)) }
+        if anchors[.production] != nil, app.appAppleID == nil { mistakes.append(.productionNeedsAppleID) }
+        if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
-        guard !isLoopback || isBehindProxy else { return nil }
-        if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { return .testAnchorsBeyondLoopback(host: host) }
-        guard let adminKey, !adminKey.isEmpty else { return .noAdminKey(host: host) }
-        guard adminKey.utf8.count >= Self.shortestAdminKey else { return .weakAdminKey(length: Self.shortestAdminKey) }
-        return isBehindProxy ? nil : .noTransportSecurity(host: host)
+        guard !isLoopback || !proxies.isEmpty else { return mistakes }
+        if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { mistakes.append(.testAnchorsBeyondLoopback(host: host)) }
+        if let adminKey, !adminKey.isEmpty {
+            if adminKey.utf8.count < Self.shortestAdminKey {
+                mistakes.append(.weakAdminKey(length: Self.shortestAdminKey))
+            }
+        } else {
+            mistakes.append(.noAdminKey(host: host))
+        }
+        if proxies.isEmpty, certificateFiles == nil { mistakes.append(.noTransportSecurity(host: host)) }
+        return mistakes
     }
 
     /// Characters: 128 bits in hexadecimal.

@@ -16,12 +16,25 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// Each mistake with file, line and column.
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
+    /// A file of the service's own TLS.
+    case certificateFile(path: String, detail: String)
+    /// More than one, in the order in which they would matter.
+    case several([ServiceError])
+    case webhook(name: String, detail: String)
+    /// The settings for calls to the App Store.
+    case appStore(String)
     /// The record cannot be opened or was damaged.
     case record(String)
     case failed(String)
 
     init(_ error: StoreError) {
         self = .record(error.description)
+    }
+
+    /// All of them as one; nil where there is none.
+    init?(_ mistakes: [ServiceError]) {
+        guard let first = mistakes.first else { return nil }
+        self = mistakes.count == 1 ? first : .several(mistakes)
     }
 }
 
@@ -44,10 +57,17 @@ extension ServiceError: CustomStringConvertible {
             "`\(host)` is reached from beyond loopback; configure an admin key before listening there"
         case .weakAdminKey(let length): "the admin key is too short; use at least \(length) random characters"
         case .noTransportSecurity(let host):
-            "`\(host)` is not loopback and nothing encrypts; put a TLS proxy in front and declare it"
+            """
+            `\(host)` is not loopback and nothing encrypts; name a certificate and its key, or put a TLS proxy in front \
+            and declare its address
+            """
         case .unreadablePolicy(let path, let detail): "the policy `\(path)` cannot be read: \(detail)"
         case .brokenPolicy(let mistakes): mistakes.joined(separator: "\n")
         case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
+        case .certificateFile(let path, let detail): "`\(path)` does not serve for TLS: \(detail)"
+        case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
+        case .webhook(let name, let detail): "the webhook `\(name)` cannot be used: \(detail)"
+        case .appStore(let detail): "the App Store cannot be asked: \(detail)"
         case .record(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }

@@ -14,6 +14,10 @@ extension Response {
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
+    static func text(_ text: String, mediaType: String) -> Response {
+        json(Array(text.utf8), mediaType: mediaType)
+    }
+
     static func problem(_ problem: Problem) -> Response {
         var json = JSONWriter()
         json.value(problem)

@@ -1,10 +1,12 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
+import NIOHTTP1
 import TenureAPI
 import TenureStore
 
-/// Turns every error into a problem, names the request, and logs it. Logs hold no artifact, token or id from a client.
+/// Turns every error into a problem, and logs it. Logs hold no artifact, token or id from a client.
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -25,14 +27,9 @@ struct ProblemMiddleware: RouterMiddleware {
                     // Only what the service itself says; the words of other errors may repeat what came in.
                     "detail": "\(problem.code.status >= 500 ? Self.cause(of: error) : problem.detail)",
                 ])
-            var response = Response.problem(problem)
-            // So that who complains can name it.
-            if let name = Self.requestID { response.headers[name] = context.id }
-            return response
+            return Response.problem(problem)
         }
     }
-
-    private static let requestID = HTTPField.Name("X-Request-Id")
 
     private static func cause(of error: any Error) -> String {
         switch error {
@@ -49,6 +46,9 @@ extension Problem {
         case let problem as Problem: self = problem
         case let error as StoreError where error.isRetryable:
             self.init(.busy, "the record cannot be written just now; try again", retryAfter: 1)
+        // The connection ended first, or the service's time to finish was over; hardly anybody reads this.
+        case is HTTPParserError, is ChannelError, is IOError, is CancellationError:
+            self.init(.malformedRequest, "the request did not arrive whole")
         case let error as any HTTPResponseError:
             switch error.status {
             case .notFound: self.init(.notFound, "nothing is at this path")

@@ -5,9 +5,9 @@ import NIOCore
 import TenureAPI
 
 extension Request {
-    /// The body of a request that must be JSON.
+    /// A body that says it is JSON, of at most that many bytes.
     ///
-    /// Throws `unsupportedMediaType`, or `tooLarge` before more than `limit` bytes are held.
+    /// Throws a problem: another media type, too large.
     func json(upTo limit: Int) async throws -> Data {
         if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
             throw Problem(.unsupportedMediaType, "send `application/json`")

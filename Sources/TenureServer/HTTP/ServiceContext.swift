@@ -3,11 +3,13 @@ import Hummingbird
 /// What belongs to one request.
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// From which the request came, as far as the socket tells.
-    let address: String?
+    /// The other end of the connection: the client, or a proxy.
+    let socket: NetworkAddress?
+    /// Who asks; `AccessMiddleware` finds it out.
+    var peer: Peer?
 
     init(source: Source) {
         coreContext = .init(source: source)
-        address = source.channel.remoteAddress?.ipAddress
+        socket = NetworkAddress(source.channel.remoteAddress)
     }
 }

@@ -42,18 +42,7 @@ struct CertificateKey: Sendable {
 
     /// A compact JWS over a payload of JSON.
     func sign(_ payload: [UInt8], type: String) throws -> String {
-        var header = JSONWriter()
-        header.object { json in
-            json.key("alg")
-            json.value("ES256")
-            json.key("kid")
-            json.value(id)
-            json.key("typ")
-            json.value(type)
-        }
-        let signed = Base64URL.encode(header.bytes) + "." + Base64URL.encode(payload)
-        let signature = try key.signature(for: Array(signed.utf8))
-        return signed + "." + Base64URL.encode(signature.rawRepresentation)
+        try key.compactJWS(payload, type: type, keyID: id)
     }
 
     /// RFC 7517: for diagnosis. An app that asked here for the key to trust would trust whoever answers.

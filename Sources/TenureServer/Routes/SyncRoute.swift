@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import TenureAPI
 
@@ -8,14 +7,34 @@ struct SyncRoute: Sendable {
     let service: SyncService
     let limits: ServiceConfiguration.Limits
     let now: @Sendable () -> Date
+    let metrics: ServiceMetrics
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let body = try await request.json(upTo: limits.bodySize)
         let sync = try SyncRequest(reading: body, limits: limits)
-        let answer = try await service.sync(
-            sync, on: ClaimedDevice(of: sync), now: now(), logger: context.logger)
+        let device = try ClaimedDevice(of: sync)
+        let answer: CustomerAnswer
+        do {
+            answer = try await service.policies.upToDate {
+                try await service.sync(sync, on: device, now: now(), logger: context.logger)
+            }
+        } catch let problem as Problem {
+            metrics.synced(counted: 0, refused: problem.problems.map(\.code))
+            throw problem
+        }
+        metrics.synced(
+            counted: sync.artifactCount - answer.problems.count, refused: answer.problems.map(\.code))
+        metrics.decided(answer.decisions)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
         return .json(json.bytes)
+    }
+}
+
+extension SyncRequest {
+    /// How many artifacts were sent.
+    fileprivate var artifactCount: Int {
+        (appTransaction == nil ? 0 : 1) + (receipt == nil ? 0 : 1) + (transactions?.count ?? 0)
+            + (renewalInfos?.count ?? 0)
     }
 }

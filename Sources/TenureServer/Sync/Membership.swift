@@ -13,8 +13,8 @@ struct Membership {
     private(set) var renewals: [Renewal] = []
     /// By what the customer is found again.
     private(set) var identities: [Identity] = []
-    /// By what support may look for the customer; nothing that somebody sends is found by it.
-    private(set) var references: [Identity] = []
+    /// By what people find the customer; see `Identity.Kind.appAccountToken`.
+    private(set) var accountTokens: [Identity] = []
     /// All that did not count, also from before.
     private(set) var faults: [Fault]
     /// Whether all of the customer's purchases were seen: the list was said to be complete, and all of it counts.
@@ -111,8 +111,8 @@ struct Membership {
         purchases.append(purchase)
         if let id = arrival.payload.appTransactionID, !id.isEmpty { identities.append(Identity(.appTransactionID, id)) }
         identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
-        if let token = arrival.payload.appAccountToken {
-            references.append(Identity(.appAccountToken, token.lowercased()))
+        if let token = Identity(appAccountToken: arrival.payload.appAccountToken, of: purchase.originalTransactionID) {
+            accountTokens.append(token)
         }
     }
 
@@ -123,7 +123,7 @@ struct Membership {
         }
         var seen: Set<Identity> = []
         identities.removeAll { !seen.insert($0).inserted }
-        references.removeAll { !seen.insert($0).inserted }
+        accountTokens.removeAll { !seen.insert($0).inserted }
     }
 
     /// The record of what is shown here by somebody who does not prove that it is theirs: of these purchases, and of

@@ -14,6 +14,10 @@ struct SyncService: Sendable {
     let accessTokenKey: AccessTokenKey
     let terms: ServiceConfiguration.Terms
     let bundleID: String
+    /// Nil where nobody listens.
+    let announcer: Announcer?
+    /// More devices of one acquisition are worth a look.
+    let deviceLimit: Int
 
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
@@ -43,7 +47,7 @@ struct SyncService: Sendable {
                 deviceVerificationID: device, decisions: result.decisions, terms: terms, now: now)
             answer.certificate = try certificateKey.sign(certificate.claims, type: Certificate.type)
         }
-        logger.info(
+        logger.debug(
             "synced",
             metadata: [
                 "customer": "\(customer.publicID)", "environment": "\(realm.environment.rawValue)",
@@ -71,13 +75,21 @@ struct SyncService: Sendable {
         amendment.add(
             membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
             renewals: membership.renewals)
-        amendment.identify(by: membership.identities + membership.references)
+        amendment.identify(by: membership.identities + membership.accountTokens)
+        if alone.isBound, let device = submission.deviceVerificationID {
+            amendment.see(
+                DeviceSighting(
+                    device: device.hashed, getsCertificate: submission.appTransaction?.isOnDevice == true,
+                    limit: deviceLimit))
+        }
         if membership.isComplete, alone.isBound { amendment.completePurchases() }
         let environment = submission.realm?.environment ?? .production
         let evidence = amendment.facts.evidence(in: environment)
         do {
             let decisions = try policies.decide(amendment.facts, evidence, at: now)
             amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
+            amendment.announcement =
+                try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never
             return (
                 amendment,
                 .success(
@@ -105,6 +117,8 @@ struct SyncService: Sendable {
         let (visitor, outcome) = try await store.amend([identity], in: customer.realm, at: now) {
             known -> (Amendment, Result<Outcome, Problem>) in
             var amendment = Amendment(of: known)
+            // Nobody's record: nobody is told.
+            amendment.announcement = .never
             amendment.add(
                 membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
                 renewals: membership.renewals)

@@ -11,9 +11,9 @@ extension Ledger {
         let (amendment, outcome) = change(former)
         let customer: Customer
         if let former {
-            customer = try update(former, to: amendment.facts)
+            customer = try update(former, to: amendment.facts, amendment.announcement)
         } else {
-            customer = try create(amendment.facts, in: realm)
+            customer = try create(amendment.facts, in: realm, amendment.announcement)
         }
         for identity in unknown + amendment.identities.filter({ !identities.contains($0) }) {
             try insert(identity, of: customer)
@@ -22,6 +22,7 @@ extension Ledger {
         for promise in amendment.promises {
             try insert(promise, of: customer.named(as: try member(of: customer, having: promise.acquisition)))
         }
+        if let sighting = amendment.sighting { try insert(sighting, of: customer) }
         // Visitors bring nothing that the customer whom it names does not have.
         let isVisit = identities.contains { $0.kind == .visit }
         if !isVisit { try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer) }
@@ -29,6 +30,8 @@ extension Ledger {
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
             try append(.purchasesComplete, to: customer)
         }
+        // After the identities, so that a message names the users who belong to the customer now.
+        for message in amendment.announcement.messages { try tell(message, of: customer) }
         return (customer, outcome)
     }
 

@@ -68,21 +68,45 @@ extension Ledger {
         return identities
     }
 
-    func create(_ facts: CustomerFacts, in realm: Realm) throws(StoreError) -> Customer {
+    func create(
+        _ facts: CustomerFacts, in realm: Realm, _ announcement: Announcement = .later
+    ) throws(StoreError) -> Customer {
         let publicID = Customer.newPublicID()
+        let look = announcement.look(at: now)
+        // Of somebody new nothing was told yet, which is not the same as that nobody ever listened.
+        let announced =
+            announcement == .later
+            ? "CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END" : "CAST($5 AS TEXT)"
+        let told = announcement == .later ? Announced() : announcement.announced
         let row = try session.row(
-            "INSERT INTO customers (realm, public_id, created_at, facts) VALUES ($1, $2, $3, $4) RETURNING id",
-            [SQLValue(realm.code), .text(publicID), milliseconds, .blob(facts.encoded)])
+            """
+            INSERT INTO customers (realm, public_id, created_at, facts, announced, next_end)
+            VALUES ($1, $2, $3, $4, \(announced), \(look.sql(else: "NULL", parameter: 6))) RETURNING id
+            """,
+            [
+                SQLValue(realm.code), .text(publicID), milliseconds, .blob(facts.encoded),
+                SQLValue(told?.json), look.value,
+            ])
         guard let row else { throw .failed("a new customer got no number") }
         return Customer(
-            id: try row.integer(0), realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts)
+            id: try row.integer(0), realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
+            announced: announcement.announced)
     }
 
-    func update(_ customer: Customer, to facts: CustomerFacts) throws(StoreError) -> Customer {
-        guard facts != customer.facts else { return customer }
+    /// Where somebody else is to look at the facts, `announcement` says so, or nothing: `later`.
+    func update(
+        _ customer: Customer, to facts: CustomerFacts, _ announcement: Announcement = .later
+    ) throws(StoreError) -> Customer {
+        let isTold = announcement.announced == nil || announcement.announced == customer.announced
+        guard facts != customer.facts || !isTold else { return customer }
+        let look = announcement.look(at: now)
+        let announced = announcement.announced ?? customer.announced
         try session.execute(
-            "UPDATE customers SET facts = $1 WHERE id = $2", [.blob(facts.encoded), .integer(customer.id)])
-        return customer.with(facts)
+            """
+            UPDATE customers SET facts = $1, announced = $2, next_end = \(look.sql(else: "next_end", parameter: 3)) WHERE id = $4
+            """,
+            [.blob(facts.encoded), SQLValue(announced?.json), look.value, .integer(customer.id)])
+        return customer.with(facts, announced)
     }
 
     func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {
@@ -96,8 +120,8 @@ extension Ledger {
 }
 
 extension Customer {
-    /// In the order in which `init` reads them; the last names the customer whom this one turned out to be.
-    package static let columns = "id, realm, public_id, created_at, facts, merged_into"
+    /// In the order in which `init` reads them; the sixth names the customer whom this one turned out to be.
+    package static let columns = "id, realm, public_id, created_at, facts, merged_into, announced"
 
     package init(_ row: SQLRow) throws(StoreError) {
         let code = try row.integer(1)
@@ -106,14 +130,19 @@ extension Customer {
         }
         self.init(
             id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
-            facts: try CustomerFacts(decoding: try row.bytes(4)))
+            facts: try CustomerFacts(decoding: try row.bytes(4)),
+            announced: try row.textIfPresent(6).map { text throws(StoreError) in try Announced(json: text) })
     }
 
-    func with(_ facts: CustomerFacts) -> Customer {
-        Customer(id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, member: member)
+    func with(_ facts: CustomerFacts, _ announced: Announced?) -> Customer {
+        Customer(
+            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, announced: announced,
+            member: member)
     }
 
     func named(as member: Int64) -> Customer {
-        Customer(id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, member: member)
+        Customer(
+            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, announced: announced,
+            member: member)
     }
 }

@@ -5,17 +5,20 @@ extension Ledger {
     func ledger(of id: Int64) throws(StoreError) -> CustomerLedger? {
         guard let customer = try customer(id) else { return nil }
         var artifacts: [(artifact: Artifact, receivedAt: Date)] = []
+        var notifications: [(notification: StoredNotification, receivedAt: Date)] = []
         var promises: [RecordedPromise] = []
         var support: [RecordedSupportAct] = []
         var events: [RecordedEvent] = []
         for member in try group(of: customer.id) {
             artifacts += try recordedArtifacts(of: member)
+            notifications += try self.notifications(of: member)
             promises += try self.promises(of: member)
             support += try supportActs(of: member)
             events += try self.events(of: member)
         }
         return CustomerLedger(
-            customer: customer, artifacts: artifacts, promises: promises, support: support, events: events)
+            customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
+            support: support, events: events)
     }
 
     /// Replaces what is known by what the ledger proves; nil where there is no such customer.

@@ -60,12 +60,12 @@ extension Ledger {
             "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
             [.integer(rest), .integer(member.id), SQLValue(Identity.Kind.userID.rawValue)])
         let promises = try promised(by: member.id)
-        if let (rest, _) = try rederive(rest, by: derive) {
+        if let rest = try restore(rest, by: derive) {
             try append(
                 .transferred, to: rest, actor: actor,
                 detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
         }
-        guard let (alone, _) = try rederive(member.id, by: derive) else { throw .failed("a customer is not there") }
+        guard let alone = try restore(member.id, by: derive) else { throw .failed("a customer is not there") }
         return alone
     }
 

@@ -22,11 +22,14 @@ extension Ledger {
         actor: String?, reason: String? = nil
     ) throws(StoreError) -> Customer {
         try session.execute(
-            "UPDATE customers SET merged_into = $1 WHERE id = $2", [.integer(customer.id), .integer(other.id)])
+            "UPDATE customers SET merged_into = $1, next_end = NULL WHERE id = $2",
+            [.integer(customer.id), .integer(other.id)])
         var detail = ["customer": other.publicID, "because": cause.rawValue]
         detail["user"] = user
         detail["reason"] = reason
         try append(.merged, to: customer, actor: actor, detail: detail)
+        try tell(
+            Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), of: customer)
         var facts = customer.facts
         facts.add(other.facts)
         return try update(customer, to: facts)

@@ -7,6 +7,9 @@ package struct Amendment: Sendable {
     package private(set) var artifacts: [Artifact] = []
     package private(set) var identities: [Identity] = []
     package private(set) var promises: [RecordedPromise] = []
+    /// What the world is told of it.
+    package var announcement = Announcement.later
+    package private(set) var sighting: DeviceSighting?
 
     /// `customer` is nil for one who is not known yet.
     package init(of customer: Customer?) {
@@ -35,6 +38,11 @@ package struct Amendment: Sendable {
     /// That all of the customer's purchases were seen.
     package mutating func completePurchases() {
         facts.purchasesAreComplete = true
+    }
+
+    /// That what was added was proven to come from this device.
+    package mutating func see(_ device: DeviceSighting) {
+        sighting = device
     }
 
     package mutating func promise(_ more: [RecordedPromise]) {

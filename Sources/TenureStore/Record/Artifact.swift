@@ -27,7 +27,14 @@ package struct Artifact: Sendable, Hashable {
 
     /// Splits the header (of which 4.5 KB are certificates) from the rest, so that it is stored once.
     var parts: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
-        guard kind.isJWS, let dot = bytes.firstIndex(of: UInt8(ascii: ".")) else { return (nil, bytes[...]) }
-        return (bytes[..<dot], bytes[dot...])
+        kind.isJWS ? bytes.partsOfJWS : (nil, bytes[...])
+    }
+}
+
+extension [UInt8] {
+    /// The header of a compact JWS, and what follows it from the dot on.
+    var partsOfJWS: (header: ArraySlice<UInt8>?, rest: ArraySlice<UInt8>) {
+        guard let dot = firstIndex(of: UInt8(ascii: ".")) else { return (nil, self[...]) }
+        return (self[..<dot], self[dot...])
     }
 }

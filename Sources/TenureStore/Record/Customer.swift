@@ -10,11 +10,15 @@ package struct Customer: Sendable, Hashable {
     package let publicID: String
     package let createdAt: Date
     package let facts: CustomerFacts
+    /// What the world was last told of their rights: for acts. Nil where it was told nothing yet, and where a mere
+    /// look-up left it out.
+    package let announced: Announced?
     /// Of those who turned out to be one: the number of the one who was named, under which stands what they brought.
     package let member: Int64
 
     package init(
-        id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts, member: Int64? = nil
+        id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts, announced: Announced? = nil,
+        member: Int64? = nil
     ) {
         self.id = id
         self.member = member ?? id
@@ -22,16 +26,23 @@ package struct Customer: Sendable, Hashable {
         self.publicID = publicID
         self.createdAt = createdAt
         self.facts = facts
+        self.announced = announced
     }
 
     package var evidence: Evidence { facts.evidence(in: realm.environment) }
 
     /// A new public id: 120 random bits.
     package static func newPublicID() -> String {
-        var random = SystemRandomNumberGenerator()
         let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
         var text = Array("cus_".utf8)
-        for _ in 0..<24 { text.append(alphabet[Int(random.next() & 31)]) }
+        for _ in 0..<2 {
+            // Each draw asks the system, and holds twelve letters.
+            var random = UInt64.random(in: .min ... .max)
+            for _ in 0..<12 {
+                text.append(alphabet[Int(random & 31)])
+                random >>= 5
+            }
+        }
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -5,16 +5,20 @@ package struct CustomerLedger: Sendable {
     package let customer: Customer
     /// In the order in which they came, each with its time.
     package let artifacts: [(artifact: Artifact, receivedAt: Date)]
+    /// In the order in which they came, each with its time.
+    package let notifications: [(notification: StoredNotification, receivedAt: Date)]
     package let promises: [RecordedPromise]
     package let support: [RecordedSupportAct]
     package let events: [RecordedEvent]
 
     package init(
-        customer: Customer, artifacts: [(artifact: Artifact, receivedAt: Date)], promises: [RecordedPromise],
+        customer: Customer, artifacts: [(artifact: Artifact, receivedAt: Date)],
+        notifications: [(notification: StoredNotification, receivedAt: Date)] = [], promises: [RecordedPromise],
         support: [RecordedSupportAct], events: [RecordedEvent]
     ) {
         self.customer = customer
         self.artifacts = artifacts
+        self.notifications = notifications
         self.promises = promises
         self.support = support
         self.events = events

@@ -1,3 +1,5 @@
+import Foundation
+
 /// By what a customer is found again: something that the App Store signed, never what a client merely says.
 package struct Identity: Sendable, Hashable {
     /// In the order in which they decide: an app transaction's id is one account and one app, for good.
@@ -17,7 +19,8 @@ package struct Identity: Sendable, Hashable {
 
         /// A user of the app, as its own server names them. Nothing but that server's key links one.
         case userID = 8
-        /// What the app named a purchase by, signed along with it.
+        /// The UUID that the app gave to a purchase, then a blank and the purchase's original transaction: an app may
+        /// give one to several accounts.
         case appAccountToken = 9
         /// A transaction that is not its subscription's first.
         case transactionID = 10
@@ -31,5 +34,11 @@ package struct Identity: Sendable, Hashable {
     package init(_ kind: Kind, _ value: String) {
         self.kind = kind
         self.value = value
+    }
+
+    /// Nil where there is no token, or it is no UUID.
+    package init?(appAccountToken token: String?, of originalTransactionID: String) {
+        guard let token, let id = UUID(uuidString: token) else { return nil }
+        self.init(.appAccountToken, "\(id.uuidString.lowercased()) \(originalTransactionID)")
     }
 }

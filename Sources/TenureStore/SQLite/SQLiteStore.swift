@@ -81,6 +81,9 @@ package struct SQLiteStore: SQLStore {
         get throws { try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } }
     }
 
+    /// How many transactions the acts took together.
+    var groupsWritten: Int { group.groupsWritten }
+
     // MARK: Reading
 
     package func customer(_ id: Int64) async throws(StoreError) -> Customer? {

@@ -5,9 +5,17 @@ import GRDB
 ///
 /// Each act is a savepoint in it: one that throws leaves the others whole. None returns before the flush.
 final class WriteGroup: @unchecked Sendable {
-    // Sound: `waiting` is touched between `lock.lock()` and `lock.unlock()` only.
+    // Sound: both variables are touched between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()
     private var waiting: [Act] = []
+    private var written = 0
+
+    /// How many transactions were flushed.
+    var groupsWritten: Int {
+        lock.lock()
+        defer { lock.unlock() }
+        return written
+    }
 
     /// One act. `run` keeps its own result; `finish` says that it is flushed, or why it did not happen.
     struct Act: Sendable {
@@ -31,6 +39,7 @@ final class WriteGroup: @unchecked Sendable {
         defer { lock.unlock() }
         let group = Array(waiting.prefix(Self.largest))
         waiting.removeFirst(group.count)
+        if !group.isEmpty { written += 1 }
         return group
     }
 

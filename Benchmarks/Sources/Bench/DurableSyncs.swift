@@ -1,0 +1,91 @@
+import Foundation
+import GRDBSQLite
+import TenureMint
+@_spi(Benchmarks) import TenureServer
+
+/// `record-durable-syncs`: syncs per second of 64 clients, each acknowledged after its flush, without what verifying the
+/// artifacts costs by itself, against bare INSERTs of the same bytes, 64 to a transaction, on the same disk.
+enum DurableSyncs {
+    static let name = "record-durable-syncs"
+    private static let count = 4096
+    private static let clients = 64
+
+    static func measure(_ fixtures: Fixtures) async throws {
+        let folder = FileManager.default.currentDirectoryPath + "/.build/bench-syncs"
+        try? FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let device = UUID()
+        let minter = JWSMinter(
+            authority: fixtures.authority, app: MintedApp(deviceVerificationID: device), signedAt: fixtures.now)
+        let rounds = 5
+        let artifacts = try (0..<count * rounds).map { number in
+            try minter.mint(
+                .appTransaction, setting: ["appTransactionId": .string(String(704_000_000_000_000_000 + number))])
+        }
+        var configuration = ServiceConfiguration(
+            databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
+        configuration.anchors = [.production: try fixtures.authority.anchors]
+        let benchmark = try await RecordBenchmark(configuration: configuration)
+        let floor = try BareInserts(path: folder + "/floor.sqlite")
+        _ = try await benchmark.seconds(toVerify: Array(artifacts.prefix(200)), clients: clients)
+        var ratios: [Double] = []
+        for round in 0..<rounds {
+            let batch = Array(artifacts[round * count..<(round + 1) * count])
+            let bare = try floor.seconds(toInsert: batch, groupsOf: clients)
+            let verifying = try await benchmark.seconds(toVerify: batch, clients: clients)
+            let syncing = try await benchmark.seconds(toSync: batch, from: device, clients: clients)
+            ratios.append(bare / max(syncing - verifying, 1e-9))
+            print(
+                """
+                \(name): \(Int(Double(count) / syncing)) syncs/s, \(Int(Double(count) / (syncing - verifying))) without \
+                verification, \(Int(Double(count) / bare)) bare INSERTs/s
+                """)
+        }
+        try await benchmark.close()
+        print("ratio \(name) \(format(ratios.median)) >=0.5")
+    }
+}
+
+/// Rows of one column, flushed as the record is: SQLite, write-ahead log, full synchronisation.
+private final class BareInserts {
+    private var connection: OpaquePointer?
+    private var statement: OpaquePointer?
+
+    init(path: String) throws {
+        guard sqlite3_open(path, &connection) == SQLITE_OK else { throw CocoaError(.fileWriteUnknown) }
+        try run("PRAGMA journal_mode = WAL")
+        try run("PRAGMA synchronous = FULL")
+        try run("CREATE TABLE artifacts (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL)")
+        guard
+            sqlite3_prepare_v2(connection, "INSERT INTO artifacts (bytes) VALUES (?)", -1, &statement, nil) == SQLITE_OK
+        else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    deinit {
+        sqlite3_finalize(statement)
+        sqlite3_close(connection)
+    }
+
+    func seconds(toInsert artifacts: [[UInt8]], groupsOf size: Int) throws -> Double {
+        let clock = ContinuousClock()
+        let elapsed = try clock.measure {
+            for start in stride(from: 0, to: artifacts.count, by: size) {
+                try run("BEGIN IMMEDIATE")
+                for artifact in artifacts[start..<min(start + size, artifacts.count)] {
+                    let result = artifact.withUnsafeBytes { bytes in
+                        sqlite3_bind_blob(statement, 1, bytes.baseAddress, Int32(bytes.count), nil)
+                        return sqlite3_step(statement)
+                    }
+                    guard result == SQLITE_DONE else { throw CocoaError(.fileWriteUnknown) }
+                    sqlite3_reset(statement)
+                }
+                try run("COMMIT")
+            }
+        }
+        return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+    }
+
+    private func run(_ sql: String) throws {
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw CocoaError(.fileWriteUnknown) }
+    }
+}

@@ -1,0 +1,109 @@
+package import TenureCore
+
+/// The app's products and what they give, in answer to `GET /v1/products`: an app need not hold their ids.
+public struct ProductsResponse: Sendable, Hashable, Decodable {
+    public struct Product: Sendable, Hashable, Decodable {
+        public let id: String
+        public let gives: [Gift]
+    }
+
+    public struct Gift: Sendable, Hashable, Decodable {
+        public let entitlement: String
+        /// How long a non-renewing purchase runs, as in ISO 8601 (`P3M`).
+        public let length: String?
+
+        enum CodingKeys: String, CodingKey {
+            case entitlement
+            case length = "for"
+        }
+    }
+
+    public struct Entitlement: Sendable, Hashable, Decodable {
+        public let name: String
+        /// In the order of the policy.
+        public let products: [String]
+        public let trial: Trial?
+    }
+
+    /// One of both.
+    public struct Trial: Sendable, Hashable, Decodable {
+        public let sessions: Int?
+        public let days: Int?
+    }
+
+    public let products: [Product]
+    public let entitlements: [Entitlement]
+
+    package init(_ policy: Policy) {
+        var ids: [String] = []
+        var gifts: [String: [Gift]] = [:]
+        for entitlement in policy.entitlements {
+            for product in entitlement.products {
+                if gifts[product.id] == nil { ids.append(product.id) }
+                gifts[product.id, default: []].append(
+                    Gift(entitlement: entitlement.name, length: product.length?.iso8601))
+            }
+        }
+        products = ids.map { Product(id: $0, gives: gifts[$0] ?? []) }
+        entitlements = policy.entitlements.map { entitlement in
+            let trial: Trial? =
+                switch entitlement.trial {
+                case .sessions(let count): Trial(sessions: count, days: nil)
+                case .days(let count): Trial(sessions: nil, days: count)
+                case nil: nil
+                }
+            return Entitlement(name: entitlement.name, products: entitlement.products.map(\.id), trial: trial)
+        }
+    }
+}
+
+extension JSONWriter {
+    package mutating func value(_ answer: ProductsResponse) {
+        object { json in
+            json.key("products")
+            json.array(answer.products) { json, product in
+                json.object { json in
+                    json.key("id")
+                    json.value(product.id)
+                    json.key("gives")
+                    json.array(product.gives) { $0.value($1) }
+                }
+            }
+            json.key("entitlements")
+            json.array(answer.entitlements) { $0.value($1) }
+        }
+    }
+
+    private mutating func value(_ gift: ProductsResponse.Gift) {
+        object { json in
+            json.key(ProductsResponse.Gift.CodingKeys.entitlement)
+            json.value(gift.entitlement)
+            if let length = gift.length {
+                json.key(ProductsResponse.Gift.CodingKeys.length)
+                json.value(length)
+            }
+        }
+    }
+
+    private mutating func value(_ entitlement: ProductsResponse.Entitlement) {
+        object { json in
+            json.key("name")
+            json.value(entitlement.name)
+            json.key("products")
+            json.value(entitlement.products)
+            if let trial = entitlement.trial {
+                json.key("trial")
+                json.object { json in
+                    if let sessions = trial.sessions {
+                        json.key("sessions")
+                        json.value(sessions)
+                    }
+                    if let days = trial.days {
+                        json.key("days")
+                        json.value(days)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+public import Foundation
+
+/// What a customer may still use of a trial, in answer to `POST /v1/trials/{entitlement}/sessions`.
+public struct TrialResponse: Sendable, Hashable, Decodable {
+    public let entitlement: String
+    /// The customer has it: nothing is counted.
+    public let isOwner: Bool
+    /// How many sessions the trial has, and how many are left after this one; nil for a trial of days.
+    public let sessions: Int?
+    public let sessionsLeft: Int?
+    /// When this session, or the trial of days, is over; nil for an owner.
+    public let ends: Date?
+
+    public init(
+        entitlement: String, isOwner: Bool = false, sessions: Int? = nil, sessionsLeft: Int? = nil, ends: Date? = nil
+    ) {
+        self.entitlement = entitlement
+        self.isOwner = isOwner
+        self.sessions = sessions
+        self.sessionsLeft = sessionsLeft
+        self.ends = ends
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case entitlement, isOwner, sessions, sessionsLeft, ends
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        entitlement = try fields.decode(String.self, forKey: .entitlement)
+        isOwner = try fields.decode(Bool.self, forKey: .isOwner)
+        sessions = try fields.decodeIfPresent(Int.self, forKey: .sessions)
+        sessionsLeft = try fields.decodeIfPresent(Int.self, forKey: .sessionsLeft)
+        ends = try fields.instantIfPresent(.ends)
+    }
+}
+
+/// What an app sends to begin a session.
+public struct TrialRequest: Sendable, Hashable, Codable {
+    /// Made by the app, a new one for each session: the same one again counts once. At most 64 characters.
+    public var id: String
+
+    public init(id: String) {
+        self.id = id
+    }
+}
+
+extension JSONWriter {
+    package mutating func value(_ trial: TrialResponse) {
+        typealias Key = TrialResponse.CodingKeys
+        beginObject()
+        key(Key.entitlement)
+        value(trial.entitlement)
+        key(Key.isOwner)
+        value(trial.isOwner)
+        if let sessions = trial.sessions {
+            key(Key.sessions)
+            value(sessions)
+        }
+        if let left = trial.sessionsLeft {
+            key(Key.sessionsLeft)
+            value(left)
+        }
+        if let ends = trial.ends {
+            key(Key.ends)
+            value(ends)
+        }
+        endObject()
+    }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Foundation
+import Logging
+import TenureAppStore
+import TenureCore
+import TenureServer
+import TenureStore
+
+/// What `tenure serve` was told, by file, environment and command line, and all that is wrong with it.
+struct ServiceSettings {
+    /// nil where too little is known to make one.
+    let configuration: ServiceConfiguration?
+    let logLevel: Logger.Level
+    let logsJSON: Bool
+    let isCheck: Bool
+    /// One line each.
+    private(set) var mistakes: [String]
+    /// Variables that look like ours: a mistake to `--check`, a warning to a service that starts.
+    let unknownVariables: [String]
+
+    /// Throws `ValidationError` for wrong usage of the command line.
+    init(arguments: [String], environment: [String: String]) throws {
+        var given = SettingValues()
+        do {
+            try given.read(arguments: arguments)
+        } catch {
+            throw ValidationError(error.description)
+        }
+        var values = SettingValues()
+        if let file = given.text(.config) ?? environment[Setting.config.variable] {
+            ServiceFile(path: file).read(into: &values)
+        }
+        unknownVariables = values.read(environment: environment)
+        do {
+            try values.read(arguments: arguments)
+        } catch {
+            throw ValidationError(error.description)
+        }
+        isCheck = values.isOn(.check)
+        logLevel = values.text(.logLevel).flatMap { Logger.Level(rawValue: $0) } ?? .info
+        logsJSON =
+            values.text(.logFormat) == "json" || (values.text(.logFormat) == "auto" && isatty(STDERR_FILENO) != 1)
+        var mistakes = values.mistakes
+        configuration = Self.configuration(values, mistakes: &mistakes)
+        self.mistakes = mistakes + (configuration?.findings.map(\.description) ?? [])
+    }
+
+    private static func configuration(
+        _ values: SettingValues, mistakes: inout [String]
+    ) -> ServiceConfiguration? {
+        var policy: Policy?
+        if let path = values.text(.policy) {
+            do throws(ServiceError) {
+                policy = try ServiceConfiguration.readPolicy(at: path)
+            } catch {
+                mistakes.append(error.description)
+            }
+        } else {
+            mistakes.append("there is no policy; name one by `--policy`, or by `policy` in the configuration")
+        }
+        // Without a policy the rest is looked at all the same, so that one run tells everything.
+        guard let known = policy ?? (try? standIn) else { return nil }
+        var configuration = ServiceConfiguration(databasePath: values.text(.database) ?? "", policy: known)
+        configuration.set(from: values)
+        do {
+            configuration.anchors = try TrustOptions(values).configuration().anchors
+        } catch {
+            mistakes += describe(error).split(separator: "\n").map(String.init)
+        }
+        if let path = values.text(.adminKeyFile) {
+            do {
+                let bytes = try InputFile(path: path).bytes(limit: 1 << 16)
+                configuration.adminKey = String(decoding: bytes, as: UTF8.self)
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+            } catch {
+                mistakes.append(describe(error))
+                // That there is none would be said beside it.
+                configuration.adminKey = String(repeating: "?", count: 32)
+            }
+        }
+        for text in values.list(.behindProxy) ?? [] {
+            guard let block = AddressBlock(text) else {
+                mistakes.append(
+                    "`behindProxy` lists addresses such as 127.0.0.1 and networks such as 10.0.0.0/8, and `\(text)` is none"
+                )
+                continue
+            }
+            configuration.proxies.append(block)
+        }
+        switch (values.text(.certificate), values.text(.certificateKey)) {
+        case (let certificate?, let key?):
+            configuration.certificateFiles = CertificateFiles(certificate: certificate, key: key)
+        case (_?, nil): mistakes.append("`tls.certificate` needs its key; name it by `tls.key`")
+        case (nil, _?): mistakes.append("`tls.key` needs its certificate; name it by `tls.certificate`")
+        case (nil, nil): break
+        }
+        return configuration
+    }
+
+    private static var standIn: Policy {
+        get throws {
+            try Policy(
+                app: Policy.App(bundleID: "com.example.unknown", appleID: 1),
+                eras: [Era(name: "unknown", model: .free)], entitlements: [Entitlement(name: "unknown")])
+        }
+    }
+}
+
+extension ServiceConfiguration {
+    /// What needs no reading of files and cannot be wrong any more. A new setting ends here.
+    fileprivate mutating func set(from values: SettingValues) {
+        host = values.text(.host) ?? host
+        port = values.number(.port) ?? port
+        allowsTestAnchorsBeyondLoopback = values.isOn(.testAnchorsBeyondLoopback)
+        transfer = values.text(.transfer).flatMap { Transfer(rawValue: $0) } ?? transfer
+        metrics = values.text(.metrics).flatMap { MetricsAccess(rawValue: $0) } ?? metrics
+        limits.bodySize = values.number(.bodySize) ?? limits.bodySize
+        limits.connections = values.number(.connections) ?? limits.connections
+        timeouts.head = values.number(.headTimeout) ?? timeouts.head
+        timeouts.body = values.number(.bodyTimeout) ?? timeouts.body
+        timeouts.response = values.number(.responseTimeout) ?? timeouts.response
+        timeouts.idle = values.number(.idleTimeout) ?? timeouts.idle
+        timeouts.shutdown = values.number(.shutdownTimeout) ?? timeouts.shutdown
+        rateLimits.perAddress = Rate(values.number(.addressRate), burst: values.number(.addressBurst))
+        rateLimits.perToken = Rate(values.number(.tokenRate), burst: values.number(.tokenBurst))
+    }
+}
+
+extension ServiceConfiguration.Rate {
+    /// nil: no limit.
+    fileprivate init?(_ perSecond: Int?, burst: Int?) {
+        guard let perSecond, let burst, perSecond > 0 else { return nil }
+        self.init(perSecond: Double(perSecond), burst: Double(burst))
+    }
+}
+
+extension TrustOptions {
+    /// Throws what is wrong with it.
+    fileprivate init(_ values: SettingValues) throws {
+        self.init()
+        trust = values.list(.trust) ?? []
+        environment = (values.list(.environments) ?? []).compactMap { EnvironmentName(argument: $0) }
+        try validate()
+    }
+}

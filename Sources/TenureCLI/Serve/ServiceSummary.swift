@@ -1,0 +1,60 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureServer
+
+/// Where a service is reached.
+struct ServiceAddress {
+    private let scheme: String
+    private let host: String
+
+    init(_ configuration: ServiceConfiguration) {
+        scheme = configuration.certificateFiles == nil ? "http" : "https"
+        host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+    }
+
+    func url(_ port: Int) -> String { "\(scheme)://\(host):\(port)" }
+}
+
+/// What a service with this configuration would do, for `tenure serve --check`. Says no secret.
+struct ServiceSummary {
+    let lines: [String]
+
+    init(_ configuration: ServiceConfiguration) {
+        func rate(_ rate: ServiceConfiguration.Rate?) -> String {
+            rate.map { "\(Int($0.perSecond)) a second, \(Int($0.burst)) at once" } ?? "no limit"
+        }
+        func seconds(_ name: String, _ number: Int) -> String { "\(name) \(number) s" }
+        let isNew =
+            !configuration.databasePath.contains("://")
+            && !FileManager.default.fileExists(atPath: configuration.databasePath)
+        let database = configuration.databasePath.contains("://") ? "a database server" : configuration.databasePath
+        let timeouts = configuration.timeouts
+        let environments = AppStoreEnvironment.allCases.filter { configuration.anchors[$0] != nil }
+        lines = [
+            "would serve \(configuration.policy.app.bundleID) on "
+                + (configuration.port == 0
+                    ? "any free port of \(configuration.host)" : ServiceAddress(configuration).url(configuration.port)),
+            "  policy: \(configuration.policy.eras.count) eras, \(configuration.policy.entitlements.count) entitlements",
+            "  record: \(database)\(isNew ? " (would be made)" : "")",
+            "  environments: \(environments.map(\.rawValue).joined(separator: ", "))",
+            "  TLS: "
+                + (configuration.certificateFiles.map { "certificate \($0.certificate), key \($0.key)" }
+                    ?? (configuration.proxies.isEmpty ? "none, loopback only" : "by the proxy")),
+            "  proxies: "
+                + (configuration.proxies.isEmpty
+                    ? "none" : configuration.proxies.map(\.description).joined(separator: ", ")),
+            "  admin key: \(configuration.adminKey == nil ? "none" : "set")",
+            "  metrics: \(configuration.metrics.rawValue)",
+            "  requests from one address: \(rate(configuration.rateLimits.perAddress))",
+            "  requests with one token: \(rate(configuration.rateLimits.perToken))",
+            "  timeouts: "
+                + [
+                    seconds("head", timeouts.head), seconds("body", timeouts.body),
+                    seconds("response", timeouts.response), seconds("idle", timeouts.idle),
+                    seconds("shutdown", timeouts.shutdown),
+                ].joined(separator: ", "),
+            "  connections: at most \(configuration.limits.connections); bodies: at most \(configuration.limits.bodySize) bytes",
+        ]
+    }
+}

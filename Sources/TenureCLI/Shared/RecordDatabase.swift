@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import TenureStore
+
+/// The record that a command was given: a file of SQLite by its path, or a database of PostgreSQL by its URL.
+struct RecordDatabase: ExpressibleByArgument, Sendable, Hashable {
+    let text: String
+
+    init(argument: String) {
+        text = argument
+    }
+
+    static let help = ArgumentHelp(
+        "The record: a SQLite file, or a URL such as postgres://user@host/name. Default: tenure.sqlite",
+        valueName: "path or URL")
+
+    static let standard = RecordDatabase(argument: "tenure.sqlite")
+
+    var isPostgres: Bool { text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") }
+
+    /// As it may be shown: without the password that a URL may hold.
+    var name: String {
+        guard isPostgres, var parts = URLComponents(string: text) else { return text }
+        if parts.password != nil { parts.password = "…" }
+        return parts.string?.removingPercentEncoding ?? "the PostgreSQL database"
+    }
+
+    /// Opens it and brings it up to date. A file that is not there is made only where `making` says so.
+    func open(making: Bool) throws -> any SQLStore {
+        if isPostgres {
+            throw CommandError("this build does not speak PostgreSQL")
+        }
+        guard making || FileManager.default.fileExists(atPath: text) else {
+            throw CommandError("there is no record at `\(text)`; name the database of your service by --database")
+        }
+        return try SQLiteStore(path: text)
+    }
+}
+
+/// The option that all commands on the record share.
+struct RecordDatabaseOption: ParsableArguments {
+    @Option(help: RecordDatabase.help)
+    var database: RecordDatabase = .standard
+}

@@ -1,0 +1,40 @@
+/// Locks that a transaction takes before it reads anything: transactions with a key in common happen one after the
+/// other, in every process beside the database.
+///
+/// PostgreSQL knows a lock by a number: two keys with the same one wait for each other without need, and no more.
+struct AdvisoryKeys: Hashable {
+    /// In ascending order, so that two transactions never wait for each other.
+    let numbers: [Int64]
+    /// What all transactions with keys hold together, and one with too many keys alone.
+    let all: Int64
+
+    /// More would fill the server's table of locks; so many stand for all.
+    static let most = 64
+
+    init(_ keys: [String], schema: String) {
+        let numbers = Set(keys.map { Self.number("key", schema, $0) })
+        self.numbers = numbers.sorted()
+        all = Self.number("all", schema, "")
+    }
+
+    /// What comes after `BEGIN`.
+    var statements: String {
+        switch numbers.count {
+        case 0: ""
+        case ...Self.most:
+            "; SELECT pg_advisory_xact_lock_shared(\(all))"
+                + numbers.map { "; SELECT pg_advisory_xact_lock(\($0))" }.joined()
+        default: "; SELECT pg_advisory_xact_lock(\(all))"
+        }
+    }
+
+    /// FNV-1a with the last steps of MurmurHash, so that similar keys lie apart.
+    static func number(_ kind: String, _ schema: String, _ key: String) -> Int64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in "tenure \(kind)\u{0}\(schema)\u{0}\(key)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
+        for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] as [UInt64] {
+            hash = (hash ^ (hash >> 33)) &* factor
+        }
+        return Int64(bitPattern: hash ^ (hash >> 33))
+    }
+}

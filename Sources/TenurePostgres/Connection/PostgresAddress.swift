@@ -1,0 +1,133 @@
+import CLibPQ
+package import TenureStore
+
+/// Where a record is kept: a URL as libpq takes it (`postgres://…` with all of its options), and options of ours.
+///
+/// Ours are `schema` (default `tenure`), `connections` (at most, default 16) and `allow_fsync_off` (default false).
+package struct PostgresAddress: Sendable, Hashable {
+    package let schema: String
+    /// How many connections acts may use at once; looking up customers takes two more.
+    package let connections: Int
+    /// Whether a server may keep the record that does not flush what it acknowledges.
+    package let allowsFsyncOff: Bool
+    /// Server and database, without what is secret.
+    package let description: String
+    /// Seconds until an attempt to connect counts as failed.
+    let connectTimeout: Int
+    /// What libpq gets; it may hold a password.
+    let url: String
+
+    package static func isPostgres(_ url: String) -> Bool {
+        url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
+    }
+
+    /// Throws `StoreError.unusable`, with a message that repeats no password.
+    package init(_ url: String) throws(StoreError) {
+        let (address, query) = Self.parts(url)
+        let shown = Self.mayHoldSecret(url) ? "postgres://…" : address
+        guard Self.isPostgres(url) else {
+            throw .unusable(database: shown, detail: "it is no URL that begins with `postgres://`")
+        }
+        var own: [String: String] = [:]
+        var others: [Substring] = []
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if let name = parts.first.map(String.init), Self.ownNames.contains(name) {
+                own[name] = parts.count == 2 ? String(parts[1]) : ""
+            } else {
+                others.append(pair)
+            }
+        }
+        self.url = others.isEmpty ? address : address + "?" + others.joined(separator: "&")
+        let options = try Self.options(self.url, shown: shown)
+        description = Self.description(of: options)
+        connectTimeout = options["connect_timeout"].flatMap { Int($0) }.map { max(2, min($0, 60)) } ?? 5
+
+        schema = own["schema"] ?? "tenure"
+        guard Self.isSchema(schema) else {
+            throw .unusable(
+                database: description,
+                detail: "`schema=\(schema)` is no name: 1 to 63 letters, digits and `_`, and not `pg_…`")
+        }
+        connections = own["connections"].map { Int($0) ?? 0 } ?? 16
+        guard (1...500).contains(connections) else {
+            throw .unusable(
+                database: description, detail: "`connections=\(own["connections"] ?? "")` is no number from 1 to 500")
+        }
+        switch own["allow_fsync_off"] {
+        case nil, "false": allowsFsyncOff = false
+        case "true": allowsFsyncOff = true
+        case let other?:
+            throw .unusable(
+                database: description, detail: "`allow_fsync_off=\(other)` is neither `true` nor `false`")
+        }
+    }
+
+    private static let ownNames: Set<String> = ["schema", "connections", "allow_fsync_off"]
+
+    private static func isSchema(_ name: String) -> Bool {
+        (1...63).contains(name.utf8.count) && !name.hasPrefix("pg_")
+            && name.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    // MARK: What may be shown
+
+    /// The URL up to its query, and its query. A password may hold a question mark that should have been escaped.
+    private static func parts(_ url: String) -> (address: String, query: String) {
+        let afterUser = url.lastIndex(of: "@") ?? url.startIndex
+        // An `@` in the query itself is none that ends a user.
+        let first = url.firstIndex(of: "?")
+        guard let mark = url[afterUser...].firstIndex(of: "?") ?? first else { return (url, "") }
+        return (String(url[..<mark]), String(url[url.index(after: mark)...]))
+    }
+
+    /// Where a password begins and ends is unknown in a URL that cannot be read.
+    private static func mayHoldSecret(_ url: String) -> Bool {
+        url.contains("@") || url.lowercased().contains("password")
+    }
+
+    /// What libpq reads in the URL. Its own complaint may repeat the password, so that it is shown only where there
+    /// is none.
+    private static func options(_ url: String, shown: String) throws(StoreError) -> [String: String] {
+        var complaint: UnsafeMutablePointer<CChar>?
+        defer { PQfreemem(complaint) }
+        guard let options = PQconninfoParse(url, &complaint) else {
+            var detail = "the URL cannot be read; check its options, and that `@ : / ? #` in a password are escaped"
+            if !mayHoldSecret(url), let complaint {
+                detail = String(cString: complaint).trimmed
+            }
+            throw .unusable(database: shown, detail: detail)
+        }
+        defer { PQconninfoFree(options) }
+        var found: [String: String] = [:]
+        var option = options
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { found[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return found
+    }
+
+    private static func description(of options: [String: String]) -> String {
+        let host = options["host"] ?? options["hostaddr"] ?? "localhost"
+        let port = options["port"].map { ":" + $0 } ?? ""
+        return "postgres://\(host)\(port)/\(options["dbname"] ?? options["user"] ?? "")"
+    }
+}
+
+extension String {
+    /// Without the blanks and lines at its ends.
+    var trimmed: String {
+        var text = self[...]
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        return String(text)
+    }
+}

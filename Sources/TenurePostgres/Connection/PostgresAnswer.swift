@@ -1,0 +1,125 @@
+import CLibPQ
+import TenureStore
+
+/// The answer to one statement, in libpq's memory, which goes with it.
+///
+/// Never leaves the connection's queue: whoever makes one reads it and drops it there.
+final class PostgresAnswer {
+    private let result: OpaquePointer
+
+    init(_ result: OpaquePointer) {
+        self.result = result
+    }
+
+    deinit { PQclear(result) }
+
+    var status: ExecStatusType { PQresultStatus(result) }
+    var rowCount: Int { Int(PQntuples(result)) }
+    /// As in `COMMIT` or `INSERT 0 1`.
+    var command: String { String(cString: PQcmdStatus(result)) }
+    /// How many rows it changed.
+    var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
+
+    /// SQLSTATE, where the server said what is wrong, and its words.
+    var complaint: (state: String, message: String)? {
+        guard let state = PQresultErrorField(result, Self.sqlState) else { return nil }
+        let message = PQresultErrorField(result, Self.primaryMessage).map { String(cString: $0) }
+        return (String(cString: state), message ?? "")
+    }
+
+    // PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY, whose macros Swift does not see.
+    private static let sqlState = Int32(UInt8(ascii: "C"))
+    private static let primaryMessage = Int32(UInt8(ascii: "M"))
+
+    /// Of a statement that was described.
+    func parameterType(_ index: Int) -> Oid { PQparamtype(result, Int32(truncatingIfNeeded: index)) }
+
+    func rows() throws(PostgresFailure) -> [SQLRow] {
+        let columns = Int(PQnfields(result))
+        var rows: [SQLRow] = []
+        rows.reserveCapacity(rowCount)
+        for row in 0..<rowCount {
+            var values: [SQLValue] = []
+            values.reserveCapacity(columns)
+            for column in 0..<columns { values.append(try value(row, column)) }
+            rows.append(SQLRow(values))
+        }
+        return rows
+    }
+
+    /// The bytes of a column, valid as long as the answer is; nil for a null, and where there is no such column.
+    func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
+        let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+        guard (0..<PQntuples(result)).contains(row), (0..<PQnfields(result)).contains(column),
+            PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column)
+        else { return nil }
+        return UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column)))
+    }
+
+    /// A whole number of eight bytes; nil for a null and for everything else.
+    func integer(_ row: Int, _ column: Int) -> Int64? {
+        guard PQftype(result, Int32(truncatingIfNeeded: column)) == PostgresType.int8 else { return nil }
+        return bytes(row, column)?.bigEndian(Int64.self)
+    }
+
+    private func value(_ row: Int, _ column: Int) throws(PostgresFailure) -> SQLValue {
+        guard let bytes = bytes(row, column) else { return .null }
+        let type = PQftype(result, Int32(truncatingIfNeeded: column))
+        let value: SQLValue?
+        switch type {
+        case PostgresType.int8: value = bytes.bigEndian(Int64.self).map { .integer($0) }
+        case PostgresType.int4: value = bytes.bigEndian(Int32.self).map { .integer(Int64($0)) }
+        case PostgresType.int2: value = bytes.bigEndian(Int16.self).map { .integer(Int64($0)) }
+        case PostgresType.oid: value = bytes.bigEndian(UInt32.self).map { .integer(Int64($0)) }
+        case PostgresType.bool: value = bytes.bigEndian(UInt8.self).map { .integer($0 == 0 ? 0 : 1) }
+        case PostgresType.numeric: value = bytes.wholeNumeric.map { .integer($0) }
+        case PostgresType.float8: value = bytes.bigEndian(UInt64.self).map { .real(Double(bitPattern: $0)) }
+        case PostgresType.float4: value = bytes.bigEndian(UInt32.self).map { .real(Double(Float(bitPattern: $0))) }
+        case PostgresType.text, PostgresType.varchar, PostgresType.name:
+            value = .text(String(decoding: bytes, as: UTF8.self))
+        case PostgresType.bytea: value = .blob([UInt8](bytes))
+        case PostgresType.void: value = .null
+        default: throw PostgresFailure(.failed("an answer has a column of the type \(type), which is unknown here"))
+        }
+        guard let value else {
+            throw PostgresFailure(.damaged("column \(column + 1) of a row does not hold what its type says"))
+        }
+        return value
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// All of it as one number in the network's order; nil for another length.
+    fileprivate func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Number? {
+        guard count * 8 == Number.bitWidth else { return nil }
+        return Number(bigEndian: loadUnaligned(as: Number.self))
+    }
+
+    /// A `numeric` that is a whole number of 64 bits: count of digits, weight of the first, sign, scale, and digits to
+    /// the base of 10,000 (`numeric_send`).
+    fileprivate var wholeNumeric: Int64? {
+        guard count >= 8, count.isMultiple(of: 2) else { return nil }
+        let words = stride(from: 0, to: count, by: 2).map {
+            Int16(bigEndian: loadUnaligned(fromByteOffset: $0, as: Int16.self))
+        }
+        let (weight, digits) = (Int(words[1]), words[4...])
+        guard Int(words[0]) == digits.count, weight < 5, digits.count <= weight + 1 || digits.isEmpty else {
+            return nil
+        }
+        let isNegative: Bool
+        switch UInt16(bitPattern: words[2]) {
+        case 0: isNegative = false
+        case 0x4000: isNegative = true
+        default: return nil
+        }
+        var number: Int64 = 0
+        for position in 0..<(digits.isEmpty ? 0 : weight + 1) {
+            let digit = position < digits.count ? Int64(digits[digits.startIndex + position]) : 0
+            let (product, overflow) = number.multipliedReportingOverflow(by: 10_000)
+            let (next, carry) = product.addingReportingOverflow(isNegative ? -digit : digit)
+            guard (0..<10_000).contains(digit), !overflow, !carry else { return nil }
+            number = next
+        }
+        return number
+    }
+}

@@ -1,0 +1,109 @@
+import CLibPQ
+import TenureStore
+
+/// Parameters of a statement in PostgreSQL's binary format: lengths and bytes, in one piece of memory.
+struct PostgresParameters {
+    private var bytes: [UInt8] = []
+    private var offsets: [Int?] = []
+    private var lengths: [Int32] = []
+    /// Zero for a null, whose type the server finds by itself.
+    private(set) var types: [Oid] = []
+
+    init() {}
+
+    init(_ values: [SQLValue]) throws(PostgresFailure) {
+        for value in values { try append(value) }
+    }
+
+    mutating func append(_ value: SQLValue) throws(PostgresFailure) {
+        switch value {
+        case .null:
+            offsets.append(nil)
+            lengths.append(0)
+            types.append(0)
+        case .integer(let number): append(number)
+        case .real(let number): append(PostgresType.float8, 8) { $0.appendBigEndian(number.bitPattern) }
+        case .text(let text):
+            var text = text
+            guard !text.utf8.contains(0) else {
+                throw PostgresFailure(.failed("PostgreSQL stores no text with a NUL character in it"))
+            }
+            try text.withUTF8 { utf8 in
+                Result { () throws(PostgresFailure) in
+                    try append(PostgresType.text, UnsafeRawBufferPointer(utf8))
+                }
+            }.get()
+        case .blob(let blob):
+            try blob.withUnsafeBytes { blob in
+                Result { () throws(PostgresFailure) in try append(PostgresType.bytea, blob) }
+            }.get()
+        }
+    }
+
+    mutating func append(_ number: Int64) {
+        append(PostgresType.int8, 8) { $0.appendBigEndian(UInt64(bitPattern: number)) }
+    }
+
+    /// One array of integers of 8 bytes.
+    mutating func append(_ numbers: some Collection<Int64>) {
+        append(PostgresType.int8Array, 20 + 12 * numbers.count) { bytes in
+            // One dimension, no nulls, of int8, so many of them, counted from 1.
+            for word in [1, 0, PostgresType.int8, UInt32(truncatingIfNeeded: numbers.count), 1] {
+                bytes.appendBigEndian(word)
+            }
+            for number in numbers {
+                bytes.appendBigEndian(UInt32(8))
+                bytes.appendBigEndian(UInt64(bitPattern: number))
+            }
+        }
+    }
+
+    /// PostgreSQL's limit for one value.
+    private static let largestValue = 0x3fff_ffff
+
+    private mutating func append(_ type: Oid, _ value: UnsafeRawBufferPointer) throws(PostgresFailure) {
+        guard value.count < Self.largestValue - bytes.count else {
+            throw PostgresFailure(.failed("PostgreSQL stores no value of \(value.count) bytes; 1 GB is its limit"))
+        }
+        append(type, value.count) { $0.append(contentsOf: value) }
+    }
+
+    private mutating func append(_ type: Oid, _ length: Int, _ write: (inout [UInt8]) -> Void) {
+        offsets.append(bytes.count)
+        lengths.append(Int32(truncatingIfNeeded: length))
+        types.append(type)
+        write(&bytes)
+    }
+
+    /// What libpq takes: pointers, lengths and formats, valid inside `body`.
+    func withPointers<Value>(
+        _ body: (
+            _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
+            _ formats: UnsafePointer<Int32>?
+        ) -> Value
+    ) -> Value {
+        let formats = [Int32](repeating: 1, count: lengths.count)
+        // An empty array may have no address, and an empty text is no null: one byte stands behind all of them.
+        return (bytes + [0]).withUnsafeBytes { bytes in
+            let start = bytes.bindMemory(to: CChar.self).baseAddress
+            let pointers: [UnsafePointer<CChar>?] = offsets.map { offset in
+                offset.flatMap { offset in start.map { $0 + offset } }
+            }
+            return pointers.withUnsafeBufferPointer { pointers in
+                lengths.withUnsafeBufferPointer { lengths in
+                    formats.withUnsafeBufferPointer { formats in
+                        body(pointers.baseAddress, lengths.baseAddress, formats.baseAddress)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
+        for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import TenureStore
+
+/// A connection inside a transaction. It lives as long as the transaction, on the connection's queue.
+final class PostgresSession: SQLSession {
+    let dialect = SQLDialect.postgres
+    private let connection: PostgresConnection
+    /// The first failure. PostgreSQL ends the whole transaction with it, whatever the caller made of it.
+    private(set) var failure: PostgresFailure?
+
+    init(_ connection: PostgresConnection) {
+        self.connection = connection
+    }
+
+    func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
+        try noting { () throws(PostgresFailure) in try connection.rows(sql, arguments) }
+    }
+
+    @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int {
+        try noting { () throws(PostgresFailure) in try connection.execute(sql, arguments) }
+    }
+
+    private func noting<Value>(_ call: () throws(PostgresFailure) -> Value) throws(StoreError) -> Value {
+        if let failure { throw failure.error }
+        do {
+            return try call()
+        } catch {
+            failure = error
+            throw error.error
+        }
+    }
+}

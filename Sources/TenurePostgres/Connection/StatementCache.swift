@@ -1,0 +1,65 @@
+import CLibPQ
+
+/// Statements that were prepared on one connection, by their text and the types of their parameters.
+///
+/// Bounded: the server keeps a plan in memory for each.
+struct StatementCache {
+    struct Statement {
+        let name: String
+        fileprivate let types: [Oid]
+        fileprivate var lastUse: Int
+    }
+
+    private var statements: [String: [Statement]] = [:]
+    private var count = 0
+    private var uses = 0
+    private var names = 0
+    private let limit: Int
+
+    init(limit: Int = 256) {
+        self.limit = limit
+    }
+
+    /// The name of the statement; nil where it is not prepared yet. A null fits every type.
+    mutating func name(for sql: String, types: [Oid]) -> String? {
+        guard
+            let index = statements[sql]?.firstIndex(where: { statement in
+                statement.types.count == types.count
+                    && zip(statement.types, types).allSatisfy { $1 == 0 || $0 == $1 }
+            })
+        else { return nil }
+        uses += 1
+        statements[sql]?[index].lastUse = uses
+        return statements[sql]?[index].name
+    }
+
+    /// A name that was never used.
+    mutating func newName() -> String {
+        names += 1
+        return "tenure\(names)"
+    }
+
+    /// Keeps a statement. Returns the name of another that has to go.
+    mutating func insert(_ name: String, for sql: String, types: [Oid]) -> String? {
+        var evicted: String?
+        if count >= limit { evicted = removeOldest() }
+        uses += 1
+        count += 1
+        statements[sql, default: []].append(Statement(name: name, types: types, lastUse: uses))
+        return evicted
+    }
+
+    mutating func removeAll() {
+        statements = [:]
+        count = 0
+    }
+
+    private mutating func removeOldest() -> String? {
+        let all = statements.flatMap { sql, variants in variants.map { (sql, $0) } }
+        guard let (sql, oldest) = all.min(by: { $0.1.lastUse < $1.1.lastUse }) else { return nil }
+        statements[sql]?.removeAll { $0.name == oldest.name }
+        if statements[sql]?.isEmpty == true { statements[sql] = nil }
+        count -= 1
+        return oldest.name
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TenureStore
+
+extension PostgresConnection {
+    /// Makes the schema where there is none and brings it up to date, in one transaction: all of it, or nothing.
+    ///
+    /// Of several processes that start at once, one does it, and the others wait for it.
+    func migrate(_ migrations: [Migration] = Migration.all) throws(PostgresFailure) {
+        let timeout = answerTimeout
+        // A long table takes its time.
+        answerTimeout = .seconds(24 * 3600)
+        defer { answerTimeout = timeout }
+        let lock = AdvisoryKeys.number("migrations", address.schema, "")
+        try run("BEGIN; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(lock))")
+        do {
+            try makeSchema()
+            try apply(migrations)
+            try run("COMMIT")
+        } catch {
+            _ = try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func makeSchema() throws(PostgresFailure) {
+        // Not by `IF NOT EXISTS` alone, which asks for the right to make one even where it is there.
+        let isThere = try rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(address.schema)])
+        if isThere.isEmpty { try run("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
+        let table = try rows(
+            "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations'", [.text(address.schema)])
+        if table.isEmpty {
+            try run("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)")
+        }
+    }
+
+    private func apply(_ migrations: [Migration]) throws(PostgresFailure) {
+        let applied = Set(try rows("SELECT name FROM migrations").flatMap(\.values))
+        let known = Set(migrations.map { SQLValue.text($0.name) })
+        guard applied.isSubset(of: known) else {
+            throw PostgresFailure(.newerDatabase(path: "\(address.description)?schema=\(address.schema)"))
+        }
+        for migration in migrations where !applied.contains(.text(migration.name)) {
+            for statements in migration.statements(for: .postgres) { try run(statements) }
+            _ = try execute(
+                "INSERT INTO migrations (name, applied_at) VALUES ($1, $2)",
+                [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
+        }
+    }
+
+    /// Which record this is.
+    func recordID() throws(PostgresFailure) -> [UInt8] {
+        guard case .blob(let id)? = try rows("SELECT id FROM record").first?.values.first, id.count == 16 else {
+            throw PostgresFailure(.damaged("`\(address.description)` does not say which record it is"))
+        }
+        return id
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Logging
+import TenureAppStore
+import TenureCore
+
+/// Asks the App Store itself, as the owner of one app: with its key, below its rates, again where that can help.
+///
+/// A value that many tasks share. What it answers is verified like what anybody sends: the connection to the server
+/// proves nothing.
+struct AppStoreConnection: Sendable {
+    let hosts: AppStoreHosts
+    let verifier: AppStoreVerifier
+    let patience: Patience
+    let time: AppStoreTime
+    private let tokens: AppStoreTokens
+    private let limiter: RateLimiter
+    private let transport: AppStoreTransport
+    private let logger: Logger
+
+    init(
+        _ credentials: AppStoreCredentials, hosts: AppStoreHosts = AppStoreHosts(), verifier: AppStoreVerifier,
+        transport: AppStoreTransport, patience: Patience = Patience(), time: AppStoreTime = .system, logger: Logger
+    ) {
+        self.hosts = hosts
+        self.verifier = verifier
+        self.transport = transport
+        self.patience = patience
+        self.time = time
+        self.logger = logger
+        tokens = AppStoreTokens(credentials)
+        limiter = RateLimiter(time: time)
+    }
+
+    /// Reads the key. Throws `appStore` or `keyFile` with one clear line.
+    init(
+        _ settings: AppStoreSettings, verifier: AppStoreVerifier, transport: AppStoreTransport,
+        time: AppStoreTime = .system, logger: Logger
+    ) throws(ServiceError) {
+        guard let bundleID = verifier.app.bundleID else {
+            throw .appStore("the policy names no app; add `bundleID` to its `app`")
+        }
+        self.init(
+            try AppStoreCredentials(settings, bundleID: bundleID), hosts: settings.hosts, verifier: verifier,
+            transport: transport, time: time, logger: logger)
+    }
+
+    /// In which environments something can be asked: those that count here, production first.
+    var environments: [AppStoreEnvironment] {
+        [.production, .sandbox].filter(verifier.trust.environments.contains)
+    }
+
+    /// Asks until there is an answer, a failure that asking again does not help, or no patience left.
+    ///
+    /// `end`, by the uptime, shortens the patience.
+    func answer(
+        to call: AppStoreCall, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> AppStoreReply {
+        guard environments.contains(environment), let host = hosts.url(of: environment) else {
+            throw .notServed(environment)
+        }
+        let end = min(end, time.uptime() + patience.deadline)
+        var failures = 0
+        var hasRenewedToken = false
+        while true {
+            try await sleep(try await limiter.take(call.endpoint, in: environment, before: end))
+            let token = try await tokens.token(at: time.now())
+            do {
+                return try await exchange(call, at: host, in: environment, token)
+            } catch {
+                log(error, of: call, in: environment)
+                if case .notAuthorized = error, !hasRenewedToken {
+                    hasRenewedToken = true
+                    await tokens.discard(token)
+                    continue
+                }
+                if case .refused(let refusal) = error, refusal.isRateLimit, let instant = refusal.retryAt {
+                    await limiter.hold(
+                        call.endpoint, in: environment, for: max(0, instant.timeIntervalSince(time.now())))
+                }
+                failures += 1
+                guard error.isRetryable, failures < patience.attempts else { throw error }
+                let wait = max(
+                    patience.wait(after: failures, random: time.random()),
+                    error.retryAt?.timeIntervalSince(time.now()) ?? 0)
+                guard time.uptime() + wait <= end else { throw error }
+                try await sleep(wait)
+            }
+        }
+    }
+
+    /// Asks in the environment that is known, or where none is in each in turn, as long as the answer is that the id is
+    /// not known there. Throws the first such failure where it is known nowhere.
+    func locating<Result: Sendable>(
+        _ environment: AppStoreEnvironment?,
+        _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
+    ) async throws(AppStoreFailure) -> Result {
+        var unknown: AppStoreFailure?
+        for candidate in environment.map({ [$0] }) ?? environments {
+            do {
+                return try await ask(candidate)
+            } catch {
+                guard error.saysUnknownHere else { throw error }
+                unknown = unknown ?? error
+            }
+        }
+        throw unknown ?? .notServed(environment ?? .production)
+    }
+
+    private func exchange(
+        _ call: AppStoreCall, at host: String, in environment: AppStoreEnvironment, _ token: String
+    ) async throws(AppStoreFailure) -> AppStoreReply {
+        let answer = try await transport.send(
+            AppStoreTransport.Request(
+                method: call.endpoint.method, url: host + call.target, token: token, body: call.body))
+        switch answer.status {
+        case 200...299: return try AppStoreReply(answer.body)
+        case 401: throw .notAuthorized(environment)
+        default: throw .refused(AppStoreRefusal(answer, to: call.endpoint, in: environment, now: time.now()))
+        }
+    }
+
+    private func sleep(_ seconds: TimeInterval) async throws(AppStoreFailure) {
+        guard !Task.isCancelled else { throw .cancelled }
+        guard seconds > 0 else { return }
+        do {
+            try await time.sleep(seconds)
+        } catch {
+            throw .cancelled
+        }
+    }
+
+    /// Neither ids nor tokens.
+    private func log(_ failure: AppStoreFailure, of call: AppStoreCall, in environment: AppStoreEnvironment) {
+        logger.debug(
+            "the App Store did not answer",
+            metadata: [
+                "endpoint": "\(call.endpoint.rawValue)", "environment": "\(environment.rawValue)",
+                "detail": "\(failure)",
+            ])
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// What the App Store itself says of one customer of one app: verified, and in the form in which the record takes it.
+///
+/// The App Store answers for one account, and says so without a signature: that these belong together rests on its word
+/// where the artifacts name no account, and on what is signed where they do.
+struct BackfilledHistory: Sendable {
+    let environment: AppStoreEnvironment
+    private(set) var realm: Realm?
+    private(set) var artifacts: [Artifact] = []
+    private(set) var proofs: [AppProof] = []
+    private(set) var purchases: [Purchase] = []
+    private(set) var renewals: [Renewal] = []
+    /// By what the customer is found again; the first decides.
+    private(set) var identities: [Identity] = []
+    /// What did not count, and why.
+    private(set) var faults: [Fault] = []
+    /// Whether all of the customer's purchases are among these: every page of the history was seen, and all that was
+    /// answered counts.
+    private(set) var isComplete: Bool
+    /// Where the pages of the history ended; nil where there was none.
+    let ending: PageTrail.Ending?
+    /// With which only what changes from now on is answered.
+    let revision: String?
+
+    private var appTransactionID: String?
+    private var subscriptionIDs: Set<String> = []
+
+    init(
+        of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
+        _ appTransaction: Arrival<AppTransactionPayload>?, in environment: AppStoreEnvironment
+    ) {
+        self.environment = environment
+        ending = list?.ending
+        revision = list?.revision
+        isComplete = list?.isComplete == true
+        faults = (list?.faults ?? []) + (statuses?.faults ?? [])
+        let transactions = list?.transactions ?? []
+        appTransactionID = Self.account(id, appTransaction, transactions.map(\.arrival))
+        if let appTransaction { add(appTransaction) }
+        for (arrival, purchase) in transactions { add(arrival, purchase) }
+        for subscription in statuses?.subscriptions ?? [] {
+            if let (arrival, purchase) = subscription.transaction { add(arrival, purchase) }
+            if let (arrival, renewal) = subscription.renewal { add(arrival, renewal) }
+        }
+        if !faults.isEmpty || !holds(id) { isComplete = false }
+        var seen: Set<Identity> = []
+        identities.removeAll { !seen.insert($0).inserted }
+    }
+
+    /// What the ledger gets, and what it proves. That all purchases are known is only said where it is so.
+    func add(to amendment: inout Amendment) {
+        amendment.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
+        amendment.identify(by: identities)
+        if isComplete { amendment.completePurchases() }
+    }
+
+    /// Where something that belongs to it could not be had at all.
+    mutating func loseCompleteness() { isComplete = false }
+
+    mutating func lose(_ fault: Fault) {
+        faults.append(fault)
+        isComplete = false
+    }
+
+    /// A history without the very transaction that was asked for is not the whole one.
+    private func holds(_ id: AppStoreCustomerID) -> Bool {
+        guard case .transaction(let asked) = id else { return true }
+        return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }
+    }
+
+    /// Whose account it is: what was asked for, then what is signed.
+    private static func account(
+        _ id: AppStoreCustomerID, _ appTransaction: Arrival<AppTransactionPayload>?,
+        _ transactions: [Arrival<TransactionPayload>]
+    ) -> String? {
+        if case .appTransaction(let id) = id { return id }
+        let asked = transactions.first {
+            $0.payload.transactionID == id.text || $0.payload.originalTransactionID == id.text
+        }
+        return asked?.payload.appTransactionID ?? appTransaction?.payload.appTransactionID
+            ?? transactions.lazy.compactMap(\.payload.appTransactionID).first
+    }
+
+    private mutating func add(_ arrival: Arrival<AppTransactionPayload>) {
+        guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
+        artifacts.append(arrival.artifact)
+        proofs.append(arrival.verified.proof)
+        if let id = arrival.payload.appTransactionID { identities.append(Identity(.appTransactionID, id)) }
+    }
+
+    private mutating func add(_ arrival: Arrival<TransactionPayload>, _ purchase: Purchase) {
+        guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
+        artifacts.append(arrival.artifact)
+        purchases.append(purchase)
+        subscriptionIDs.insert(purchase.originalTransactionID)
+        if let id = arrival.payload.appTransactionID { identities.append(Identity(.appTransactionID, id)) }
+        identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
+    }
+
+    private mutating func add(_ arrival: Arrival<RenewalInfoPayload>, _ renewal: Renewal) {
+        guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
+        guard subscriptionIDs.contains(renewal.originalTransactionID) else {
+            faults.append(Fault(arrival.place, .noTransaction, "no transaction that counts is of its subscription"))
+            return
+        }
+        artifacts.append(arrival.artifact)
+        renewals.append(renewal)
+    }
+
+    /// Nothing signed says that it is another account's, or of another authority than the rest.
+    private mutating func belongs(_ id: String?, _ realm: Realm, at place: Place) -> Bool {
+        if let id, let appTransactionID, id != appTransactionID {
+            faults.append(Fault(place, .unrelated, "it belongs to another acquisition of the app"))
+            return false
+        }
+        guard self.realm == nil || self.realm == realm else {
+            faults.append(Fault(place, .unrelated, "it was signed under another authority than the rest"))
+            return false
+        }
+        self.realm = realm
+        return true
+    }
+}

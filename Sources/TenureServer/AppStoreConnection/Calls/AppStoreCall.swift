@@ -1,0 +1,99 @@
+import Foundation
+import TenureAPI
+import TenureStore
+
+/// One question to the App Store Server API, the same for both environments.
+struct AppStoreCall: Sendable, Hashable {
+    let endpoint: AppStoreEndpoint
+    /// With its query, percent-encoded.
+    let target: String
+    /// JSON.
+    let body: [UInt8]?
+
+    /// Version 2, which also lists finished consumables. Ascending, since only then a revision can be asked for later.
+    static func transactionHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
+        try Self(
+            .transactionHistory, "/inApps/v2/history/", id.text, query: [("sort", "ASCENDING"), ("revision", revision)])
+    }
+
+    static func transactionInfo(_ transactionID: String) throws(AppStoreFailure) -> Self {
+        try Self(.transactionInfo, "/inApps/v1/transactions/", transactionID)
+    }
+
+    static func subscriptionStatuses(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
+        try Self(.subscriptionStatuses, "/inApps/v1/subscriptions/", id.text)
+    }
+
+    static func appTransactionInfo(of id: AppStoreCustomerID) throws(AppStoreFailure) -> Self {
+        try Self(.appTransactionInfo, "/inApps/v1/transactions/appTransactions/", id.text)
+    }
+
+    static func refundHistory(of id: AppStoreCustomerID, after revision: String?) throws(AppStoreFailure) -> Self {
+        try Self(.refundHistory, "/inApps/v2/refund/lookup/", id.text, query: [("revision", revision)])
+    }
+
+    static func notificationHistory(
+        from start: Date, to end: Date, onlyFailures: Bool, after paginationToken: String?
+    ) throws(AppStoreFailure) -> Self {
+        var body = JSONWriter()
+        body.object { json in
+            json.key("startDate")
+            json.value(start.millisecondsSince1970)
+            json.key("endDate")
+            json.value(end.millisecondsSince1970)
+            if onlyFailures {
+                json.key("onlyFailures")
+                json.value(true)
+            }
+        }
+        return try Self(
+            .notificationHistory, "/inApps/v1/notifications/history", query: [("paginationToken", paginationToken)],
+            body: body.bytes)
+    }
+
+    static func requestTestNotification() throws(AppStoreFailure) -> Self {
+        try Self(.requestTestNotification, "/inApps/v1/notifications/test")
+    }
+
+    static func testNotificationStatus(_ token: String) throws(AppStoreFailure) -> Self {
+        try Self(.testNotificationStatus, "/inApps/v1/notifications/test/", token)
+    }
+
+    /// The id is the last part of the path. Throws `invalidID` for one that cannot stand there.
+    private init(
+        _ endpoint: AppStoreEndpoint, _ path: String, _ id: String? = nil, query: [(String, String?)] = [],
+        body: [UInt8]? = nil
+    ) throws(AppStoreFailure) {
+        var target = path
+        if let id {
+            guard !id.isEmpty, id.utf8.count <= Self.longestID, id != ".", id != ".." else { throw .invalidID }
+            target += Self.encoded(id)
+        }
+        let present = query.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+        if !present.isEmpty { target += "?" + present.joined(separator: "&") }
+        self.endpoint = endpoint
+        self.target = target
+        self.body = body
+    }
+
+    /// Bytes; real ones have up to 18, tokens of test notifications about 60.
+    private static let longestID = 256
+
+    /// RFC 3986, section 2.3: everything but letters, digits and four marks is encoded, so that nobody's id can name
+    /// another path.
+    private static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = Array("0123456789ABCDEF")
+                result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// The last transaction and the renewal info of each of a customer's subscriptions, as far as they could be verified.
+struct SubscriptionStatuses: Sendable {
+    struct Subscription: Sendable {
+        /// As the App Store answered, unsigned: for showing only.
+        let status: Open<SubscriptionStatus>?
+        /// Nil where it could not be verified.
+        fileprivate(set) var transaction: (arrival: Arrival<TransactionPayload>, purchase: Purchase)?
+        /// Nil where there is none, it could not be verified, or it belongs to another subscription than the
+        /// transaction beside it.
+        fileprivate(set) var renewal: (arrival: Arrival<RenewalInfoPayload>, renewal: Renewal)?
+    }
+
+    let environment: AppStoreEnvironment
+    fileprivate(set) var subscriptions: [Subscription] = []
+    /// What did not count, by its place among the subscriptions.
+    fileprivate(set) var faults: [Fault] = []
+}
+
+extension AppStoreConnection {
+    /// All of a customer's subscriptions, ended ones too.
+    func subscriptionStatuses(
+        of id: AppStoreCustomerID, in environment: AppStoreEnvironment, before end: TimeInterval = .infinity
+    ) async throws(AppStoreFailure) -> SubscriptionStatuses {
+        let reply = try await answer(to: .subscriptionStatuses(of: id), in: environment, before: end)
+        var statuses = SubscriptionStatuses(environment: environment)
+        for group in try reply.objects("data") {
+            for last in try group.objects("lastTransactions") {
+                try statuses.add(last, by: verifier, now: time.now())
+            }
+        }
+        return statuses
+    }
+}
+
+extension SubscriptionStatuses {
+    fileprivate mutating func add(
+        _ last: AppStoreReply, by verifier: AppStoreVerifier, now: Date
+    ) throws(AppStoreFailure) {
+        let (index, environment) = (subscriptions.count, environment)
+        var subscription = Subscription(status: try last.optionalInteger("status").map(Open.init))
+        let transaction = try last.text("signedTransactionInfo")
+        subscription.transaction = try counting(.transaction(index)) { () throws(Rejection) in
+            try verifier.answered(transaction: transaction, at: .transaction(index), in: environment, now: now)
+        }
+        if let renewalInfo = try last.optionalText("signedRenewalInfo") {
+            let place = Place.renewalInfo(index)
+            let renewal = try counting(place) { () throws(Rejection) in
+                try verifier.answered(renewalInfo: renewalInfo, at: place, in: environment, now: now)
+            }
+            let wanted = subscription.transaction?.purchase.originalTransactionID
+            if let renewal, renewal.renewal.originalTransactionID == wanted {
+                subscription.renewal = renewal
+            } else if renewal != nil {
+                faults.append(Fault(place, .noTransaction, "no verified transaction is of its subscription"))
+            }
+        }
+        subscriptions.append(subscription)
+    }
+
+    /// Nil, and a fault, where it does not count. Throws `untrusted` where the verifier can judge later only.
+    private mutating func counting<Answered>(
+        _ place: Place, _ verify: () throws(Rejection) -> Answered
+    ) throws(AppStoreFailure) -> Answered? {
+        do {
+            return try verify()
+        } catch {
+            if error.isRetryable { throw .untrusted(error) }
+            faults.append(Fault(place, error))
+            return nil
+        }
+    }
+}

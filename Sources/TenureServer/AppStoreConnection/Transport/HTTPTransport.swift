@@ -1,0 +1,103 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
+
+/// Calls over HTTP, with a limit on everything that a server could make endless.
+///
+/// `close` ends it, and has to be called; as a service it closes itself after those that were started later.
+struct HTTPTransport: Service {
+    struct Limits: Sendable, Hashable {
+        /// Seconds until the connection stands.
+        var connect: TimeInterval = 10
+        /// Seconds for one exchange as a whole, however busily bytes trickle.
+        var exchange: TimeInterval = 30
+        /// Bytes of an answer. A page of twenty notifications has half a megabyte.
+        var answerSize = 4 * 1024 * 1024
+        /// Connections to one host.
+        var connections = 8
+    }
+
+    private let client: HTTPClient
+    private let limits: Limits
+    private let time: AppStoreTime
+
+    init(limits: Limits = Limits(), time: AppStoreTime = .system) {
+        self.limits = limits
+        self.time = time
+        var configuration = HTTPClient.Configuration(
+            // The token is for the host that was configured, and for no other.
+            redirectConfiguration: .disallow,
+            timeout: .init(
+                connect: .milliseconds(Int64(limits.connect * 1000)), read: .milliseconds(Int64(limits.exchange * 1000))
+            )
+        )
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connections
+        // Retries are counted in one place, and this is not it.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        try await close()
+    }
+
+    /// Ends all exchanges. Nothing can be sent afterwards.
+    func close() async throws { try await client.shutdown() }
+
+    var transport: AppStoreTransport {
+        AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
+    }
+
+    private func send(_ request: AppStoreTransport.Request) async throws(AppStoreFailure) -> AppStoreTransport.Answer {
+        do {
+            return try await withThrowingTaskGroup(of: AppStoreTransport.Answer?.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { try await exchange(request) }
+                group.addTask {
+                    try await time.sleep(limits.exchange)
+                    return nil
+                }
+                guard let answer = try await group.next() ?? nil else {
+                    throw AppStoreFailure.timedOut(limits.exchange)
+                }
+                return answer
+            }
+        } catch let failure as AppStoreFailure {
+            throw failure
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func exchange(_ request: AppStoreTransport.Request) async throws -> AppStoreTransport.Answer {
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = HTTPMethod(rawValue: request.method)
+        outgoing.headers.add(name: "Authorization", value: "Bearer \(request.token)")
+        outgoing.headers.add(name: "Accept", value: "application/json")
+        outgoing.headers.add(name: "User-Agent", value: "tenure")
+        if let body = request.body {
+            outgoing.headers.add(name: "Content-Type", value: "application/json")
+            outgoing.body = .bytes(body)
+        }
+        let response = try await client.execute(outgoing, timeout: .milliseconds(Int64(limits.exchange * 1000)))
+        let body = try await response.body.collect(upTo: limits.answerSize)
+        // A body that was cut off by the cancellation is none.
+        try Task.checkCancellation()
+        return AppStoreTransport.Answer(
+            status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After"),
+            body: Array(body.readableBytesView))
+    }
+
+    private func failure(_ error: any Error) -> AppStoreFailure {
+        if Task.isCancelled || error is CancellationError { return .cancelled }
+        if error is NIOTooManyBytesError { return .tooLarge(limit: limits.answerSize) }
+        switch error as? HTTPClientError {
+        case .deadlineExceeded?, .readTimeout?: return .timedOut(limits.exchange)
+        case .connectTimeout?: return .timedOut(limits.connect)
+        default: return .unreachable(String("\(error)".prefix(200)))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import NIOSSL
+
+/// A certificate and its key for the service's own TLS, in PEM.
+public struct CertificateFiles: Sendable, Hashable {
+    /// The server's certificate first, then those between it and a root.
+    public var certificate: String
+    public var key: String
+
+    public init(certificate: String, key: String) {
+        self.certificate = certificate
+        self.key = key
+    }
+
+    /// What the files hold, once it is known to serve.
+    struct Contents: Sendable {
+        let chain: [NIOSSLCertificate]
+        let key: NIOSSLPrivateKey
+
+        var configuration: TLSConfiguration {
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            // RFC 8996: nothing older.
+            configuration.minimumTLSVersion = .tlsv12
+            configuration.applicationProtocols = ["http/1.1"]
+            return configuration
+        }
+    }
+
+    /// Throws `certificateFile`, with the file that is at fault.
+    func contents(now: Date) throws(ServiceError) -> Contents {
+        let chain: [NIOSSLCertificate]
+        let certificateBytes = try Self.bytes(of: certificate)
+        do {
+            chain = try NIOSSLCertificate.fromPEMBytes(certificateBytes)
+        } catch {
+            throw .certificateFile(path: certificate, detail: "it holds no certificate in PEM")
+        }
+        guard let server = chain.first else {
+            throw .certificateFile(path: certificate, detail: "it holds no certificate in PEM")
+        }
+        let expiry = Date(timeIntervalSince1970: TimeInterval(server.notValidAfter))
+        guard now <= expiry else {
+            throw .certificateFile(path: certificate, detail: "its certificate expired; put a new one in its place")
+        }
+        let keyBytes = try Self.bytes(of: key)
+        let key: NIOSSLPrivateKey
+        do {
+            key = try NIOSSLPrivateKey(bytes: keyBytes, format: .pem)
+        } catch {
+            throw .certificateFile(path: self.key, detail: "it holds no private key in PEM without a passphrase")
+        }
+        let contents = Contents(chain: chain, key: key)
+        do {
+            _ = try NIOSSLContext(configuration: contents.configuration)
+        } catch {
+            throw .certificateFile(
+                path: self.key, detail: "it is not the key of the first certificate in `\(certificate)`")
+        }
+        return contents
+    }
+
+    private static func bytes(of path: String) throws(ServiceError) -> [UInt8] {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw .certificateFile(path: path, detail: "there is no such file")
+        }
+        do {
+            return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch {
+            throw .certificateFile(path: path, detail: "it cannot be read; check who may read it")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+extension ServiceConfiguration {
+    /// All that is wrong with it, the files that it names included. Makes and changes nothing.
+    package var findings: [ServiceError] {
+        var findings = mistakes
+        if let certificateFiles {
+            do {
+                _ = try certificateFiles.contents(now: now())
+            } catch {
+                findings.append(error)
+            }
+        }
+        // A URL is tried when the service starts.
+        if !databasePath.contains("://") {
+            let folder = (databasePath as NSString).deletingLastPathComponent
+            findings += Self.folderFinding(folder, for: databasePath)
+            if FileManager.default.fileExists(atPath: databasePath),
+                !FileManager.default.isReadableFile(atPath: databasePath)
+                    || !FileManager.default.isWritableFile(atPath: databasePath)
+            {
+                findings.append(.record("the record `\(databasePath)` cannot be read and written; check its owner"))
+            }
+        }
+        if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
+        return findings
+    }
+
+    private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {
+        let folder = folder.isEmpty ? "." : folder
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            return [.record("`\(file)` lies in `\(folder)`, and there is no such folder; make it first")]
+        }
+        return FileManager.default.isWritableFile(atPath: folder)
+            ? [] : [.record("nothing can be written in `\(folder)`, where `\(file)` lies; check its owner")]
+    }
+}

@@ -1,0 +1,116 @@
+/// The one table of settings.
+extension Setting {
+    package static let config = Setting(
+        "config", .path, isForCommandOnly: true, "a configuration file, in YAML or JSON")
+    package static let check = Setting(
+        "check", .flag, isForCommandOnly: true,
+        "print all that is wrong with the configuration, or what it would do, and exit")
+
+    package static let policy = Setting("policy", .path, "the policy, in YAML or JSON; required")
+    package static let database = Setting(
+        "database", .path, fallback: "tenure.sqlite",
+        "the record; made where there is none. The service's keys lie beside it, mode 600")
+    package static let host = Setting("host", .text("address"), fallback: "127.0.0.1", "the address to listen on")
+    package static let port = Setting("port", .number(0...65_535), fallback: "8080", "0 takes any free one")
+    package static let environments = Setting(
+        "environments", .list(.choice(["production", "sandbox", "xcode"])), fallback: "production, sandbox",
+        flag: "environment", "which environments count")
+    package static let trust = Setting(
+        "trust", .list(.trust), "certificates beside Apple's roots; for xcode, the very certificate of your Xcode")
+    package static let adminKeyFile = Setting(
+        "adminKeyFile", .path, "a file with the admin key, at least 32 random characters")
+    package static let transfer = Setting(
+        "transfer", .choice(["never", "newest", "share"]), fallback: "never",
+        "what happens where an acquisition of one user is linked to another: see [admin.md](admin.md)")
+    package static let certificate = Setting(
+        "tls.certificate", .path, "a PEM file with the server's certificate and those between it and a root")
+    package static let certificateKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")
+    package static let behindProxy = Setting(
+        "behindProxy", .list(.text("address")),
+        "addresses or networks (10.0.0.0/8) of the proxies in front, which speak TLS with the clients")
+    package static let testAnchorsBeyondLoopback = Setting(
+        "testAnchorsBeyondLoopback", .flag, fallback: "false", "trust test anchors even beyond loopback")
+    package static let metrics = Setting(
+        "metrics", .choice(["guarded", "open", "off"]), fallback: "guarded",
+        "who may read `/metrics`: loopback and whoever has the admin key; everybody; nobody")
+    package static let logLevel = Setting(
+        "logLevel", .choice(["trace", "debug", "info", "notice", "warning", "error"]), fallback: "info",
+        "what is logged")
+    package static let logFormat = Setting(
+        "logFormat", .choice(["auto", "text", "json"]), fallback: "auto",
+        "one JSON object a line, or text; auto is text on a terminal")
+    package static let addressRate = Setting(
+        "rateLimits.perAddress", .number(0...1_000_000), fallback: "5000",
+        "requests per second from one address (IPv6: from one /64); 0 is no limit")
+    package static let addressBurst = Setting(
+        "rateLimits.addressBurst", .number(1...10_000_000), fallback: "50000",
+        "how many may come from there at once")
+    package static let tokenRate = Setting(
+        "rateLimits.perToken", .number(0...1_000_000), fallback: "1000",
+        "requests per second with one access token; 0 is no limit")
+    package static let tokenBurst = Setting(
+        "rateLimits.tokenBurst", .number(1...10_000_000), fallback: "10000", "how many may come with it at once")
+    package static let bodySize = Setting(
+        "limits.bodySize", .number(1024...1_073_741_824), fallback: "4194304", "bytes of a request's body")
+    package static let connections = Setting(
+        "limits.connections", .number(1...1_000_000), fallback: "16384",
+        "connections at once; more wait. Never more than the process may open")
+    package static let headTimeout = Setting(
+        "timeouts.head", .number(1...3600), fallback: "10", "seconds until a new connection's first request has begun")
+    package static let bodyTimeout = Setting(
+        "timeouts.body", .number(1...3600), fallback: "60", "seconds until a request has arrived whole")
+    package static let responseTimeout = Setting(
+        "timeouts.response", .number(1...3600), fallback: "60",
+        "seconds in which a client must take a part of an answer")
+    package static let idleTimeout = Setting(
+        "timeouts.idle", .number(1...3600), fallback: "75", "seconds until a connection without requests is closed")
+    package static let shutdownTimeout = Setting(
+        "timeouts.shutdown", .number(0...3600), fallback: "30",
+        "seconds to finish what was accepted, once told to stop")
+
+    /// In the order of the documentation.
+    package static let all: [Setting] = [
+        config, check, policy, database, host, port, environments, trust, adminKeyFile, transfer, certificate,
+        certificateKey,
+        behindProxy, testAnchorsBeyondLoopback, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
+        tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
+    ]
+
+    /// Those that can stand in a file and in the environment.
+    package static let configurable = all.filter { !$0.isForCommandOnly }
+}
+
+extension Setting {
+    /// A row of the table in `Docs/service.md`.
+    package var row: String {
+        let name = isForCommandOnly ? "" : "`\(name)`"
+        let variable = isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
+        return "| \(name) | \(variable) | `\(flag)` | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
+    }
+
+    package static let tableHead = """
+        | in the file | in the environment | option | default | meaning |
+        |---|---|---|---|---|
+        """
+
+    /// The options as `--help` tells them, in lines of at most `width` characters.
+    package static func help(width: Int = 78) -> String {
+        all.map { setting in
+            var facts: [String] = []
+            if !setting.isForCommandOnly || setting.name == config.name { facts.append(setting.variable) }
+            if let fallback = setting.fallback, setting.kind != .flag { facts.append("default: \(fallback)") }
+            if setting.kind.isList { facts.append("may be repeated") }
+            let text = setting.sentence + (facts.isEmpty ? "" : " (\(facts.joined(separator: "; ")))")
+            var lines = ["  " + setting.flag + (setting.kind.placeholder.map { " <\($0)>" } ?? "")]
+            var line = "     "
+            for word in text.split(separator: " ") {
+                if line.count + word.count + 1 > width {
+                    lines.append(line)
+                    line = "     "
+                }
+                line += " " + word
+            }
+            return (lines + [line]).joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,114 @@
+/// One setting of the service: where it can stand, what it takes, and what it means.
+///
+/// The file, the environment, the command line, `--help` and the table in `Docs/service.md` all come from
+/// `Setting.all`. A new setting is one line there, and one where `tenure serve` puts its value into the configuration.
+package struct Setting: Sendable {
+    /// What stands after it.
+    package enum Kind: Sendable, Hashable {
+        /// In a file: relative to that file, unless it is absolute or has a scheme.
+        case path
+        /// As a path, with the name of an environment and `=` before it where it speaks for that one only.
+        case trust
+        case text(String)
+        case number(ClosedRange<Int>)
+        case flag
+        case choice([String])
+        /// A list: in a file a sequence, on the command line one option for each, in the environment with commas.
+        indirect case list(Kind)
+    }
+
+    /// As in the file; a dot stands for a mapping in a mapping.
+    package let name: String
+    package let kind: Kind
+    /// What holds without it, as written in a file; nil: nothing.
+    package let fallback: String?
+    /// For people: a noun, without a final period.
+    package let sentence: String
+    /// `--admin-key-file`
+    package let flag: String
+    /// Whether it makes sense in a file and in the environment, or as a word to the command only.
+    package let isForCommandOnly: Bool
+
+    init(
+        _ name: String, _ kind: Kind, fallback: String? = nil, flag: String? = nil, isForCommandOnly: Bool = false,
+        _ sentence: String
+    ) {
+        self.name = name
+        self.kind = kind
+        self.fallback = fallback
+        self.sentence = sentence
+        self.isForCommandOnly = isForCommandOnly
+        self.flag = "--" + (flag ?? Self.words(of: name).joined(separator: "-"))
+    }
+
+    /// `TENURE_ADMIN_KEY_FILE`
+    package var variable: String {
+        Self.variablePrefix + Self.words(of: name).map { $0.uppercased() }.joined(separator: "_")
+    }
+
+    package static let variablePrefix = "TENURE_"
+
+    /// `appStore.keyID`: app, store, key, id.
+    private static func words(of name: String) -> [String] {
+        var words: [String] = []
+        var wasSmall = false
+        for character in name {
+            if character == "." {
+                wasSmall = false
+                words.append("")
+                continue
+            }
+            if words.isEmpty || (character.isUppercase && wasSmall) { words.append("") }
+            words[words.count - 1] += character.lowercased()
+            wasSmall = !character.isUppercase
+        }
+        return words.filter { !$0.isEmpty }
+    }
+}
+
+extension Setting.Kind {
+    /// For help and tables.
+    package var placeholder: String? {
+        switch self {
+        case .path, .trust: "file"
+        case .text(let wanted): wanted
+        case .number: "number"
+        case .flag: nil
+        case .choice(let names): names.joined(separator: "|")
+        case .list(let kind): kind.placeholder
+        }
+    }
+
+    /// Why a text is no value of this kind; nil where it is one.
+    func objection(to text: String) -> String? {
+        switch self {
+        case .path, .trust, .text: text.isEmpty ? "is empty; leave it out, or write a value" : nil
+        case .number(let range):
+            Int(text).map(range.contains) == true
+                ? nil : "is a number from \(range.lowerBound) to \(range.upperBound), and `\(text)` is none"
+        case .flag: text == "true" || text == "false" ? nil : "is true or false, and not `\(text)`"
+        case .choice(let names):
+            names.contains(text) ? nil : "is one of \(names.joined(separator: ", ")), and not `\(text)`"
+        case .list(let kind): kind.objection(to: text)
+        }
+    }
+
+    var isList: Bool {
+        if case .list = self { true } else { false }
+    }
+
+    /// A path of a file in `folder`, seen from where the command runs.
+    package func resolved(_ text: String, in folder: String) -> String {
+        func beside(_ path: Substring) -> String {
+            path.hasPrefix("/") || folder.isEmpty || path.contains("://") ? String(path) : "\(folder)/\(path)"
+        }
+        switch self {
+        case .path: return beside(text[...])
+        case .trust:
+            guard let equals = text.firstIndex(of: "=") else { return beside(text[...]) }
+            return text[...equals] + beside(text[text.index(after: equals)...])
+        case .list(let kind): return kind.resolved(text, in: folder)
+        case .text, .number, .flag, .choice: return text
+        }
+    }
+}

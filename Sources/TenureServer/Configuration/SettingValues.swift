@@ -1,0 +1,93 @@
+/// What a file, the environment and the command line say of the settings. What is read later wins.
+package struct SettingValues: Sendable {
+    private var texts: [String: [String]] = [:]
+    /// One line each, with the place.
+    package private(set) var mistakes: [String] = []
+
+    package init() {}
+
+    // MARK: Reading
+
+    /// Takes the words for one setting; what is no value of its kind becomes a mistake.
+    package mutating func set(_ setting: Setting, to words: [String], at place: String) {
+        if words.isEmpty, !setting.kind.isList {
+            note("\(place): `\(setting.name)` has no value")
+            return
+        }
+        let objections = words.compactMap { word in
+            setting.kind.objection(to: word).map { "\(place): `\(setting.name)` \($0)" }
+        }
+        mistakes += objections
+        if objections.isEmpty { texts[setting.name] = words }
+    }
+
+    package mutating func note(_ mistake: String) { mistakes.append(mistake) }
+
+    /// Every variable whose name begins as ours do and that nobody knows is a mistake: it is most likely misspelled.
+    ///
+    /// Returns those, for whoever only warns.
+    package mutating func read(environment: [String: String]) -> [String] {
+        for setting in Setting.configurable {
+            guard let text = environment[setting.variable] else { continue }
+            let words =
+                setting.kind.isList
+                ? text.split(separator: ",").map { $0.trimmed } : [text]
+            set(setting, to: words, at: "$\(setting.variable)")
+        }
+        let known = Set(Setting.configurable.map(\.variable) + [Setting.config.variable])
+        return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }.sorted().map {
+            "there is no setting `\($0)`; unset it, or see `tenure serve --help` for the names"
+        }
+    }
+
+    /// Wrong usage of the command line.
+    package struct UsageError: Error, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// Reads `--name value`, `--name=value` and, for flags, `--name`.
+    package mutating func read(arguments: [String]) throws(UsageError) {
+        var lists: [String: [String]] = [:]
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts.first, name.hasPrefix("--"),
+                let setting = Setting.all.first(where: { $0.flag == name })
+            else {
+                throw UsageError(description: "there is no option `\(argument)`; see `tenure serve --help`")
+            }
+            let word: String
+            if parts.count == 2 {
+                word = String(parts[1])
+            } else if setting.kind == .flag {
+                word = "true"
+            } else if let next = rest.first, !next.hasPrefix("--") {
+                word = next
+                rest.removeFirst()
+            } else {
+                throw UsageError(description: "`\(setting.flag)` needs a value after it")
+            }
+            if setting.kind.isList { lists[setting.name, default: []].append(word) }
+            set(setting, to: lists[setting.name] ?? [word], at: setting.flag)
+        }
+    }
+
+    // MARK: Values
+
+    /// The words for a list, nil where it is not set.
+    package func list(_ setting: Setting) -> [String]? {
+        texts[setting.name] ?? setting.fallback.map { $0.split(separator: ",").map { $0.trimmed } }
+    }
+
+    package func text(_ setting: Setting) -> String? { texts[setting.name]?.last ?? setting.fallback }
+
+    package func number(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
+
+    package func isOn(_ setting: Setting) -> Bool { text(setting) == "true" }
+}
+
+extension StringProtocol {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,60 @@
+import Dispatch
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// The outermost: finds out who asks, names the request, and tells the log and the metrics how it went.
+///
+/// One line a request. It has no path, header or body from the client: the route instead of the path.
+struct AccessMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    let proxies: [AddressBlock]
+    let metrics: ServiceMetrics
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        let peer = Peer(socket: context.socket, headers: request.headers, proxies: proxies)
+        context.peer = peer
+        if let id = RequestID.given(request, by: peer) { context.logger[metadataKey: "hb.request.id"] = "\(id)" }
+        let start = DispatchTime.now().uptimeNanoseconds
+        metrics.begin()
+        let method = Self.name(of: request.method)
+        do {
+            var response = try await next(request, context)
+            if let field = RequestID.field { response.headers[field] = context.id }
+            end(request, context, method: method, status: response.status.code, since: start)
+            return response
+        } catch {
+            // Errors became problems further in; what comes here is that of a connection which has ended.
+            end(request, context, method: method, status: 499, since: start)
+            throw error
+        }
+    }
+
+    private func end(_ request: Request, _ context: ServiceContext, method: String, status: Int, since start: UInt64) {
+        let seconds = Double(DispatchTime.now().uptimeNanoseconds &- start) / 1e9
+        // Hummingbird names what is no route by a word without a slash.
+        let route = context.endpointPath.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "none"
+        metrics.end(method: method, route: route, status: status, seconds: seconds)
+        context.logger.info(
+            "request",
+            metadata: [
+                "method": "\(method)", "route": "\(route)", "status": .stringConvertible(status),
+                "microseconds": .stringConvertible(Int(seconds * 1e6)),
+                "address": "\(context.peer?.address?.description ?? "-")",
+            ])
+    }
+
+    /// Of all that may stand there, what HTTP itself knows.
+    private static func name(of method: HTTPRequest.Method) -> String {
+        known.contains(method) ? method.rawValue : "other"
+    }
+
+    private static let known: Set<HTTPRequest.Method> = [
+        .get, .head, .post, .put, .delete, .patch, .options, .connect, .trace,
+    ]
+}

@@ -1,0 +1,58 @@
+import Foundation
+package import Logging
+import TenureAPI
+
+/// One JSON object a line: `time`, `level`, `message`, and the metadata beside them: whole
+/// numbers as numbers, all else as texts.
+package struct JSONLogHandler: LogHandler {
+    package var logLevel = Logger.Level.info
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+    private let write: @Sendable ([UInt8]) -> Void
+
+    /// `write` takes one line with its end.
+    package init(write: @escaping @Sendable ([UInt8]) -> Void) {
+        self.write = write
+    }
+
+    /// Lines on standard error, each in one call, so that those of several threads do not mix.
+    package static func standardError() -> JSONLogHandler {
+        JSONLogHandler { line in
+            line.withUnsafeBytes { bytes in _ = Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+        }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        var json = JSONWriter(capacity: 256)
+        json.beginObject()
+        json.key("time")
+        json.value(Date())
+        json.key("level")
+        json.value(event.level.rawValue)
+        json.key("message")
+        json.value(event.message.description)
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
+        if let own = event.metadata { all.merge(own) { $1 } }
+        for (name, value) in all.sorted(by: { $0.key < $1.key }) {
+            json.key(Self.names[name] ?? name)
+            if case .stringConvertible(let value) = value, let number = value as? Int {
+                json.value(number)
+            } else {
+                json.value(value.description)
+            }
+        }
+        json.endObject()
+        write(json.bytes + [UInt8(ascii: "\n")])
+    }
+
+    /// What the libraries below call otherwise than we do, and what would stand twice in an object.
+    private static let names = [
+        "hb.request.id": "request", "time": "time_", "level": "level_", "message": "message_",
+    ]
+}

@@ -1,0 +1,24 @@
+import HTTPTypes
+import Hummingbird
+
+/// The name of a request, in logs and in the header `X-Request-Id` of its answer.
+enum RequestID {
+    static let field = HTTPField.Name("X-Request-Id")
+
+    /// The name that a declared proxy gave it; nil where there is none, or one that has no place in a log.
+    static func given(_ request: Request, by peer: Peer) -> String? {
+        guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
+            text.utf8.allSatisfy(isPlain)
+        else { return nil }
+        return text
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

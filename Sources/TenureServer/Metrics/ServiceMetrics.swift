@@ -1,0 +1,88 @@
+import Foundation
+import TenureCore
+
+/// What the service counts of itself, since the process started.
+///
+/// A registry of our own: what is counted is known beforehand, and every label has a value from a table, never one that
+/// a client chose, so that the number of series is bounded.
+final class ServiceMetrics: @unchecked Sendable {
+    // Sound: all mutable state is `state`, and every use of it stands between `lock.lock()` and `lock.unlock()` in
+    // `withState`.
+    private let lock = NSLock()
+    private var state = State()
+    let started = Date()
+
+    struct Request: Hashable {
+        let method: String
+        let route: String
+        let status: Int
+    }
+
+    struct Route: Hashable {
+        let method: String
+        let route: String
+    }
+
+    struct Histogram {
+        /// How many took at most as long as the bound at the same place.
+        var buckets = [UInt64](repeating: 0, count: ServiceMetrics.bounds.count)
+        var sum = 0.0
+        var count: UInt64 = 0
+    }
+
+    struct State {
+        var inFlight = 0
+        var requests: [Request: UInt64] = [:]
+        var durations: [Route: Histogram] = [:]
+        var artifactsCounted: UInt64 = 0
+        var artifactsRefused: [String: UInt64] = [:]
+        var decisions: [Decision.Outcome: UInt64] = [:]
+        var slowClients: [ConnectionClock.Phase: UInt64] = [:]
+    }
+
+    /// Seconds.
+    static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    func begin() { withState { $0.inFlight += 1 } }
+
+    /// `method` and `route` are of this service's own tables.
+    func end(method: String, route: String, status: Int, seconds: Double) {
+        withState { state in
+            state.inFlight -= 1
+            state.requests[Request(method: method, route: route, status: status), default: 0] += 1
+            var histogram = state.durations[Route(method: method, route: route)] ?? Histogram()
+            state.durations[Route(method: method, route: route)] = nil
+            for (index, bound) in Self.bounds.enumerated().reversed() {
+                guard seconds <= bound else { break }
+                histogram.buckets[index] += 1
+            }
+            histogram.sum += seconds
+            histogram.count += 1
+            state.durations[Route(method: method, route: route)] = histogram
+        }
+    }
+
+    /// What became of the artifacts of one sync. `codes` are those of the service's own tables.
+    func synced(counted: Int, refused codes: [String]) {
+        withState { state in
+            state.artifactsCounted += UInt64(max(0, counted))
+            for code in codes { state.artifactsRefused[code, default: 0] += 1 }
+        }
+    }
+
+    func decided(_ decisions: [Decision]) {
+        withState { state in
+            for decision in decisions { state.decisions[decision.outcome, default: 0] += 1 }
+        }
+    }
+
+    func closedSlowClient(at phase: ConnectionClock.Phase) { withState { $0.slowClients[phase, default: 0] += 1 } }
+
+    var snapshot: State { withState { $0 } }
+
+    private func withState<Result>(_ work: (inout State) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return work(&state)
+    }
+}

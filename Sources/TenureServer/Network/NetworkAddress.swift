@@ -1,0 +1,86 @@
+import Foundation
+import NIOCore
+
+/// An address of the network, without a port. An IPv4 address inside IPv6 (::ffff:192.0.2.1) is the IPv4 address.
+public struct NetworkAddress: Sendable, Hashable {
+    /// IPv4: zero, and 32 bits in `low`.
+    let high: UInt64
+    let low: UInt64
+    let isIPv4: Bool
+
+    /// `192.0.2.1`, `2001:db8::1`; nil for anything else.
+    public init?(_ text: String) {
+        guard text.utf8.count <= 45 else { return nil }
+        var ipv4 = in_addr()
+        if inet_pton(AF_INET, text, &ipv4) == 1 {
+            self.init(ipv4: ipv4)
+            return
+        }
+        var ipv6 = in6_addr()
+        guard inet_pton(AF_INET6, text, &ipv6) == 1 else { return nil }
+        self.init(ipv6: ipv6)
+    }
+
+    /// Of a socket; nil where it has none.
+    init?(_ socket: SocketAddress?) {
+        switch socket {
+        case .v4(let address): self.init(ipv4: address.address.sin_addr)
+        case .v6(let address): self.init(ipv6: address.address.sin6_addr)
+        case .unixDomainSocket, nil: return nil
+        }
+    }
+
+    private init(ipv4: in_addr) {
+        high = 0
+        low = UInt64(UInt32(bigEndian: ipv4.s_addr))
+        isIPv4 = true
+    }
+
+    private init(ipv6: in6_addr) {
+        let (high, low) = withUnsafeBytes(of: ipv6) { bytes in
+            (
+                bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) },
+                bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+            )
+        }
+        isIPv4 = high == 0 && low >> 32 == 0xFFFF
+        self.high = high
+        self.low = isIPv4 ? low & 0xFFFF_FFFF : low
+    }
+
+    private init(high: UInt64, low: UInt64, isIPv4: Bool) {
+        self.high = high
+        self.low = low
+        self.isIPv4 = isIPv4
+    }
+
+    var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
+
+    /// With all bits after the first `length` zero.
+    func prefix(_ length: Int) -> NetworkAddress {
+        func masked(_ bits: UInt64, _ kept: Int) -> UInt64 {
+            kept <= 0 ? 0 : kept >= 64 ? bits : bits & ~(UInt64.max >> UInt64(kept))
+        }
+        return isIPv4
+            ? NetworkAddress(high: 0, low: masked(low, 32 + length), isIPv4: true)
+            : NetworkAddress(high: masked(high, length), low: masked(low, length - 64), isIPv4: false)
+    }
+}
+
+extension NetworkAddress: CustomStringConvertible {
+    public var description: String {
+        if isIPv4 {
+            return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 255) }.joined(separator: ".")
+        }
+        var address = in6_addr()
+        withUnsafeMutableBytes(of: &address) { bytes in
+            for (index, byte) in bytes.indices.enumerated() {
+                let word = index < 8 ? high : low
+                bytes[byte] = UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * (index % 8)))
+            }
+        }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard inet_ntop(AF_INET6, &address, &text, socklen_t(text.count)) != nil else { return "?" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureStore
+
+/// `POST /v1/notifications/apple`: App Store Server Notifications, version 2.
+struct NotificationRoute: Sendable {
+    let service: NotificationService
+    let now: @Sendable () -> Date
+
+    /// Genuine ones have 12 KB.
+    static let bodySize = 512 * 1024
+
+    @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        let body = try await request.json(upTo: Self.bodySize)
+        let notification = try NotificationRequest(reading: body)
+        let reception = try await service.receive(
+            Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
+        var json = JSONWriter(capacity: 32)
+        json.object { json in
+            json.key("status")
+            json.value(reception.isNew ? "kept" : "known")
+        }
+        return .json(json.bytes)
+    }
+}
+
+/// What the App Store posts.
+struct NotificationRequest: Decodable {
+    let signedPayload: String
+
+    enum CodingKeys: String, CodingKey {
+        case signedPayload
+    }
+
+    private struct Body: Decodable {
+        let signedPayload: String?
+        /// Of version 1, which nothing signs.
+        let notification_type: String?
+    }
+
+    init(reading body: Data) throws(Problem) {
+        let fields: Body
+        do {
+            fields = try JSONDecoder().decode(Body.self, from: body)
+        } catch {
+            throw Problem(.malformedRequest, "the body is no JSON object with a text `signedPayload`")
+        }
+        guard let signedPayload = fields.signedPayload else {
+            throw Problem(
+                .malformedRequest,
+                fields.notification_type == nil
+                    ? "`signedPayload` is missing"
+                    : "this is a notification of version 1, which nobody signed; choose version 2 in App Store Connect")
+        }
+        self.signedPayload = signedPayload
+    }
+}

@@ -1,0 +1,137 @@
+import Crypto
+import Foundation
+package import TenureAppStore
+import TenureCore
+import TenurePolicyFile
+package import TenureStore
+
+/// Goes through a record and says all that is wrong with it: in the database, between its rows, in each artifact, and
+/// between what is known of a customer and what the ledger proves.
+package struct RecordCheck: Sendable {
+    private let store: any SQLStore
+    private let trust: TrustConfiguration
+
+    /// `trust`: the anchors of the service that filled the record.
+    package init(of store: any SQLStore, trust: TrustConfiguration) {
+        self.store = store
+        self.trust = trust
+    }
+
+    package struct Outcome: Sendable, Hashable {
+        package var customers: Int64 = 0
+        package var artifacts = 0
+        package var findings = 0
+    }
+
+    /// Reads one state of the record while a service goes on writing.
+    ///
+    /// `progress` is told how many customers of how many were looked at. Throws where the database does not answer.
+    package func run(
+        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+        report: @escaping @Sendable (RecordFinding) -> Void
+    ) async throws(StoreError) -> Outcome {
+        let trust = trust
+        return try await store.read { session throws(StoreError) in
+            var work = Work(RecordSnapshot(session), trust: trust, report: report)
+            try work.run(progress)
+            return work.outcome
+        }
+    }
+
+    private struct Work {
+        let snapshot: RecordSnapshot
+        let trust: TrustConfiguration
+        let send: (RecordFinding) -> Void
+        var outcome = Outcome()
+
+        init(_ snapshot: RecordSnapshot, trust: TrustConfiguration, report: @escaping (RecordFinding) -> Void) {
+            self.snapshot = snapshot
+            self.trust = trust
+            send = report
+        }
+
+        mutating func report(_ finding: RecordFinding) {
+            outcome.findings += 1
+            send(finding)
+        }
+
+        mutating func run(_ progress: (Int64, Int64) -> Void) throws(StoreError) {
+            var found: [RecordFinding] = []
+            try snapshot.checkIntegrity { found.append($0) }
+            for finding in found { report(finding) }
+            let policies = try snapshot.policies()
+            for policy in policies { check(policy) }
+            let derivation = RecordDerivation(trust: trust, policies: policies)
+            let total = try snapshot.customerCount()
+            var last = Int64.min
+            while case let batch = try snapshot.customers(after: last, limit: 200), !batch.isEmpty {
+                for customer in batch {
+                    last = customer.number
+                    try check(customer.number, customer.publicID, isLiving: customer.isLiving, derivation)
+                    outcome.customers += 1
+                    progress(outcome.customers, total)
+                }
+            }
+        }
+
+        private mutating func check(_ policy: RecordedPolicy) {
+            if Array(SHA256.hash(data: policy.compiled)) != policy.sha256 {
+                report(RecordFinding("policy \(policy.version) is not what was recorded", .restore))
+            } else if (try? PolicyFile.read(policy.compiled, named: "policy")) == nil {
+                report(RecordFinding("policy \(policy.version) cannot be read", .restore))
+            }
+        }
+
+        private mutating func check(
+            _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: RecordDerivation
+        ) throws(StoreError) {
+            do {
+                try snapshot.readRow(of: number)
+            } catch {
+                guard case .damaged(let detail) = error else { throw error }
+                return report(RecordFinding(detail, of: publicID, isLiving ? .rebuild : .restore))
+            }
+            guard isLiving else { return }
+            let ledger: CustomerLedger
+            do {
+                guard let there = try snapshot.ledger(of: number) else { return }
+                ledger = there
+            } catch {
+                guard case .damaged(let detail) = error else { throw error }
+                return report(RecordFinding(detail, of: publicID, .restore))
+            }
+            outcome.artifacts += ledger.artifacts.count
+            for (index, entry) in ledger.artifacts.enumerated() where !entry.artifact.hasItsDigest {
+                report(
+                    RecordFinding(
+                        "artifact \(index + 1) (\(entry.artifact.kind)) is not what was recorded: its hash differs",
+                        of: publicID, .restore))
+            }
+            do {
+                let differences = try derivation.facts(of: ledger).differences(from: ledger.customer.facts)
+                if !differences.isEmpty {
+                    report(
+                        RecordFinding(
+                            "what is known differs from what the ledger proves (\(differences.joined(separator: ", ")))",
+                            of: publicID, .rebuild))
+                }
+            } catch {
+                guard case .damaged(let detail) = error else { throw error }
+                report(RecordFinding(detail, of: publicID, .trust))
+            }
+        }
+    }
+}
+
+extension Artifact {
+    /// Whether the hash that it was recorded under is that of what was signed.
+    var hasItsDigest: Bool {
+        if kind == .receipt {
+            guard let content = UnverifiedReceipt.content(of: bytes) else { return false }
+            return Array(SHA256.hash(data: content)) == sha256
+        }
+        // RFC 7515: the signature covers all before the second period.
+        guard let end = bytes.lastIndex(of: UInt8(ascii: ".")) else { return false }
+        return Array(SHA256.hash(data: bytes[..<end])) == sha256
+    }
+}

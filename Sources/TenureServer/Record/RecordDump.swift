@@ -1,0 +1,80 @@
+import Crypto
+import Foundation
+import TenureAPI
+import TenureAppStore
+package import TenureStore
+
+/// The canonical dump of a record: one line of JSON for each of its facts, in an order that the same content always has.
+///
+/// The columns of a table stand under their names; instants are milliseconds since 1970, bytes are Base64, and customers
+/// are named by their public ids. SQLite and PostgreSQL with the same content give the same bytes.
+package struct RecordDump: Sendable {
+    private let store: any SQLStore
+
+    package init(of store: any SQLStore) {
+        self.store = store
+    }
+
+    /// Hands the lines on in pieces of some 64 KB, from one state of the record, while others go on writing.
+    ///
+    /// `progress` is told how many customers of how many were met. Returns how many lines there were.
+    package func write(
+        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+        to sink: @escaping @Sendable ([UInt8]) throws(StoreError) -> Void
+    ) async throws(StoreError) -> Int {
+        try await store.read { session throws(StoreError) in
+            let walk = try RecordWalk(session)
+            let total = try walk.customerCount()
+            var customers: Int64 = 0
+            var count = 0
+            var lines: [UInt8] = []
+            try walk.eachEntry { entry throws(StoreError) in
+                lines += entry.line
+                count += 1
+                if entry.table.name == "customers" {
+                    customers += 1
+                    progress(customers, total)
+                }
+                if lines.count >= 1 << 16 {
+                    try sink(lines)
+                    lines.removeAll(keepingCapacity: true)
+                }
+            }
+            try sink(lines)
+            return count
+        }
+    }
+
+    /// How many lines each table has, and their hash in the order of the dump.
+    package static func sums(in session: any SQLSession) throws(StoreError) -> [String: RecordCopySum] {
+        let walk = try RecordWalk(session)
+        var hashes = Dictionary(uniqueKeysWithValues: walk.tableNames.map { ($0, (0, SHA256())) })
+        try walk.eachEntry { entry in
+            hashes[entry.table.name]?.0 += 1
+            hashes[entry.table.name]?.1.update(data: entry.line)
+        }
+        return hashes.mapValues { RecordCopySum(count: $0.0, sha256: Array($0.1.finalize())) }
+    }
+}
+
+extension RecordWalk.Entry {
+    /// With its newline.
+    package var line: [UInt8] {
+        var json = JSONWriter(.compact, capacity: 256)
+        json.object { json in
+            json.key("table")
+            json.value(table.name)
+            for (column, value) in zip(table.columns, values) {
+                json.key(column.name)
+                switch value {
+                case .null: json.null()
+                case .integer(let number): json.value(number)
+                case .real(let number): json.value(number)
+                case .text(let text): json.value(text)
+                case .blob(let bytes): json.value(String(decoding: Base64.standard.encode(bytes), as: UTF8.self))
+                }
+            }
+        }
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+package import TenureAppStore
+import TenureCore
+package import TenureStore
+
+/// Derives what is known of every customer anew from the ledger.
+package struct RecordRebuild: Sendable {
+    private let store: any SQLStore
+    private let trust: TrustConfiguration
+
+    package init(of store: any SQLStore, trust: TrustConfiguration) {
+        self.store = store
+        self.trust = trust
+    }
+
+    package struct Outcome: Sendable, Hashable {
+        package var customers: Int64 = 0
+        package var changed: Int64 = 0
+        /// Whose ledger could not be derived from; they are as they were.
+        package var stopped: Int64 = 0
+    }
+
+    private enum Step: Sendable {
+        case same
+        case changed
+        case stopped(RecordFinding)
+    }
+
+    /// One transaction for each customer who changes, while a service goes on; nobody waits for the others.
+    ///
+    /// With `isTrial`, nothing is written. `report` is told of everybody who changes or stays as they were because
+    /// something does not verify.
+    package func run(
+        isTrial: Bool, progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in },
+        report: @escaping @Sendable (RecordFinding) -> Void
+    ) async throws(StoreError) -> Outcome {
+        let derivation = RecordDerivation(trust: trust, policies: try await store.policies())
+        let total = try await store.read { session throws(StoreError) in
+            try RecordSnapshot(session).customerCount()
+        }
+        var outcome = Outcome()
+        var met: Int64 = 0
+        var last = Int64.min
+        while true {
+            let after = last
+            let batch = try await store.read { session throws(StoreError) in
+                try RecordSnapshot(session).customers(after: after, limit: 64)
+            }
+            guard let end = batch.last else { return outcome }
+            for step in try await steps(batch.filter(\.isLiving).map { ($0.number, $0.publicID) }, derivation, isTrial)
+            {
+                outcome.customers += 1
+                switch step {
+                case .same: break
+                case .changed: outcome.changed += 1
+                case .stopped(let finding):
+                    outcome.stopped += 1
+                    report(finding)
+                }
+            }
+            last = end.number
+            met += Int64(batch.count)
+            progress(met, total)
+        }
+    }
+
+    /// Side by side, so that they share flushes.
+    private func steps(
+        _ customers: [(number: Int64, publicID: String)], _ derivation: RecordDerivation, _ isTrial: Bool
+    ) async throws(StoreError) -> [Step] {
+        do {
+            return try await withThrowingTaskGroup(of: (Int, Step).self) { group in
+                for (index, customer) in customers.enumerated() {
+                    group.addTask { (index, try await step(customer.number, customer.publicID, derivation, isTrial)) }
+                }
+                var steps: [(index: Int, step: Step)] = []
+                for try await (index, step) in group { steps.append((index, step)) }
+                return steps.sorted { $0.index < $1.index }.map(\.step)
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    private func step(
+        _ number: Int64, _ publicID: String, _ derivation: RecordDerivation, _ isTrial: Bool
+    ) async throws(StoreError) -> Step {
+        do throws(StoreError) {
+            // Looked at without keeping anybody from writing: of a healthy record nothing has to change.
+            do throws(StoreError) {
+                let ledger = try await store.ledger(of: number)
+                guard let ledger, try derivation.facts(of: ledger) != ledger.customer.facts else { return .same }
+                if isTrial { return .changed }
+            } catch {
+                // It may be what is known that cannot be read, and that is derived anew.
+                guard case .damaged = error, !isTrial else { throw error }
+            }
+            let result = try await store.rebuild(number) { ledger throws(StoreError) in
+                try derivation.facts(of: ledger)
+            }
+            return result?.hasChanged == true ? .changed : .same
+        } catch {
+            guard case .damaged(let detail) = error else { throw error }
+            return .stopped(RecordFinding("\(detail); it stays as it is", of: publicID, .trust))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureCore
+import TenureStore
+
+/// `POST /v1/trials/{entitlement}/sessions`: begins a session of a trial, once for each id of the app's making.
+struct TrialRoute: Sendable {
+    let store: any Store
+    let policies: PolicyBook
+    let access: CustomerAccess
+    let now: @Sendable () -> Date
+
+    private static let bodySize = 4096
+    private static let longestID = 64
+
+    @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        let now = now()
+        let token = try access.token(of: request, now: now)
+        let (name, trial) = try trial(named: context.parameters.get("entitlement") ?? "")
+        let id = try Self.id(in: try await request.json(upTo: Self.bodySize))
+        let answer = try await policies.upToDate {
+            try await begin(id, of: trial, named: name, for: token, now: now)
+        }
+        var json = JSONWriter(capacity: 128)
+        json.value(answer)
+        return .json(json.bytes)
+    }
+
+    private func trial(named name: String) throws(Problem) -> (String, Trial) {
+        let name = name.removingPercentEncoding ?? name
+        guard let trial = policies.current.entitlement(named: name)?.trial else {
+            throw Problem(.notFound, "the policy has no trial of `\(name.prefix(64))`")
+        }
+        return (name, trial)
+    }
+
+    private static func id(in body: Data) throws(Problem) -> String {
+        let id: String
+        do {
+            id = try JSONDecoder().decode(TrialRequest.self, from: body).id
+        } catch {
+            throw Problem(.malformedRequest, "the body is no JSON object with a text `id`")
+        }
+        // Bytes too: a character may have any number of them.
+        guard !id.isEmpty, id.count <= longestID, id.utf8.count <= 4 * longestID,
+            !id.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        else { throw Problem(.malformedRequest, "`id` has 1 to \(longestID) characters, and no control characters") }
+        return id
+    }
+
+    private func begin(
+        _ id: String, of trial: Trial, named name: String, for token: AccessToken, now: Date
+    ) async throws -> TrialResponse {
+        let policies = policies
+        let begun = try await store.beginTrialSession(id, of: name, for: token.customer, at: now) { customer, use in
+            // Where a policy is not known here yet, `isGranted` below says so, and all of it happens again.
+            let isGranted = try? policies.isGranted(name, to: customer, at: now)
+            return customer.realm == token.realm && isGranted == false && trial.admits(after: use, at: now)
+        }
+        guard let (customer, use, isCounted) = begun else {
+            guard try await store.customer(token.customer) != nil else { throw CustomerAccess.refused }
+            throw Problem(
+                .notBound, "a trial is counted for proof that is bound to the device; send `deviceVerificationID`")
+        }
+        guard customer.realm == token.realm else { throw CustomerAccess.refused }
+        if !isCounted, try policies.isGranted(name, to: customer, at: now) {
+            return TrialResponse(entitlement: name, isOwner: true)
+        }
+        let state = TrialState(trial, use, isCounted: isCounted, at: now)
+        let answer = state.response(named: name)
+        guard state.isOpen else {
+            let detail =
+                (answer.sessionsLeft ?? 0) > 0
+                ? "this session is over; begin another one" : "the trial of `\(name)` is used up"
+            throw Problem(.trialOver, detail, trial: answer)
+        }
+        return answer
+    }
+}
+
+extension PolicyBook {
+    fileprivate func isGranted(_ entitlement: String, to customer: Customer, at now: Date) throws(Problem) -> Bool {
+        try decide(customer.facts, customer.evidence, at: now)
+            .contains { $0.entitlement == entitlement && $0.outcome == .granted }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import TenureStore
+
+/// Brings messages to one endpoint, some at a time, until the service ends.
+struct EndpointWorker: Sendable {
+    let webhook: Webhook
+    let target: WebhookTarget
+    let sender: WebhookSender
+    let store: any Store
+    let bundleID: String
+    let concurrency: Int
+    let schedule: RetrySchedule
+    let now: @Sendable () -> Date
+    /// Between two looks at the outbox.
+    let interval: Duration
+    let logger: Logger
+
+    /// Seconds; much longer than an attempt can take.
+    private static let lease: TimeInterval = 120
+    /// After so many failures in a row one message is tried at each look, until one gets through.
+    private static let patience = 5
+
+    private enum Event: Sendable {
+        case look
+        case attempted(isDelivered: Bool)
+    }
+
+    /// Ends once the service is to end and what is on its way has arrived or failed.
+    func run() async {
+        await withTaskGroup(of: Event.self) { group in
+            var inFlight = 0
+            var failures = 0
+            var isTimeToLook = true
+            while !Task.isShuttingDownGracefully, !Task.isCancelled {
+                let isFailing = failures >= Self.patience
+                let free = (isFailing ? 1 : concurrency) - inFlight
+                if free > 0, isTimeToLook || !isFailing {
+                    for delivery in await claim(free) {
+                        inFlight += 1
+                        group.addTask { .attempted(isDelivered: await attempt(delivery)) }
+                    }
+                }
+                if isTimeToLook {
+                    isTimeToLook = false
+                    group.addTask {
+                        try? await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
+                        return .look
+                    }
+                }
+                switch await group.next() {
+                case .look?: isTimeToLook = true
+                case .attempted(let isDelivered)?:
+                    inFlight -= 1
+                    failures = isDelivered ? 0 : failures + 1
+                case nil: return
+                }
+            }
+        }
+    }
+
+    /// Tries all that is due once, and waits for it. Returns how many attempts it made.
+    func pass() async -> Int {
+        var count = 0
+        while true {
+            let deliveries = await claim(concurrency)
+            guard !deliveries.isEmpty else { return count }
+            count += deliveries.count
+            await withTaskGroup(of: Void.self) { group in
+                for delivery in deliveries { group.addTask { _ = await attempt(delivery) } }
+            }
+        }
+    }
+
+    private func claim(_ limit: Int) async -> [Delivery] {
+        do {
+            return try await store.claimDeliveries(to: webhook.name, at: now(), limit: limit, lease: Self.lease)
+        } catch {
+            logger.error("the outbox cannot be read", metadata: ["detail": "\(error)"])
+            return []
+        }
+    }
+
+    private func attempt(_ delivery: Delivery) async -> Bool {
+        let body = delivery.message.body(app: bundleID)
+        let answer = await sender.send(
+            body,
+            headers: [
+                (WebhookSignature.header, WebhookSignature.text(of: body, at: now(), secrets: webhook.secrets)),
+                (WebhookSignature.eventHeader, delivery.message.event),
+            ], to: target, attempt: delivery.attempt)
+        let outcome = outcome(of: delivery, answer)
+        do {
+            try await store.settle(delivery, as: outcome, at: now())
+        } catch {
+            // The lease ends, and it is delivered once more.
+            logger.error("a delivery cannot be recorded", metadata: ["detail": "\(error)"])
+        }
+        log(delivery, outcome)
+        if case .delivered = outcome { return true }
+        return false
+    }
+
+    private func outcome(of delivery: Delivery, _ answer: WebhookSender.Answer) -> Delivery.Outcome {
+        let now = now()
+        func retry(_ retryAfter: String? = nil) -> Date? {
+            schedule.retry(
+                after: delivery.attempt, queuedAt: delivery.queuedAt,
+                retryAfter: RetrySchedule.retryAfter(retryAfter, at: now), at: now)
+        }
+        switch answer {
+        case .status(let status, _) where (200..<300).contains(status): return .delivered(status: status)
+        case .status(let status, _) where (300..<400).contains(status):
+            return .failed(status: status, detail: "it redirects, which is not followed", retryAt: retry())
+        case .status(let status, let retryAfter):
+            return .failed(status: status, detail: "it answered \(status)", retryAt: retry(retryAfter))
+        case .none(let detail): return .failed(status: nil, detail: detail, retryAt: retry())
+        }
+    }
+
+    private func log(_ delivery: Delivery, _ outcome: Delivery.Outcome) {
+        var metadata: Logger.Metadata = [
+            "event": "\(delivery.message.event)", "type": "\(delivery.message.type)", "endpoint": "\(webhook.name)",
+            "attempt": "\(delivery.attempt)",
+        ]
+        switch outcome {
+        case .delivered: logger.debug("webhook delivered", metadata: metadata)
+        case .failed(_, let detail, let retryAt?):
+            metadata["detail"] = "\(detail)"
+            metadata["retryIn"] = "\(Int(retryAt.timeIntervalSince(now())))s"
+            logger.notice("webhook failed", metadata: metadata)
+        case .failed(_, let detail, nil):
+            metadata["detail"] = "\(detail)"
+            logger.error("webhook given up; `tenure webhook replay` sends it again", metadata: metadata)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The addresses of a host. Tests put their own in its place.
+struct HostResolver: Sendable {
+    let addresses: @Sendable (_ host: String, _ port: Int) async throws -> [SocketAddress]
+
+    struct UnknownHost: Error {}
+
+    /// The system's resolver, on threads that may wait.
+    static let system = HostResolver { host, port in
+        try await NIOThreadPool.singleton.runIfActive { try resolve(host, port) }
+    }
+
+    private static func resolve(_ host: String, _ port: Int) throws -> [SocketAddress] {
+        var hints = addrinfo()
+        #if canImport(Glibc)
+            hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+        #else
+            hints.ai_socktype = SOCK_STREAM
+        #endif
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0 else { throw UnknownHost() }
+        defer { freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ai_next
+            guard let address = entry.ai_addr else { continue }
+            switch entry.ai_family {
+            case AF_INET where Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in>.size:
+                let raw = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self)
+                addresses.append(SocketAddress(raw, host: host))
+            case AF_INET6 where Int(entry.ai_addrlen) >= MemoryLayout<sockaddr_in6>.size:
+                let raw = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self)
+                addresses.append(SocketAddress(raw, host: host))
+            default: continue
+            }
+        }
+        guard !addresses.isEmpty else { throw UnknownHost() }
+        return addresses
+    }
+}

@@ -1,0 +1,75 @@
+import NIOCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Which addresses the world outside has: everything else may be somebody's router, database or cloud metadata.
+///
+/// IANA's registries of special-purpose addresses (RFC 6890 and its updates).
+enum PublicAddress {
+    static func contains(_ address: SocketAddress) -> Bool {
+        switch address {
+        case .v4(let address): isPublic(bytes(of: address.address.sin_addr))
+        case .v6(let address): isPublicIPv6(bytes(of: address.address.sin6_addr))
+        case .unixDomainSocket: false
+        }
+    }
+
+    static func isLoopback(_ address: SocketAddress) -> Bool {
+        switch address {
+        case .v4(let address): bytes(of: address.address.sin_addr).first == 127
+        case .v6(let address): bytes(of: address.address.sin6_addr) == [UInt8](repeating: 0, count: 15) + [1]
+        case .unixDomainSocket: false
+        }
+    }
+
+    /// In network order, as they lie there.
+    private static func bytes<Address>(of address: Address) -> [UInt8] {
+        withUnsafeBytes(of: address) { Array($0) }
+    }
+
+    private static func isPublic(_ bytes: [UInt8]) -> Bool {
+        !specialIPv4.contains { lies(bytes, in: $0) }
+    }
+
+    /// Only the unicast addresses that were ever given out, and not those in which an IPv4 address is hidden.
+    private static func isPublicIPv6(_ bytes: [UInt8]) -> Bool {
+        // NAT64: the IPv4 address at its end is where it leads.
+        if lies(bytes, in: ([0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)) {
+            return isPublic(Array(bytes.suffix(4)))
+        }
+        return lies(bytes, in: ([0x20], 3)) && !specialIPv6.contains { lies(bytes, in: $0) }
+    }
+
+    private typealias Block = (base: [UInt8], length: Int)
+
+    private static let specialIPv4: [Block] = [
+        ([0], 8),  // this network
+        ([10], 8), ([172, 16], 12), ([192, 168], 16),  // private
+        ([100, 64], 10),  // carriers' NAT
+        ([127], 8),  // loopback
+        ([169, 254], 16),  // link-local, and clouds' metadata
+        ([192, 0, 0], 24), ([192, 0, 2], 24), ([198, 51, 100], 24), ([203, 0, 113], 24),  // protocols, documentation
+        ([192, 88, 99], 24),  // 6to4 relays
+        ([198, 18], 15),  // benchmarks
+        ([224], 4), ([240], 4),  // multicast, reserved, broadcast
+    ]
+
+    private static let specialIPv6: [Block] = [
+        ([0x20, 0x01, 0x00], 23),  // protocols: Teredo, ORCHID
+        ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0x00], 20),  // documentation
+        ([0x20, 0x02], 16),  // 6to4
+    ]
+
+    private static func lies(_ address: [UInt8], in block: Block) -> Bool {
+        for bit in 0..<block.length {
+            let mask = UInt8(0x80) >> UInt8(bit % 8)
+            let base = bit / 8 < block.base.count ? block.base[bit / 8] : 0
+            guard bit / 8 < address.count, address[bit / 8] & mask == base & mask else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,20 @@
+import Crypto
+import Foundation
+import TenureStore
+
+/// What tells a receiver that a message is the service's, and of now: HMAC-SHA256 over the time and the body.
+enum WebhookSignature {
+    static let header = "Tenure-Signature"
+    static let eventHeader = "Tenure-Event-ID"
+
+    /// `t=<seconds since 1970>,v1=<hexadecimal>`, with one `v1` for each secret.
+    static func text(of body: [UInt8], at date: Date, secrets: [String]) -> String {
+        let time = String(date.millisecondsSince1970 / 1000)
+        let signed = Array(time.utf8) + [UInt8(ascii: ".")] + body
+        let codes = secrets.map { secret in
+            let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: Array(secret.utf8)))
+            return ",v1=" + code.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+        }
+        return "t=" + time + codes.joined()
+    }
+}

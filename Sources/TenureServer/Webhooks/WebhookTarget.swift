@@ -1,0 +1,51 @@
+import Foundation
+
+/// Where a webhook goes: a URL, taken apart once.
+struct WebhookTarget: Sendable, Hashable {
+    let isEncrypted: Bool
+    /// As in the URL, without brackets.
+    let host: String
+    let port: Int
+    /// Path and query.
+    let path: String
+    let allowsPrivate: Bool
+
+    struct Mistake: Error {
+        let detail: String
+    }
+
+    init(_ url: String, allowsPrivate: Bool) throws(Mistake) {
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
+            let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty
+        else { throw Mistake(detail: "`\(url)` is no URL; write it as `https://example.com/path`") }
+        switch scheme {
+        case "https": isEncrypted = true
+        case "http" where allowsPrivate: isEncrypted = false
+        case "http":
+            throw Mistake(detail: "`\(url)` is not encrypted; use https, or `allowPrivate: true` for loopback")
+        default: throw Mistake(detail: "`\(scheme)` cannot be delivered to; use https")
+        }
+        guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
+            throw Mistake(detail: "a user, a password or a fragment in the URL is not sent; leave it out")
+        }
+        let isLiteral = host.hasPrefix("[") && host.hasSuffix("]")
+        let bare = isLiteral ? String(host.dropFirst().dropLast()) : host
+        let allowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
+        guard isLiteral ? bare.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) : bare.allSatisfy(allowed) else {
+            throw Mistake(detail: "`\(host)` is no name of a host; write other alphabets as `xn--…`")
+        }
+        let port = parts.port ?? (isEncrypted ? 443 : 80)
+        guard (1...65_535).contains(port) else { throw Mistake(detail: "`\(port)` is no port") }
+        self.host = bare
+        self.port = port
+        let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
+        self.path = path + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
+        self.allowsPrivate = allowsPrivate
+    }
+
+    /// As it stands in the request.
+    var hostHeader: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isEncrypted ? 443 : 80) ? name : "\(name):\(port)"
+    }
+}

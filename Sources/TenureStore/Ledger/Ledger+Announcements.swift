@@ -1,0 +1,85 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    /// What is told of a customer now; nil where that cannot be said at present.
+    typealias Judge = (Customer) -> Announcement?
+
+    /// Who listens, and by which terms rights are judged. Under other terms than before every customer is looked at
+    /// once, by `announceAll`.
+    func announce(to endpoints: [Endpoint], under terms: String) throws(StoreError) {
+        try setEndpoints(endpoints)
+        let (known, wanted) = (try mark(Mark.terms), endpoints.isEmpty ? nil : terms)
+        guard known != wanted else { return }
+        try setMark(Mark.terms, to: wanted)
+        try setMark(Mark.position, to: wanted.map { _ in "0" })
+    }
+
+    /// Looks at customers of whom something may have to be told by now. Returns how many.
+    func announceDue(limit: Int, _ judge: Judge) throws(StoreError) -> Int {
+        let ids = try session.rows(
+            "SELECT id FROM customers WHERE next_end <= $1 ORDER BY next_end LIMIT $2", [milliseconds, SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+        for id in ids { try announce(id, judge) }
+        return ids.count
+    }
+
+    func isAnnouncingAll() throws(StoreError) -> Bool { try mark(Mark.position) != nil }
+
+    /// Goes on to look at every customer, where the terms ask for it. Returns whether more are left.
+    func announceAll(limit: Int, _ judge: Judge) throws(StoreError) -> Bool {
+        guard let position = try mark(Mark.position).flatMap({ Int64($0) }) else { return false }
+        // What somebody showed who proved nothing is nobody's record.
+        let ids = try session.rows(
+            """
+            SELECT id FROM customers WHERE id > $1 AND merged_into IS NULL AND NOT EXISTS (
+                SELECT 1 FROM identities WHERE customer = customers.id AND kind = $2
+            ) ORDER BY id LIMIT $3
+            """, [.integer(position), SQLValue(Identity.Kind.visit.rawValue), SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+        for id in ids { try announce(id, judge) }
+        try setMark(Mark.position, to: ids.last.map { String($0) })
+        return !ids.isEmpty
+    }
+
+    private func announce(_ id: Int64, _ judge: Judge) throws(StoreError) {
+        guard let customer = try customer(id, forUpdate: true) else { return }
+        guard customer.id == id else {
+            try session.execute("UPDATE customers SET next_end = NULL WHERE id = $1", [.integer(id)])
+            return
+        }
+        guard let announcement = judge(customer) else {
+            let later = now.addingTimeInterval(Self.postponement).millisecondsSince1970
+            try session.execute(
+                "UPDATE customers SET next_end = $1 WHERE id = $2", [.integer(later), .integer(id)])
+            return
+        }
+        if announcement.announced == customer.announced {
+            // Nothing to tell, but another time to look.
+            let look = announcement.look(at: now).value
+            try session.execute("UPDATE customers SET next_end = $1 WHERE id = $2", [look, .integer(id)])
+            return
+        }
+        let updated = try update(customer, to: customer.facts, announcement)
+        for message in announcement.messages { try tell(message, of: updated) }
+    }
+
+    /// Seconds.
+    private static let postponement: TimeInterval = 60
+
+    private enum Mark {
+        static let terms = "announced terms"
+        static let position = "announced up to"
+    }
+
+    private func mark(_ name: String) throws(StoreError) -> String? {
+        let row = try session.row("SELECT value FROM marks WHERE name = $1", [.text(name)])
+        return try row.map { row throws(StoreError) in try row.text(0) }
+    }
+
+    private func setMark(_ name: String, to value: String?) throws(StoreError) {
+        try session.execute("DELETE FROM marks WHERE name = $1", [.text(name)])
+        guard let value else { return }
+        try session.execute("INSERT INTO marks (name, value) VALUES ($1, $2)", [.text(name), .text(value)])
+    }
+}

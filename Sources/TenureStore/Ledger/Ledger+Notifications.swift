@@ -1,0 +1,79 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    func receive(
+        _ notification: StoredNotification, about identities: [Identity], _ change: (Customer?) -> Amendment
+    ) throws(StoreError) -> Reception {
+        let known = try session.row(
+            "SELECT customer FROM notifications WHERE realm = $1 AND uuid = $2",
+            [SQLValue(notification.realm.code), .text(notification.uuid)])
+        if let known {
+            let id = try known.integerIfPresent(0)
+            return Reception(
+                isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
+        }
+        var subject: Customer?
+        if !identities.isEmpty {
+            subject = try amend(identities, in: notification.realm, adopting: { _ in true }) { (change($0), ()) }.0
+        }
+        let (header, rest) = notification.bytes.partsOfJWS
+        var headerID = SQLValue.null
+        if let header { headerID = .integer(try self.headerID([UInt8](header))) }
+        try session.execute(
+            """
+            INSERT INTO notifications (realm, uuid, type, subtype, signed_at, received_at, customer, header, bytes)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            """,
+            [
+                SQLValue(notification.realm.code), .text(notification.uuid), .text(notification.type),
+                SQLValue(notification.subtype), SQLValue(notification.signedDate?.millisecondsSince1970), milliseconds,
+                SQLValue(subject?.id), headerID, SQLValue(rest),
+            ])
+        return Reception(isNew: true, customer: subject)
+    }
+
+    func notification(_ uuid: String, in realm: Realm) throws(StoreError) -> StoredNotification? {
+        try session.row(
+            "SELECT \(Self.notificationColumns) WHERE realm = $1 AND uuid = $2", [SQLValue(realm.code), .text(uuid)]
+        ).map { row throws(StoreError) in try StoredNotification(row) }
+    }
+
+    /// In the order in which they came.
+    func notifications(of customer: Int64) throws(StoreError) -> [(notification: StoredNotification, receivedAt: Date)]
+    {
+        try session.rows(
+            "SELECT \(Self.notificationColumns) WHERE customer = $1 ORDER BY notifications.id", [.integer(customer)]
+        ).map { row throws(StoreError) in (try StoredNotification(row), try row.instant(7)) }
+    }
+
+    /// In the order in which `StoredNotification` reads them, then when it came.
+    private static let notificationColumns = """
+        realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at
+        FROM notifications LEFT JOIN headers ON headers.id = header
+        """
+
+    func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
+        let rows = try session.rows(
+            "SELECT customer FROM identities WHERE realm = $1 AND kind = 9 AND substr(value, 1, 36) = $2",
+            [SQLValue(realm.code), .text(token)])
+        var found: [Int64: Customer] = [:]
+        for row in rows {
+            guard let customer = try customer(try row.integer(0)) else { continue }
+            found[customer.id] = customer
+        }
+        return found.values.sorted { $0.id < $1.id }
+    }
+}
+
+extension StoredNotification {
+    fileprivate init(_ row: SQLRow) throws(StoreError) {
+        let code = try row.integer(0)
+        guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
+            throw .damaged("no realm has the number \(code)")
+        }
+        self.init(
+            realm: realm, uuid: try row.text(1), type: try row.text(2), subtype: try row.textIfPresent(3),
+            signedDate: try row.instantIfPresent(4), bytes: (try row.bytesIfPresent(5) ?? []) + (try row.bytes(6)))
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    /// Writes a message into the outbox, for each endpoint that wants it; nothing where none does.
+    func tell(_ message: Message, of customer: Customer?) throws(StoreError) {
+        var names: [String] = []
+        for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
+            let types = try row.text(1)
+            guard types == "*" || types.split(separator: " ").contains(message.kind.rawValue[...]) else { continue }
+            names.append(try row.text(0))
+        }
+        guard !names.isEmpty else { return }
+        // Who was erased leaves no user's id behind.
+        let users = try customer.map { customer throws(StoreError) in
+            message.kind == .customerErased ? [] : try userIDs(of: customer.id)
+        }
+        let id = SQLValue(message.kind == .customerErased ? nil : customer?.id)
+        let row = try session.row(
+            """
+            INSERT INTO outbox (event, type, customer, realm, public_id, user_ids, data, created_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id
+            """,
+            [
+                .text(Message.newEventID()), .text(message.kind.rawValue), id, SQLValue(customer?.realm.code),
+                SQLValue(customer?.publicID), SQLValue(users?.json),
+                .text(String(decoding: message.data, as: UTF8.self)),
+                milliseconds,
+            ])
+        guard let row else { throw .failed("a message got no number") }
+        for name in names { try queue(try row.integer(0), to: name, customer: id) }
+    }
+
+    private func queue(_ message: Int64, to endpoint: String, customer: SQLValue) throws(StoreError) {
+        try session.execute(
+            """
+            INSERT INTO deliveries (message, endpoint, customer, attempts, queued_at, next_at)
+            VALUES ($1, $2, $3, 0, $4, $5)
+            """, [.integer(message), .text(endpoint), customer, milliseconds, milliseconds])
+    }
+
+    /// Those by which the app's own server knows the customer.
+    private func userIDs(of customer: Int64) throws(StoreError) -> [String] {
+        try identities(of: customer).filter { $0.kind == .userID }.map(\.value)
+    }
+
+    /// Who is told from now on. What waits for an endpoint that is gone waits no longer.
+    func setEndpoints(_ endpoints: [Endpoint]) throws(StoreError) {
+        try session.execute("DELETE FROM endpoints")
+        for endpoint in endpoints {
+            try session.execute(
+                "INSERT INTO endpoints (name, types) VALUES ($1, $2)", [.text(endpoint.name), .text(endpoint.types)])
+        }
+        try session.execute(
+            """
+            UPDATE deliveries SET next_at = NULL
+            WHERE next_at IS NOT NULL AND endpoint NOT IN (SELECT name FROM endpoints)
+            """)
+    }
+
+    /// Removes what was told of somebody, delivered or not: for an erasure.
+    func removeMessages(of customer: Int64) throws(StoreError) {
+        for member in try group(of: customer) {
+            try removeMessages(
+                try session.rows("SELECT id FROM outbox WHERE customer = $1", [.integer(member)])
+                    .map { row throws(StoreError) in try row.integer(0) })
+        }
+    }
+
+    /// Removes at most so many of those written before an instant that no endpoint waits for. Returns how many.
+    func pruneMessages(before: Date, limit: Int) throws(StoreError) -> Int {
+        let ids = try session.rows(
+            """
+            SELECT id FROM outbox WHERE created_at < $1 AND NOT EXISTS (
+                SELECT 1 FROM deliveries WHERE message = outbox.id AND next_at IS NOT NULL
+            ) ORDER BY created_at LIMIT $2
+            """, [.integer(before.millisecondsSince1970), SQLValue(limit)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+        try removeMessages(ids)
+        return ids.count
+    }
+
+    private func removeMessages(_ ids: [Int64]) throws(StoreError) {
+        for id in ids {
+            try session.execute(
+                "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message = $1)",
+                [.integer(id)])
+            try session.execute("DELETE FROM deliveries WHERE message = $1", [.integer(id)])
+            try session.execute("DELETE FROM outbox WHERE id = $1", [.integer(id)])
+        }
+    }
+}
+
+extension [String] {
+    var json: String {
+        // Texts always encode.
+        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+    }
+
+    init(json: String) throws(StoreError) {
+        do {
+            self = try JSONDecoder().decode([String].self, from: Data(json.utf8))
+        } catch {
+            throw .damaged("the users of a message are no list of texts")
+        }
+    }
+}

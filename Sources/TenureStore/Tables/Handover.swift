@@ -1,0 +1,43 @@
+import Foundation
+
+/// Hands pieces from one thread to another, a few at a time: a transaction here reads what one there writes.
+///
+/// Both sides wait for each other, and both fail with the first failure of either.
+final class Handover<Piece: Sendable>: @unchecked Sendable {
+    // Sound: all variables are touched between `condition.lock()` and `condition.unlock()` only.
+    private let condition = NSCondition()
+    private var waiting: [Piece] = []
+    private var failure: StoreError?
+
+    private static var most: Int { 4 }
+
+    /// Waits while the other side is behind.
+    func give(_ piece: Piece) throws(StoreError) {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.count >= Self.most, failure == nil { condition.wait() }
+        if let failure { throw failure }
+        waiting.append(piece)
+        condition.broadcast()
+    }
+
+    /// Waits for the next one.
+    func take() throws(StoreError) -> Piece {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.isEmpty, failure == nil { condition.wait() }
+        if let failure { throw failure }
+        condition.broadcast()
+        return waiting.removeFirst()
+    }
+
+    /// Ends both sides; the first failure counts. Returns that one.
+    @discardableResult func fail(_ error: StoreError) -> StoreError {
+        condition.lock()
+        defer { condition.unlock() }
+        let first = failure ?? error
+        failure = first
+        condition.broadcast()
+        return first
+    }
+}

@@ -1,0 +1,159 @@
+/// Copies a whole record into an empty one on whatever database: one transaction here, one there.
+///
+/// All rows keep their numbers, and the record its id, so that what names them from outside (an access token does)
+/// stays true.
+package struct RecordCopy: Sendable {
+    private let tables: [RecordTable]
+
+    package init() throws(StoreError) {
+        tables = try RecordTable.all()
+    }
+
+    /// What the copy must come to: any value of the source's state, made in the source's transaction.
+    package typealias Summary = @Sendable (any SQLSession) throws(StoreError) -> [String: RecordCopySum]
+
+    private enum Piece: Sendable {
+        /// Rows of a table, without what refers to the table itself.
+        case rows(RecordTable, [SQLRow])
+        /// Rows that were copied, for what refers to the table itself.
+        case links(RecordTable, [SQLRow])
+        case end([String: RecordCopySum])
+    }
+
+    /// Everything or nothing: whatever happens before the end leaves the target as it was.
+    ///
+    /// Nobody can write to the source meanwhile: what is acknowledged there is in the copy. `summarize` runs on both
+    /// sides before the target's transaction ends, and must give the same.
+    package func run(
+        from source: any SQLStore, to target: any SQLStore, summarize: @escaping Summary,
+        progress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
+    ) async throws(StoreError) -> [String: RecordCopySum] {
+        let handover = Handover<Piece>()
+        async let isSent: Void = send(source, summarize, progress, over: handover)
+        let sums: [String: RecordCopySum]
+        do {
+            sums = try await target.write(locking: []) { session throws(StoreError) in
+                try receive(into: session, summarize, over: handover)
+            }
+        } catch {
+            let first = handover.fail(error)
+            await isSent
+            throw first
+        }
+        await isSent
+        return sums
+    }
+
+    // MARK: The source
+
+    private func send(
+        _ source: any SQLStore, _ summarize: @escaping Summary,
+        _ progress: @escaping @Sendable (Int64, Int64) -> Void, over handover: Handover<Piece>
+    ) async {
+        do {
+            // A transaction that writes nothing, and keeps others from writing.
+            try await source.write(locking: []) { session throws(StoreError) in
+                if session.dialect == .postgres {
+                    let names = tables.map(\.name).joined(separator: ", ")
+                    try session.execute("LOCK TABLE \(names) IN SHARE MODE")
+                }
+                var total: Int64 = 0
+                for table in tables {
+                    total += try session.row("SELECT count(*) FROM \(table.name)")?.integer(0) ?? 0
+                }
+                var done: Int64 = 0
+                for table in tables {
+                    try table.eachPage(in: session) { rows throws(StoreError) in
+                        try handover.give(.rows(table, rows))
+                        done += Int64(rows.count)
+                        progress(done, total)
+                    }
+                    guard let link = table.selfReference else { continue }
+                    let isLinked = "\"\(table.columns[link].name)\" IS NOT NULL"
+                    try table.eachPage(in: session, where: isLinked) { rows throws(StoreError) in
+                        try handover.give(.links(table, rows))
+                    }
+                }
+                try handover.give(.end(try summarize(session)))
+            }
+        } catch {
+            handover.fail(error)
+        }
+    }
+
+    // MARK: The target
+
+    private func receive(
+        into session: any SQLSession, _ summarize: Summary, over handover: Handover<Piece>
+    ) throws(StoreError) -> [String: RecordCopySum] {
+        for table in tables where table.name != RecordTable.identity {
+            if try session.row("SELECT 1 FROM \(table.name) LIMIT 1") != nil {
+                throw .notEmpty(table: table.name)
+            }
+        }
+        try session.execute("DELETE FROM \(RecordTable.identity)")
+        while true {
+            switch try handover.take() {
+            case .rows(let table, let rows): try insert(rows, into: table, session)
+            case .links(let table, let rows): try link(rows, in: table, session)
+            case .end(let expected):
+                try setNumbers(session)
+                let sums = try summarize(session)
+                for table in tables where sums[table.name] != expected[table.name] {
+                    throw .movedOtherwise(
+                        table: table.name, rows: sums[table.name]?.count ?? 0,
+                        expected: expected[table.name]?.count ?? 0)
+                }
+                return sums
+            }
+        }
+    }
+
+    private func insert(_ rows: [SQLRow], into table: RecordTable, _ session: any SQLSession) throws(StoreError) {
+        let width = table.columns.count
+        let link = table.selfReference
+        var values: [SQLValue] = []
+        for row in rows {
+            for (index, value) in row.values.enumerated() { values.append(index == link ? .null : value) }
+        }
+        let places = (0..<rows.count).map { row in
+            "(" + (1...width).map { "$\(row * width + $0)" }.joined(separator: ", ") + ")"
+        }
+        try session.execute(
+            "INSERT INTO \(table.name) (\(table.columnList)) VALUES \(places.joined(separator: ", "))", values)
+    }
+
+    private func link(_ rows: [SQLRow], in table: RecordTable, _ session: any SQLSession) throws(StoreError) {
+        guard let link = table.selfReference, table.key.count == 1 else { return }
+        let key = table.key[0]
+        for row in rows {
+            try session.execute(
+                "UPDATE \(table.name) SET \"\(table.columns[link].name)\" = $1 WHERE \"\(table.columns[key].name)\" = $2",
+                [row.values[link], row.values[key]])
+        }
+    }
+
+    /// The next row's number follows the last one's. SQLite sees to that itself.
+    private func setNumbers(_ session: any SQLSession) throws(StoreError) {
+        guard session.dialect == .postgres else { return }
+        for table in tables where table.isNumbered {
+            let key = table.columns[table.key[0]].name
+            _ = try session.rows(
+                """
+                SELECT setval(pg_get_serial_sequence('\(table.name)', '\(key)'), coalesce(max("\(key)"), 0) + 1, false)
+                FROM \(table.name)
+                """)
+        }
+    }
+}
+
+/// What a table comes to: two with the same rows in the same order have the same.
+package struct RecordCopySum: Sendable, Hashable {
+    package var count: Int
+    package var sha256: [UInt8]
+
+    package init(count: Int, sha256: [UInt8]) {
+        self.count = count
+        self.sha256 = sha256
+    }
+}

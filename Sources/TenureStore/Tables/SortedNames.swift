@@ -1,0 +1,98 @@
+import Foundation
+
+/// Sorts customers by their public ids, byte by byte, in bounded memory.
+///
+/// No database does it: their orders of letters depend on where they were installed. Beyond one run, sorted runs lie
+/// in files without a name, and are merged while they are read.
+final class SortedNames {
+    struct Entry: Hashable {
+        let name: String
+        let number: Int64
+
+        /// By bytes: Swift, too, holds two spellings of a letter for one.
+        static func precedes(_ left: Entry, _ right: Entry) -> Bool {
+            if left.name.utf8.elementsEqual(right.name.utf8) { return left.number < right.number }
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
+    }
+
+    private let runLength: Int
+    private var waiting: [Entry] = []
+    private var runs: [SortedRun] = []
+    private var isSorted = false
+    private var position = 0
+
+    /// A run of entries takes some 20 MB.
+    init(runLength: Int = 200_000) {
+        self.runLength = runLength
+    }
+
+    func add(_ entry: Entry) throws(StoreError) {
+        waiting.append(entry)
+        guard waiting.count == runLength else { return }
+        waiting.sort(by: Entry.precedes)
+        runs.append(try SortedRun(waiting))
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    /// The next ones in order; empty after the last. Nothing may be added any more.
+    func next(_ count: Int) throws(StoreError) -> [Entry] {
+        if !isSorted {
+            waiting.sort(by: Entry.precedes)
+            isSorted = true
+        }
+        var entries: [Entry] = []
+        while entries.count < count, let entry = try next() { entries.append(entry) }
+        return entries
+    }
+
+    private func next() throws(StoreError) -> Entry? {
+        var least = position < waiting.count ? waiting[position] : nil
+        var source: Int?
+        for (index, run) in runs.enumerated() {
+            guard let head = run.head, least.map({ Entry.precedes(head, $0) }) ?? true else { continue }
+            least = head
+            source = index
+        }
+        if let source { try runs[source].advance() } else { position += 1 }
+        return least
+    }
+}
+
+/// A sorted run in a file that is gone with the process.
+private final class SortedRun {
+    private(set) var head: SortedNames.Entry?
+    private let file: UnsafeMutablePointer<FILE>
+
+    init(_ entries: [SortedNames.Entry]) throws(StoreError) {
+        guard let file = tmpfile() else { throw Self.failure }
+        self.file = file
+        for entry in entries {
+            let name = Array(entry.name.utf8)
+            var numbers = [entry.number, Int64(name.count)]
+            guard fwrite(&numbers, 8, 2, file) == 2, fwrite(name, 1, name.count, file) == name.count else {
+                throw Self.failure
+            }
+        }
+        guard fflush(file) == 0 else { throw Self.failure }
+        rewind(file)
+        try advance()
+    }
+
+    deinit { fclose(file) }
+
+    func advance() throws(StoreError) {
+        var numbers: [Int64] = [0, 0]
+        guard fread(&numbers, 8, 2, file) == 2 else {
+            head = nil
+            return
+        }
+        var name = [UInt8](repeating: 0, count: Int(numbers[1]))
+        guard fread(&name, 1, name.count, file) == name.count else { throw Self.failure }
+        head = SortedNames.Entry(name: String(decoding: name, as: UTF8.self), number: numbers[0])
+    }
+
+    private static var failure: StoreError {
+        errno == ENOSPC ? .full : .failed("names cannot be sorted in a temporary file; make room in /tmp")
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// A TCP connection to this machine, byte by byte: for clients that no HTTP library would be.
+package final class RawConnection: Sendable {
+    private let descriptor: Int32
+
+    /// Throws where nobody listens.
+    package init(port: Int, receiveBuffer: Int32? = nil) throws {
+        #if canImport(Glibc)
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw CocoaError(.fileReadUnknown) }
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
+        }
+        // Whoever waits for what never comes fails instead of hanging.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        let descriptor = descriptor
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw CocoaError(.fileReadUnknown) }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether all of it could be handed over: the other end may have closed.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Self.noSignal) }
+            guard sent > 0 else { return false }
+            rest = rest.dropFirst(sent)
+        }
+        return true
+    }
+
+    /// The same for as much as the other end may refuse to take for a while.
+    package func sent(_ text: String) async -> Bool {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in continuation.resume(returning: send(text)) }
+        }
+    }
+
+    @discardableResult
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// All until the other end closes, or until `end` has come; nil where a minute passed without either.
+    package func received(until end: String? = nil) async -> String? {
+        // Not on the pool of tasks: there the server in this process needs the threads.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in continuation.resume(returning: receive(until: end)) }
+        }
+    }
+
+    private func receive(until end: String?) -> String? {
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return nil }
+            // A reset is an end too.
+            if count > 0 { all += chunk[..<count] }
+            let text = String(decoding: all, as: UTF8.self)
+            if count <= 0 || end.map(text.contains) == true { return text }
+        }
+    }
+
+    #if canImport(Glibc)
+        private static let noSignal = Int32(MSG_NOSIGNAL)
+    #else
+        private static let noSignal: Int32 = 0
+    #endif
+}

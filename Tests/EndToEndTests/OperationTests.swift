@@ -1,0 +1,181 @@
+import CommandRunner
+import Foundation
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The built service, as those meet it who run it.
+@Suite(.serialized) struct OperationTests {
+    private static let policy = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } } }
+        buildNumbers: increasing
+        entitlements: { everything: { honours: [paid] } }
+        """
+
+    private let folder: Folder
+    private let policy: String
+
+    init() throws {
+        folder = try Folder()
+        policy = try folder.write(Self.policy, to: "policy.yaml")
+    }
+
+    private func start(_ more: String...) async throws -> (service: RunningCommand, port: Int) {
+        let service = try RunningCommand(
+            ["serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0"] + more)
+        return (service, try #require(try await service.port(), "\(service.errors)"))
+    }
+
+    private func check(_ arguments: [String], _ environment: [String: String] = [:]) throws -> Command.Result {
+        // What `make soak` sets is no setting of the service.
+        let names = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") }
+        return try Command.run(
+            ["serve", "--check"] + arguments, environment: environment, removing: names)
+    }
+
+    private func metric(_ name: String, port: Int) async throws -> Double? {
+        let connection = try RawConnection(port: port)
+        connection.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        let line = await connection.received()?.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return line?.split(separator: " ").last.flatMap { Double($0.trimmingCharacters(in: .whitespaces)) }
+    }
+
+    // MARK: Configuration
+
+    @Test func `a check tells what the service would do, and makes nothing`() throws {
+        let database = folder.url("new.sqlite").path
+        let result = try check(["--policy", policy, "--database", database], ["TENURE_PORT": "4711"])
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.hasPrefix("would serve com.example.calculator on http://127.0.0.1:4711\n"))
+        #expect(result.output.contains("\(database) (would be made)"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(left == ["policy.yaml"])
+    }
+
+    @Test func `a check tells everything that is wrong at once, one line each, with its place`() throws {
+        let file = try folder.write(
+            """
+            policy: nowhere.yaml
+            database: no/such/folder/tenure.sqlite
+            host: 0.0.0.0
+            port: 99999
+            hots: x
+            tls: { certificate: here.pem, keys: x }
+            behindProxy: true
+            rateLimits:
+              perAddress: many
+            """, to: "tenure.yaml")
+        let result = try check(
+            ["--config", file, "--metrics", "some"], ["TENURE_PROT": "1", "TENURE_LOG_LEVEL": "loud"])
+        #expect(result.status == 1)
+        #expect(result.output.isEmpty)
+        let lines = result.errors.split(separator: "\n").map(String.init)
+        #expect(lines.allSatisfy { $0.hasPrefix("error: ") })
+        for (place, words) in [
+            ("\(file):4:7:", "`99999`"), ("\(file):5:1:", "`hots`"), ("\(file):6:31:", "`tls.keys`"),
+            ("\(file):9:15:", "`many`"), ("$TENURE_LOG_LEVEL:", "`loud`"), ("--metrics:", "`some`"),
+            ("nowhere.yaml", "cannot be read"), ("`behindProxy`", "`true`"), ("`tls.certificate`", "`tls.key`"),
+            ("no such folder", "no/such/folder"), ("0.0.0.0", "admin key"), ("0.0.0.0", "nothing encrypts"),
+            ("`TENURE_PROT`", "there is no setting"),
+        ] {
+            #expect(
+                lines.count { $0.contains(place) && $0.contains(words) } == 1, "\(place) \(words)\n\(result.errors)")
+        }
+        #expect(lines.count == 13, "\(result.errors)")
+    }
+
+    @Test func `the command line wins, then the environment, then the file`() throws {
+        let file = try folder.write("policy: policy.yaml\nhost: 127.0.0.2\nport: 1\nmetrics: off\n", to: "tenure.yaml")
+        let environment = ["TENURE_CONFIG": file, "TENURE_HOST": "127.0.0.3", "TENURE_PORT": "2"]
+        let result = try check(["--port=3", "--database", folder.url("x.sqlite").path], environment)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("on http://127.0.0.3:3\n"))
+        #expect(result.output.contains("metrics: off\n"))
+    }
+
+    @Test func `wrong usage is told, and help names every setting`() throws {
+        #expect(try Command.run("serve", "--prot", "1").status == 64)
+        #expect(try Command.run("serve", "--port").status == 64)
+        let help = try Command.run("serve", "--help")
+        #expect(help.status == 0)
+        for word in ["--policy <file>", "TENURE_RATE_LIMITS_PER_ADDRESS", "default: 8080", "--check"] {
+            #expect(help.output.contains(word), "\(word)")
+        }
+        #expect(try Command.run("help", "serve").output == help.output)
+    }
+
+    // MARK: Stopping
+
+    private static let request = "POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+    @Test func `what was accepted is finished before the service ends`() async throws {
+        let (service, port) = try await start()
+        let slow = try RawConnection(port: port)
+        slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
+        // The other one is the question itself.
+        while try await metric("tenure_requests_in_flight", port: port) != 2 { await Task.yield() }
+        service.signal(SIGTERM)
+        // It takes nothing new any more.
+        while let late = try? RawConnection(port: port) {
+            _ = late
+            await Task.yield()
+        }
+        slow.send("\"x\"   }")
+        let answer = try #require(await slow.received())
+        #expect(answer.hasPrefix("HTTP/1.1 422 "), "\(answer)")
+        #expect(answer.contains("nothingVerified"))
+        #expect(await service.ended() == 0)
+    }
+
+    @Test func `who never finishes does not keep the service from ending`() async throws {
+        let (service, port) = try await start("--timeouts-shutdown", "1")
+        let slow = try RawConnection(port: port)
+        slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
+        while try await metric("tenure_requests_in_flight", port: port) != 2 { await Task.yield() }
+        service.signal(SIGTERM)
+        #expect(await service.ended() == 0)
+        #expect(await slow.received()?.contains("200 OK") == false)
+    }
+
+    // MARK: Load
+
+    private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
+
+    @Test func `slow clients and endless bodies leave memory flat`() async throws {
+        let count = Self.isSoak ? 10_000 : 500
+        let patience = Self.isSoak ? "60" : "5"
+        let (service, port) = try await start(
+            "--timeouts-head", patience, "--timeouts-body", patience, "--log-level", "error")
+        _ = try await metric("tenure_requests_in_flight", port: port)
+        let before = try #require(service.residentMemory)
+        var slow: [RawConnection] = []
+        for index in 0..<count {
+            let connection = try RawConnection(port: port)
+            connection.send(
+                index.isMultiple(of: 2)
+                    ? "GET /health/live HTTP/1.1\r\nX-Slow: "
+                    : Self.request + "Content-Length: 1000000\r\n\r\n{\"receipt\": \"")
+            slow.append(connection)
+        }
+        #expect(try await metric("tenure_requests_in_flight", port: port) != nil, "others are served")
+        let endless = try RawConnection(port: port)
+        endless.send(Self.request + "Transfer-Encoding: chunked\r\n\r\n")
+        let chunk = "100000\r\n" + String(repeating: "A", count: 1 << 20) + "\r\n"
+        var megabytes = 0
+        while megabytes < 1024, await endless.sent(chunk) { megabytes += 1 }
+        #expect(await endless.received() != nil)
+        #expect(megabytes < 64, "it is cut off")
+        let grown = try #require(service.residentMemory) - before
+        // A connection costs its buffers and a task; nothing that a client says is kept.
+        #expect(grown < (64 << 20) + count * (48 << 10), "\(grown >> 20) MB for \(count) clients")
+        for connection in slow { #expect(await connection.received()?.contains("200 OK") == false) }
+        #expect(try await metric("tenure_requests_in_flight", port: port) == 1)
+        service.signal(SIGTERM)
+        #expect(await service.ended() == 0)
+    }
+}

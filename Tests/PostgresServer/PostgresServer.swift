@@ -1,0 +1,124 @@
+import Foundation
+
+/// A PostgreSQL of the tests' own, on a free loopback port, in a temporary folder.
+///
+/// It flushes like a real one. It is stopped and removed when the object goes, and when the process ends in any way.
+package final class PostgresServer: Sendable {
+    package let port: Int
+    private let folder: String
+    private let tools: PostgresTools
+    /// Open as long as this process lives: its end is what the watchman waits for.
+    private let watch: FileHandle
+
+    /// Serves all tests of a process that do not stop it.
+    package static func shared() throws -> PostgresServer { try sharedServer.get() }
+
+    private static let sharedServer = Result { try PostgresServer() }
+
+    /// - Parameters:
+    ///   - settings: of `postgresql.conf`.
+    ///   - access: lines of `pg_hba.conf` that come before the one that trusts everybody.
+    ///   - certificate: PEM files in whose name it speaks TLS.
+    package init(
+        settings: [String: String] = [:], access: [String] = [], certificate: (chain: String, key: String)? = nil
+    ) throws {
+        tools = try PostgresTools.find()
+        // Paths of Unix sockets have 107 bytes at most, and the folder of another user may be closed to the server's.
+        let parent = FileManager.default.isWritableFile(atPath: "/tmp") ? "/tmp/" : NSTemporaryDirectory()
+        folder = parent + "tenure-pg-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        port = try Self.freePort()
+        watch = try tools.keepWatch(over: folder)
+        try tools.giveAway(folder)
+        try tools.run(
+            "initdb",
+            ["-D", folder + "/data", "-U", "tenure", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
+            in: folder)
+        var all = [
+            "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder,
+            "max_connections": "300", "shared_buffers": "64MB", "wal_level": "minimal", "max_wal_senders": "0",
+            "deadlock_timeout": "200ms", "lc_messages": "C", "log_min_messages": "fatal",
+        ]
+        if let certificate {
+            // The key must be the server's, and closed to others.
+            for (name, path) in [("server.crt", certificate.chain), ("server.key", certificate.key)] {
+                let copy = folder + "/" + name
+                try FileManager.default.copyItem(atPath: path, toPath: copy)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
+                try tools.giveAway(copy)
+            }
+            all["ssl"] = "on"
+            all["ssl_cert_file"] = folder + "/server.crt"
+            all["ssl_key_file"] = folder + "/server.key"
+        }
+        all.merge(settings) { $1 }
+        try append(all.sorted { $0.key < $1.key }.map { "\($0) = '\($1)'" }, to: "postgresql.conf")
+        let trust = ["local all all trust", "host all all 127.0.0.1/32 trust"]
+        try Data((access + trust).joined(separator: "\n").appending("\n").utf8)
+            .write(to: URL(fileURLWithPath: folder + "/data/pg_hba.conf"))
+        try tools.giveAway(folder + "/data/pg_hba.conf")
+        try start()
+    }
+
+    deinit { try? watch.close() }
+
+    /// Where to connect. `options` are those of a URL, as in `schema=one&sslmode=require`.
+    package func url(user: String = "tenure", database: String = "postgres", _ options: String = "") -> String {
+        "postgres://\(user)@127.0.0.1:\(port)/\(database)" + (options.isEmpty ? "" : "?" + options)
+    }
+
+    // MARK: Running it
+
+    /// Returns when it takes connections.
+    package func start() throws {
+        try tools.startServer(in: folder)
+    }
+
+    package enum Stop: String, Sendable {
+        /// Ends connections and transactions in order.
+        case fast
+        /// As if the machine had lost its power; the next start recovers.
+        case immediate
+    }
+
+    /// Returns when it is gone.
+    package func stop(_ mode: Stop) throws {
+        try tools.run("pg_ctl", ["-D", folder + "/data", "-m", mode.rawValue, "-w", "stop"], in: folder)
+    }
+
+    private func append(_ lines: [String], to name: String) throws {
+        let path = folder + "/data/" + name
+        let text = try String(contentsOfFile: path, encoding: .utf8) + lines.joined(separator: "\n") + "\n"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try tools.giveAway(path)
+    }
+
+    /// One that nobody listens on now.
+    private static func freePort() throws -> Int {
+        #if canImport(Darwin)
+            let kind = SOCK_STREAM
+        #else
+            let kind = Int32(SOCK_STREAM.rawValue)
+        #endif
+        let socket = socket(AF_INET, kind, 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
+            }
+        }
+        guard isBound else { throw PostgresServerError("no port is free on 127.0.0.1") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+}
+
+package struct PostgresServerError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}

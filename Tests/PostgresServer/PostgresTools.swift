@@ -1,0 +1,134 @@
+import Foundation
+
+/// PostgreSQL's own programs, and the user whom they run as: they refuse to run as root.
+struct PostgresTools: Sendable {
+    private let folder: String
+    /// Nil where this process is somebody else than root.
+    private let user: User?
+
+    private struct User {
+        let name: String
+        let id: uid_t
+        let group: gid_t
+    }
+
+    static func find() throws -> PostgresTools {
+        let files = FileManager.default
+        let versions = ["/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt", "/usr/local/opt"].flatMap {
+            root in
+            ((try? files.contentsOfDirectory(atPath: root)) ?? []).sorted {
+                $0.compare($1, options: .numeric) == .orderedDescending
+            }
+            .map { "\(root)/\($0)/bin" }
+        }
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let folder = (versions + path).first { folder in
+            ["initdb", "pg_ctl", "postgres"].allSatisfy { files.isExecutableFile(atPath: "\(folder)/\($0)") }
+        }
+        guard let folder else {
+            throw PostgresServerError("no PostgreSQL is installed; run `Scripts/install-dependencies test`")
+        }
+        guard geteuid() == 0 else { return PostgresTools(folder: folder, user: nil) }
+        for name in ["postgres", "nobody"] {
+            if let entry = getpwnam(name) {
+                return PostgresTools(
+                    folder: folder, user: User(name: name, id: entry.pointee.pw_uid, group: entry.pointee.pw_gid))
+            }
+        }
+        throw PostgresServerError("PostgreSQL refuses to run as root, and there is no user `postgres` or `nobody`")
+    }
+
+    /// Lets the server's user own it.
+    func giveAway(_ path: String) throws {
+        guard let user else { return }
+        guard chown(path, user.id, user.group) == 0 else { throw PostgresServerError("cannot give `\(path)` away") }
+    }
+
+    /// The command line of a tool.
+    private func line(_ tool: String, _ arguments: [String]) -> [String] {
+        let prefix = user.map {
+            ["/usr/bin/env", "setpriv", "--reuid=\($0.id)", "--regid=\($0.group)", "--clear-groups", "--"]
+        }
+        return (prefix ?? []) + ["\(folder)/\(tool)"] + arguments
+    }
+
+    /// Runs a tool to its end; throws what it said where it fails.
+    func run(_ tool: String, _ arguments: [String], in directory: String) throws {
+        let output = directory + "/" + tool + ".out"
+        try Data().write(to: URL(fileURLWithPath: output))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
+        let process = Self.process(line(tool, arguments), in: directory)
+        process.standardOutput = file
+        process.standardError = file
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            let said = ["\(tool).out", "log"].map {
+                (try? String(contentsOfFile: directory + "/" + $0, encoding: .utf8)) ?? ""
+            }
+            throw PostgresServerError("`\(tool)` failed: \(said.joined(separator: "\n"))")
+        }
+    }
+
+    /// Returns when it takes connections.
+    ///
+    /// Not by `pg_ctl`: what it leaves behind keeps its sockets to this process, which would wait for their end.
+    func startServer(in directory: String) throws {
+        let log = directory + "/log"
+        try Data().write(to: URL(fileURLWithPath: log))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        let process = Self.process(line("postgres", ["-D", directory + "/data"]), in: directory)
+        process.standardOutput = file
+        process.standardError = file
+        try process.run()
+        // The last line of this file says how far it is; `pg_ctl` reads it too.
+        let status = directory + "/data/postmaster.pid"
+        for _ in 0..<3000 where process.isRunning {
+            let lines = ((try? String(contentsOfFile: status, encoding: .utf8)) ?? "").split(separator: "\n")
+            if lines.first == "\(process.processIdentifier)", lines.last?.hasPrefix("ready") == true { return }
+            usleep(20_000)
+        }
+        let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        throw PostgresServerError("PostgreSQL did not start: \(said)")
+    }
+
+    /// Starts a process that stops the server and removes its folder when the handle is closed: by hand, or because
+    /// this process is no more.
+    func keepWatch(over directory: String) throws -> FileHandle {
+        let ends = try Self.pipe()
+        let stop = line("pg_ctl", ["-D", directory + "/data", "-m", "immediate", "-w", "stop"])
+        let script = "trap '' INT TERM HUP; cd /; cat; \"$@\"; rm -rf '\(directory)'"
+        let process = Self.process(["/bin/sh", "-c", script, "sh"] + stop, in: "/")
+        process.standardInput = ends.reading
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return ends.writing
+    }
+
+    /// Inherited by no other process, which would keep it open.
+    private static func pipe() throws -> (reading: FileHandle, writing: FileHandle) {
+        #if os(Linux)
+            var ends: [Int32] = [-1, -1]
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+            guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw PostgresServerError("no pipe is to be had") }
+            return (
+                FileHandle(fileDescriptor: ends[0], closeOnDealloc: true),
+                FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+            )
+        #else
+            // There Foundation's processes inherit nothing but their standard streams.
+            let pipe = Pipe()
+            return (pipe.fileHandleForReading, pipe.fileHandleForWriting)
+        #endif
+    }
+
+    private static func process(_ line: [String], in directory: String) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: line[0])
+        process.arguments = Array(line.dropFirst())
+        process.currentDirectoryURL = URL(fileURLWithPath: directory)
+        process.standardInput = FileHandle.nullDevice
+        return process
+    }
+}

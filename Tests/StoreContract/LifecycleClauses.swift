@@ -1,0 +1,176 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+extension StoreClause {
+    static let notifications: [StoreClause] = [
+        StoreClause("a notification comes back byte by byte") { store in
+            let sent = Sample.notification("1")
+            let reception = try await store.receive(sent, about: [Identity(.originalTransactionID, "x")])
+            try expect(reception.isNew, "new")
+            try expect(try await store.notification("1", in: Sample.production) == sent, "the same")
+            try expect(try await store.notification("2", in: Sample.production) == nil, "no other")
+            try expect(try await store.notification("1", in: Realm(.sandbox)) == nil, "nor in another realm")
+            let customer = try unwrap(reception.customer, "a customer")
+            let ledger = try unwrap(try await store.ledger(of: customer.id), "the ledger")
+            try expect(ledger.notifications.map(\.notification) == [sent], "in the ledger")
+            try expect(ledger.notifications.map(\.receivedAt) == [Sample.now], "with its time")
+        },
+        StoreClause("a notification counts once, and its customer is found by a later sync") { store in
+            let identities = [Identity(.appTransactionID, "704"), Identity(.originalTransactionID, "x")]
+            let first = try await store.receive(Sample.notification("1"), about: identities) {
+                $0.add([], purchases: [Sample.purchase("1")])
+            }
+            let second = try await store.receive(Sample.notification("1"), about: identities) {
+                $0.add([], purchases: [Sample.purchase("2")])
+            }
+            try expect(!second.isNew, "known")
+            try expect(second.customer == first.customer, "the customer as they were")
+            let synced = try await store.amend("704") { $0.add([], proving: [Sample.proof()]) }
+            try expect(synced.id == first.customer?.id, "one customer")
+            try expect(synced.facts.purchases == [Sample.purchase("1")], "with what was told")
+        },
+        StoreClause("a notification about nobody is kept for nobody") { store in
+            let reception = try await store.receive(Sample.notification("t"), about: [])
+            try expect(reception.isNew && reception.customer == nil, "nobody")
+            try expect(try await store.customers(after: 0, limit: 9).isEmpty, "no customer was made")
+            try expect(try await store.receive(Sample.notification("t"), about: []).isNew == false, "known")
+        },
+        StoreClause("64 attempts to deliver one notification at once count once") { store in
+            let new = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<64 {
+                    group.addTask {
+                        try await store.receive(
+                            Sample.notification("1"), about: [Identity(.originalTransactionID, "x")]
+                        ).isNew
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            try expect(new == 1, "\(new) were new")
+        },
+        StoreClause("an app account token finds all who have it, and is nobody's identity") { store in
+            let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
+            for (id, purchase) in [("1", "x"), ("1", "y"), ("2", "z")] {
+                _ = try await store.amend(id) { amendment in
+                    guard let named = Identity(appAccountToken: token.uppercased(), of: purchase) else { return }
+                    amendment.identify(by: [named])
+                }
+            }
+            let found = try await store.customers(withAppAccountToken: token, in: Sample.production)
+            try expect(found.count == 2, "two, not \(found.count)")
+            try expect(
+                try await store.customers(withAppAccountToken: token, in: Realm(.sandbox)).isEmpty, "none elsewhere")
+            try expect(Identity(appAccountToken: "me", of: "x") == nil, "what is no UUID is no token")
+        },
+    ]
+
+    static let trials: [StoreClause] = [
+        StoreClause("a session counts once, whoever repeats it") { store in
+            let customer = try await store.amend { _ in }
+            let first = try unwrap(try await store.begin("a", for: customer.id, of: 2), "a session")
+            try expect(first.isCounted && first.use.sessions == 0, "the first")
+            let again = try unwrap(try await store.begin("a", for: customer.id, of: 2), "a session")
+            try expect(!again.isCounted && again.use.sessionBegan == Sample.now, "counted before")
+            try expect(again.use.sessions == 1 && again.use.since == Sample.now, "one session")
+            _ = try await store.begin("b", for: customer.id, of: 2)
+            let over = try unwrap(try await store.begin("c", for: customer.id, of: 2), "an answer")
+            try expect(!over.isCounted && over.use.sessions == 2 && over.use.sessionBegan == nil, "no third")
+            let other = try unwrap(try await store.begin("c", for: customer.id, of: 2, entitlement: "cloud"), "it")
+            try expect(other.isCounted, "another entitlement is another trial")
+        },
+        StoreClause("64 sessions at once never exceed the count") { store in
+            let customer = try await store.amend { _ in }
+            let counted = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<64 {
+                    group.addTask { try await store.begin("s\(number)", for: customer.id, of: 5)?.isCounted == true }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            try expect(counted == 5, "\(counted) were counted")
+        },
+        StoreClause("what two used who turn out to be one, both used") { store in
+            let one = try await store.amend([Identity(.originalTransactionID, "x")])
+            let two = try await store.amend([Identity(.originalTransactionID, "y")])
+            _ = try await store.begin("a", for: one.id, of: 3)
+            _ = try await store.begin("a", for: two.id, of: 3)
+            _ = try await store.begin("b", for: two.id, of: 3)
+            let both = try await store.amend([
+                Identity(.originalTransactionID, "x"), Identity(.originalTransactionID, "y"),
+            ])
+            let next = try unwrap(try await store.begin("c", for: both.id, of: 3), "a session")
+            try expect(next.use.sessions == 2, "two different sessions, not \(next.use.sessions)")
+        },
+        StoreClause("nobody's trial begins, and no visitor's") { store in
+            try expect(try await store.begin("a", for: 4711, of: 3) == nil, "nobody")
+            let visit = try await store.amend([Identity(.visit, "app 1 704")])
+            try expect(try await store.begin("a", for: visit.id, of: 3) == nil, "a visitor")
+        },
+    ]
+
+    static let devices: [StoreClause] = [
+        StoreClause("devices and certificates are counted") { store in
+            let customer = try await store.see("a", certificate: true)
+            _ = try await store.see("a", certificate: false, after: 60)
+            _ = try await store.see("b", certificate: true, after: 30)
+            let devices = try await store.devices(of: customer.id)
+            try expect(devices.map(\.device) == ["a", "b"], "the latest first")
+            try expect(devices.map(\.certificates) == [1, 1], "one each")
+            try expect(devices.first?.firstSeen == Sample.now, "since when")
+            try expect(devices.first?.lastSeen == Sample.now.addingTimeInterval(60), "until when")
+        },
+        StoreClause("more devices than the limit are an event, once a day") { store in
+            var id: Int64 = 0
+            for number in 0..<8 { id = try await store.see("d\(number)", limit: 3, after: Double(number)).id }
+            let first = try unwrap(try await store.ledger(of: id), "the ledger").events
+            try expect(first.map(\.kind) == [.manyDevices], "one event, not \(first.count)")
+            try expect(first.first?.detail == ["devices": "4", "limit": "3"], "with the facts")
+            _ = try await store.see("d0", limit: 3, after: 90_000)
+            try expect(try await store.ledger(of: id)?.events.count == 1, "a known device is no news")
+            _ = try await store.see("e", limit: 3, after: 90_000)
+            try expect(try await store.ledger(of: id)?.events.count == 2, "a new one on another day is")
+        },
+    ]
+}
+
+extension Sample {
+    static func notification(_ uuid: String) -> StoredNotification {
+        StoredNotification(
+            realm: production, uuid: uuid, type: "DID_RENEW", subtype: "BILLING_RECOVERY", signedDate: now,
+            bytes: header + Array(".\(uuid).c2lnbmF0dXJl".utf8))
+    }
+}
+
+extension Store {
+    fileprivate func receive(
+        _ notification: StoredNotification, about identities: [Identity],
+        _ change: @escaping @Sendable (inout Amendment) -> Void = { _ in }
+    ) async throws -> Reception {
+        try await receive(notification, about: identities, at: Sample.now) { known in
+            var amendment = Amendment(of: known)
+            change(&amendment)
+            return amendment
+        }
+    }
+
+    fileprivate func amend(_ identities: [Identity]) async throws -> Customer {
+        try await amend(identities, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }.0
+    }
+
+    fileprivate func begin(
+        _ session: String, for customer: Int64, of count: Int, entitlement: String = "everything"
+    ) async throws -> (customer: Customer, use: TrialUse, isCounted: Bool)? {
+        try await beginTrialSession(session, of: entitlement, for: customer, at: Sample.now) { $1.sessions < count }
+    }
+
+    fileprivate func see(
+        _ device: String, certificate: Bool = true, limit: Int = 20, after seconds: Double = 0
+    ) async throws -> Customer {
+        let identities = [Identity(.appTransactionID, "704")]
+        return try await amend(identities, in: Sample.production, at: Sample.now.addingTimeInterval(seconds)) { known in
+            var amendment = Amendment(of: known)
+            amendment.see(DeviceSighting(device: device, getsCertificate: certificate, limit: limit))
+            return (amendment, ())
+        }.0
+    }
+}

@@ -1,4 +1,0 @@
-import TenurePostgres
-import Testing
-
-@Test func `libpq is there`() { #expect(libpqVersion >= 120_000) }

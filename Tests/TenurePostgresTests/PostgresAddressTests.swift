@@ -1,0 +1,46 @@
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `the address of a record in PostgreSQL` {
+    @Test func `has options of ours beside libpq's`() throws {
+        let address = try PostgresAddress(
+            "postgres://me:secret@db.example.com:5433/shop?sslmode=require&schema=calculator&connections=4")
+        #expect(address.schema == "calculator")
+        #expect(address.connections == 4)
+        #expect(!address.allowsFsyncOff)
+        #expect(address.url == "postgres://me:secret@db.example.com:5433/shop?sslmode=require")
+        #expect(address.description == "postgres://db.example.com:5433/shop")
+        #expect(try PostgresAddress("postgresql:///shop?connect_timeout=7").connectTimeout == 7)
+        #expect(try PostgresAddress("postgres://db/shop").schema == "tenure")
+        #expect(try PostgresAddress("postgres://db/shop?allow_fsync_off=true").allowsFsyncOff)
+    }
+
+    @Test(arguments: [
+        ("postgres://db/shop?schema=pg_catalog", "schema=pg_catalog"),
+        ("postgres://db/shop?schema=a%22b", "no name"),
+        ("postgres://db/shop?schema=", "no name"),
+        ("postgres://db/shop?connections=0", "connections=0"),
+        ("postgres://db/shop?connections=many", "connections=many"),
+        ("postgres://db/shop?allow_fsync_off=perhaps", "neither `true` nor `false`"),
+        ("postgres://db/shop?sslmod=require", "sslmod"),
+        ("mysql://db/shop", "postgres://"),
+    ])
+    func `says what is wrong with it`(url: String, part: String) throws {
+        let error = #expect(throws: StoreError.self) { try PostgresAddress(url) }
+        #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+        #expect(error?.isRetryable == false)
+    }
+
+    @Test(arguments: [
+        "postgres://me:hunter2@db/shop?nonsense=1", "postgres://me:hunter2%zz@db/shop",
+        "postgres://me:hunter2?@db/shop",
+        "postgres://me:hunter2/@db/shop?a=b", "postgres://db/shop?password=hunter2&nonsense=1",
+        "postgres://me:hunter2@db/shop?schema=pg_x", "mysql://me:hunter2@db/shop", "postgres://me:hunter2?x=a@b:c:d",
+    ])
+    func `never shows a password`(url: String) throws {
+        let shown = Result { try PostgresAddress(url).description }
+        #expect(!"\(shown)".contains("hunter2"), "\(shown)")
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import PostgresServer
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `acts at once in PostgreSQL` {
+    @Test func `that stand in each other's way are repeated`() async throws {
+        try await withStore { store in
+            _ = try await store.write(locking: []) { session throws(StoreError) in
+                try session.execute("INSERT INTO marks (name, value) VALUES ('a', ''), ('b', '')")
+            }
+            let runs = Counter()
+            let signals = ["a": Signal(), "b": Signal()]
+            // Each takes its own row, and once both have, the other's.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (mine, other) in [("a", "b"), ("b", "a")] {
+                    group.addTask {
+                        try await store.write(locking: []) { session throws(StoreError) in
+                            runs.increment()
+                            let sql = "UPDATE marks SET value = value || $1 WHERE name = $2"
+                            try session.execute(sql, [.text(mine), .text(mine)])
+                            signals[mine]?.fire()
+                            signals[other]?.wait()
+                            try session.execute(sql, [.text(mine), .text(other)])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(runs.value == 3)
+            let values = try await store.read { session throws(StoreError) in
+                try session.rows("SELECT value FROM marks").map { row throws(StoreError) in try row.text(0) }
+            }
+            #expect(values.map { $0.sorted() } == [["a", "b"], ["a", "b"]])
+        }
+    }
+
+    @Test func `of two processes on the same customers make no customer twice`() async throws {
+        let address = try freshAddress("connections=6")
+        let stores = [
+            try await PostgresStore(address, patience: patience), try await PostgresStore(address, patience: patience),
+        ]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<120 {
+                for (index, store) in stores.enumerated() {
+                    group.addTask {
+                        // Two names in either order, some shared with another act.
+                        let identities = [
+                            Identity(.appTransactionID, "\(number % 12)"),
+                            Identity(.originalTransactionID, "p\(number % 12)"),
+                        ]
+                        _ = try await store.amend(
+                            (number + index).isMultiple(of: 2) ? identities : identities.reversed(),
+                            in: Realm(.production), at: .now
+                        ) { known in
+                            var amendment = Amendment(of: known)
+                            amendment.add(
+                                [
+                                    Artifact(
+                                        .receipt, bytes: [1], sha256: [UInt8(number), UInt8(index)], signedDate: nil)
+                                ])
+                            return (amendment, ())
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let customers = try await stores[0].customers(after: 0, limit: 1000)
+        #expect(customers.count == 12)
+        for id in customers { #expect(try await stores[1].artifacts(of: id).count == 20) }
+        for store in stores { try await store.close() }
+    }
+
+    @Test func `with very many keys wait for all others`() async throws {
+        try await withStore { store in
+            let most = AdvisoryKeys.most + 1
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await store.write(locking: (0..<most).map { "\($0)" }) { session throws(StoreError) in
+                        let before = try session.row("SELECT value FROM marks WHERE name = 'n'")
+                        let sum = try before.map { row throws(StoreError) in try row.text(0) } ?? "0"
+                        try session.execute("DELETE FROM marks WHERE name = 'n'")
+                        try session.execute(
+                            "INSERT INTO marks (name, value) VALUES ('n', $1)", [.text("\((Int(sum) ?? 0) + 1)")])
+                    }
+                }
+                for number in 0..<40 {
+                    group.addTask {
+                        try await store.write(locking: ["0", "x\(number)"]) { session throws(StoreError) in
+                            let before = try session.row("SELECT value FROM marks WHERE name = 'n'")
+                            let sum = try before.map { row throws(StoreError) in try row.text(0) } ?? "0"
+                            try session.execute("DELETE FROM marks WHERE name = 'n'")
+                            try session.execute(
+                                "INSERT INTO marks (name, value) VALUES ('n', $1)", [.text("\((Int(sum) ?? 0) + 1)")])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let sum = try await store.read { session throws(StoreError) in
+                try session.row("SELECT value FROM marks WHERE name = 'n'")?.text(0)
+            }
+            #expect(sum == "41")
+        }
+    }
+}

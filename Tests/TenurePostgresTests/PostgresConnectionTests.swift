@@ -1,0 +1,114 @@
+import Foundation
+import PostgresServer
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `a connection to PostgreSQL` {
+    private let connection: PostgresConnection
+
+    init() throws {
+        connection = try PostgresConnection(to: try freshAddress(), for: .acts)
+    }
+
+    @Test func `returns every value as it was sent`() throws {
+        _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT, r DOUBLE PRECISION, t TEXT, b BYTEA)")
+        let rows: [[SQLValue]] = [
+            [.integer(.min), .real(-0.1), .text(""), .blob([])],
+            [.integer(.max), .real(.infinity), .text("ä🙂\n"), .blob([0, 255])],
+            [.null, .null, .null, .null], [.integer(-1), .real(0), .text("\\x00 '\" $1"), .blob(Array("text".utf8))],
+        ]
+        for row in rows { #expect(try connection.execute("INSERT INTO v VALUES ($1, $2, $3, $4)", row) == 1) }
+        #expect(try connection.rows("SELECT * FROM v") == rows.map { SQLRow($0) })
+    }
+
+    @Test func `nulls first or later do not decide the type of a parameter`() throws {
+        _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT, t TEXT)")
+        for row in [[.null, .text("a")], [1, .null], [.null, .null], [2, .text("b")]] as [[SQLValue]] {
+            _ = try connection.execute("INSERT INTO v VALUES ($1, $2)", row)
+        }
+        #expect(try connection.rows("SELECT i FROM v WHERE t = $1 OR i = $2", [.null, 1]) == [SQLRow([1])])
+        #expect(try connection.rows("SELECT i FROM v WHERE t = $1 OR i = $2", ["b", .null]) == [SQLRow([2])])
+    }
+
+    @Test(arguments: [
+        ("count(*)", SQLValue.integer(3)), ("sum(n)", .integer(12_345_678_901_234)),
+        ("-sum(n)", .integer(-12_345_678_901_234)),
+        ("sum(n) * 0", .integer(0)), ("sum(n / 100000000)", .integer(123_456)), ("bool_and(n > 0)", .integer(1)),
+        ("9223372036854775807::numeric", .integer(.max)), ("-9223372036854775808::numeric", .integer(.min)),
+        ("10000::numeric", .integer(10_000)), ("1::smallint", .integer(1)), ("'a'::varchar", .text("a")),
+        ("0.5::real", .real(0.5)),
+    ])
+    func `reads what SQLite would call a number or a text`(expression: String, value: SQLValue) throws {
+        let sql = "SELECT \(expression) FROM (VALUES (12345678901232::BIGINT), (1), (1)) AS t (n) GROUP BY ()"
+        #expect(try connection.rows(sql).first?.values == [value])
+    }
+
+    @Test(arguments: [
+        "now()", "ARRAY[1]", "'{}'::json", "0.5::numeric", "'NaN'::numeric", "9223372036854775808::numeric",
+    ])
+    func `refuses what it cannot read exactly`(expression: String) {
+        #expect(throws: PostgresFailure.self) { try connection.rows("SELECT \(expression)") }
+        #expect(connection.isIdle)
+    }
+
+    @Test func `keeps a bounded number of statements`() throws {
+        for number in 0..<400 { _ = try connection.rows("SELECT \(number)") }
+        for number in 0..<400 { #expect(try connection.rows("SELECT \(number)").first?.values == [SQLValue(number)]) }
+        let kept = try connection.rows("SELECT count(*) FROM pg_prepared_statements").first?.integer(0)
+        #expect(kept == 256)
+    }
+
+    @Test func `survives that its statements are forgotten, or their tables change`() throws {
+        _ = try connection.run("CREATE TEMPORARY TABLE v (i BIGINT); INSERT INTO v VALUES (1)")
+        let read = { (session: any SQLSession) throws(StoreError) in try session.rows("SELECT * FROM v") }
+        #expect(try connection.transact(.reading, read) == [SQLRow([1])])
+        try connection.run("DEALLOCATE ALL")
+        #expect(try connection.transact(.reading, read) == [SQLRow([1])])
+        try connection.run("ALTER TABLE v ADD COLUMN t TEXT")
+        #expect(try connection.transact(.reading, read) == [SQLRow([1, .null])])
+    }
+
+    @Test func `says nothing of its own and speaks UTF-8, whatever the server is set to`() throws {
+        let settings = try connection.rows(
+            """
+            SELECT current_setting('client_encoding'), current_setting('synchronous_commit'),
+            current_setting('application_name'), current_setting('client_min_messages')
+            """)
+        #expect(settings.first?.values == ["UTF8", "on", "tenure", "error"])
+    }
+
+    @Test func `that the server ended is lost, and says so`() throws {
+        let other = try PostgresConnection(to: connection.address, for: .acts)
+        let process = try #require(try other.rows("SELECT pg_backend_pid()").first?.integer(0))
+        _ = try connection.rows("SELECT pg_terminate_backend($1::int)", [.integer(process)])
+        let failure = #expect(throws: PostgresFailure.self) { try other.rows("SELECT 1") }
+        #expect(failure?.error.isRetryable == true)
+        #expect(other.isLost)
+        #expect(!other.isIdle)
+    }
+
+    @Test func `that gets no answer is lost`() throws {
+        connection.answerTimeout = .milliseconds(100)
+        let failure = #expect(throws: PostgresFailure.self) { try connection.rows("SELECT pg_sleep(60)") }
+        #expect(failure?.error.isRetryable == true)
+        #expect(connection.isLost)
+    }
+
+    @Test func `waits for no lock for ever`() throws {
+        let other = try PostgresConnection(to: connection.address, for: .acts)
+        _ = try other.run("SET lock_timeout = '50ms'")
+        _ = try connection.run("BEGIN; SELECT pg_advisory_xact_lock(1234567)")
+        let failure = #expect(throws: PostgresFailure.self) { try other.run("SELECT pg_advisory_lock(1234567)") }
+        #expect(failure?.error == .busy)
+        _ = try connection.run("ROLLBACK")
+    }
+
+    @Test func `keys with much in common have different numbers, in order`() {
+        let keys = AdvisoryKeys((0..<50).map { "0 1 70400000000000\($0)" } + ["0 1 704000000000001"], schema: "one")
+        #expect(keys.numbers.count == 50)
+        #expect(keys.numbers == keys.numbers.sorted())
+        #expect(AdvisoryKeys(["a"], schema: "one") != AdvisoryKeys(["a"], schema: "two"))
+    }
+}

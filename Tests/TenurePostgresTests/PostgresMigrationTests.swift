@@ -1,0 +1,79 @@
+import Foundation
+import PostgresServer
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `the shape of a PostgreSQL record` {
+    /// Names and types of all columns, and all indexes.
+    private static func shape(of address: PostgresAddress) throws -> [SQLRow] {
+        let connection = try PostgresConnection(to: address, for: .acts)
+        return try connection.rows(
+            """
+            SELECT table_name::text || '.' || column_name || ' ' || data_type || ' ' || is_nullable
+            FROM information_schema.columns WHERE table_schema = $1
+            UNION ALL SELECT replace(indexdef, $1, '') FROM pg_indexes WHERE schemaname = $1 ORDER BY 1
+            """, [.text(address.schema)])
+    }
+
+    @Test(arguments: 0..<Migration.all.count)
+    func `comes from every earlier one, with its data`(version: Int) async throws {
+        let address = try freshAddress()
+        if version > 0 {
+            let connection = try PostgresConnection(to: address, for: .acts)
+            try connection.migrate(Array(Migration.all.prefix(version)))
+            _ = try connection.execute(
+                "INSERT INTO customers (id, realm, public_id, created_at, facts) VALUES (7, 0, 'cus_a', 1000, $1)",
+                [.blob(CustomerFacts().encoded)])
+        }
+        try await withStore(at: address) { store in
+            #expect(try await store.customer(7)?.publicID == (version > 0 ? "cus_a" : nil))
+            _ = try await store.add("a", to: "704")
+        }
+        let fresh = try freshAddress()
+        try await withStore(at: fresh) { _ in }
+        #expect(try Self.shape(of: address) == Self.shape(of: fresh))
+    }
+
+    @Test func `of a newer release is refused`() async throws {
+        let address = try freshAddress()
+        try await withStore(at: address) { _ in }
+        _ = try PostgresConnection(to: address, for: .acts).execute("INSERT INTO migrations VALUES ('999 later', 0)")
+        let error = await #expect(throws: StoreError.self) { try await PostgresStore(address) }
+        guard case .newerDatabase? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.description.contains("newer release") == true)
+    }
+
+    @Test func `is made once by processes that start together`() async throws {
+        let address = try freshAddress()
+        let ids = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for _ in 0..<6 { group.addTask { try await withStore(at: address) { $0.recordID } } }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1)
+    }
+
+    @Test func `a migration that fails leaves nothing`() throws {
+        let address = try freshAddress()
+        let connection = try PostgresConnection(to: address, for: .acts)
+        _ = try connection.run("CREATE SCHEMA \"\(address.schema)\"; CREATE TABLE events (id BIGINT)")
+        #expect(throws: PostgresFailure.self) { try connection.migrate() }
+        let tables = try connection.rows(
+            "SELECT tablename::text FROM pg_tables WHERE schemaname = $1", [.text(address.schema)])
+        #expect(tables == [SQLRow([.text("events")])])
+    }
+
+    // A role that may use a schema need not be one that may make schemas.
+    @Test func `needs no right to make a schema that is there`() async throws {
+        let schema = freshSchema()
+        let server = try PostgresServer.shared()
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        _ = try owner.run("CREATE ROLE \(schema) LOGIN; CREATE SCHEMA \(schema) AUTHORIZATION \(schema)")
+        let address = try PostgresAddress(server.url(user: schema, "schema=\(schema)"))
+        try await withStore(at: address) { _ = try await $0.add("a", to: "704") }
+    }
+}

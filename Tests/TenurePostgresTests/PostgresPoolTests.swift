@@ -1,0 +1,162 @@
+import Foundation
+import PostgresServer
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `a pool of connections` {
+    private func pool(limit: Int = 1, patience: Duration = .seconds(30)) throws -> PostgresPool {
+        PostgresPool(to: try freshAddress(), for: .acts, limit: limit, patience: patience)
+    }
+
+    /// Takes a connection until `end` fires; returns once it has it.
+    private func occupy(_ pool: PostgresPool, until end: Signal) async {
+        await withCheckedContinuation { continuation in
+            pool.submit(
+                run: { _ throws(PostgresFailure) in
+                    continuation.resume()
+                    end.wait()
+                }, fail: { _ in continuation.resume() })
+        }
+    }
+
+    @Test func `says that it is busy to those who wait too long`() async throws {
+        let pool = try pool(patience: .milliseconds(50))
+        let end = Signal()
+        await occupy(pool, until: end)
+        let error = await #expect(throws: StoreError.self) {
+            try await pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
+        }
+        #expect(error == .busy)
+        end.fire()
+        // Its connection is free again.
+        await pool.close()
+    }
+
+    @Test func `serves in the order of asking`() async throws {
+        let pool = try pool()
+        let (end, log) = (Signal(), Log<Int>())
+        await occupy(pool, until: end)
+        for number in 0..<20 {
+            pool.submit(
+                run: { _ throws(PostgresFailure) in
+                    let isLogged = Signal()
+                    Task {
+                        await log.append(number)
+                        isLogged.fire()
+                    }
+                    isLogged.wait()
+                }, fail: { _ in Issue.record("failed") })
+        }
+        end.fire()
+        await pool.close()
+        #expect(await log.entries == Array(0..<20))
+    }
+
+    @Test func `never has more connections than its limit`() async throws {
+        let address = try freshAddress("application_name=limited")
+        let pool = PostgresPool(to: address, for: .acts, limit: 3, patience: .seconds(30))
+        let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
+            for _ in 0..<60 {
+                group.addTask {
+                    try await pool.run { connection throws(PostgresFailure) in
+                        let sql = "SELECT count(*), pg_sleep(0.002) FROM pg_stat_activity WHERE application_name = $1"
+                        guard case .integer(let count)? = try connection.rows(sql, ["limited"]).first?.values.first
+                        else { return nil }
+                        return count
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1 ?? 0) }
+        }
+        #expect(counts.count == 60)
+        #expect((1...3).contains(counts.max() ?? 0))
+        await pool.close()
+    }
+
+    @Test func `lets go of those who no longer wait`() async throws {
+        let pool = try pool()
+        let end = Signal()
+        await occupy(pool, until: end)
+        let waiting = (0..<10).map { _ in
+            Task {
+                try await pool.run { _ throws(PostgresFailure) in Issue.record("ran though nobody waits") }
+            }
+        }
+        for task in waiting { task.cancel() }
+        for task in waiting {
+            guard case .failure = await task.result else {
+                Issue.record("did not fail")
+                continue
+            }
+        }
+        end.fire()
+        let one = try await pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
+        #expect(one.count == 1)
+        await pool.close()
+    }
+
+    @Test func `finishes what it took when it closes, and takes nothing more`() async throws {
+        let pool = try pool()
+        let (end, log) = (Signal(), Log<Bool>())
+        await occupy(pool, until: end)
+        async let last = pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
+        async let closing: Void = pool.close()
+        async let refused: Void = {
+            // Closing began, or begins soon: then nothing is taken.
+            while true {
+                do {
+                    _ = try await pool.run { _ throws(PostgresFailure) in }
+                } catch {
+                    await log.append(true)
+                    return
+                }
+            }
+        }()
+        end.fire()
+        _ = try? await last
+        await closing
+        await refused
+        #expect(await log.entries == [true])
+    }
+
+    @Test func `replaces a connection that broke, and repeats what broke with it`() async throws {
+        let pool = try pool()
+        let process = try await pool.run { connection throws(PostgresFailure) in
+            try connection.rows("SELECT pg_backend_pid()").first?.values.first
+        }
+        let killer = try PostgresConnection(to: try freshAddress(), for: .acts)
+        _ = try killer.rows("SELECT pg_terminate_backend($1::int)", [process ?? .null])
+        let next = try await pool.run { connection throws(PostgresFailure) in
+            try connection.rows("SELECT pg_backend_pid()").first?.values.first
+        }
+        #expect(next != nil && next != process)
+        await pool.close()
+    }
+
+    @Test func `drops a connection that is left inside a transaction`() async throws {
+        let pool = try pool()
+        try await pool.run { connection throws(PostgresFailure) in _ = try connection.run("BEGIN") }
+        let isFresh = try await pool.run { connection throws(PostgresFailure) in connection.isIdle }
+        #expect(isFresh)
+        await pool.close()
+    }
+
+    @Test func `waits between attempts, longer each time, and a second at most`() {
+        var backoff = Backoff()
+        #expect(backoff.pause() == nil)
+        var pauses: [Double] = []
+        for _ in 0..<12 {
+            let now = DispatchTime.now()
+            backoff.failed(at: now)
+            let pause = backoff.pause(at: now) ?? now
+            pauses.append(Double(pause.uptimeNanoseconds - now.uptimeNanoseconds) / 1e9)
+        }
+        #expect(pauses.allSatisfy { $0 > 0.02 && $0 <= 1.0 })
+        #expect(pauses[0] <= 0.05)
+        #expect(pauses[11] >= 0.5)
+        backoff.succeeded()
+        #expect(backoff.pause() == nil)
+    }
+}

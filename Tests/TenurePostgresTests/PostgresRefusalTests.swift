@@ -1,0 +1,112 @@
+import Foundation
+import PostgresServer
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `PostgreSQL that cannot keep the record` {
+    private func refusal(
+        of url: String, patience: Duration = patience, _ location: SourceLocation = #_sourceLocation
+    ) async throws -> StoreError? {
+        let address = try PostgresAddress(url)
+        return await #expect(throws: StoreError.self, sourceLocation: location) {
+            try await PostgresStore(address, patience: patience)
+        }
+    }
+
+    @Test func `is said to know no such password, without repeating it`() async throws {
+        let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        _ = try owner.run("CREATE ROLE guarded SUPERUSER LOGIN PASSWORD 'hunter3'")
+        let url = server.url(user: "guarded:hunter2")
+        let error = try await refusal(of: url)
+        #expect(error?.description.contains("password authentication failed for user \"guarded\"") == true)
+        #expect(error?.description.contains("hunter2") == false)
+        #expect(error?.isRetryable == false)
+        try await withStore(at: try PostgresAddress(server.url(user: "guarded:hunter3"))) { _ in }
+    }
+
+    @Test func `is said to have no such database`() async throws {
+        let error = try await refusal(of: try PostgresServer.shared().url(database: "nowhere"))
+        #expect(error?.description.contains("database \"nowhere\" does not exist") == true)
+        #expect(error?.isRetryable == false)
+    }
+
+    @Test func `is said to be away where nobody listens`() async throws {
+        let server = try PostgresServer()
+        try server.stop(.fast)
+        let error = try await refusal(of: server.url(), patience: .seconds(1))
+        #expect(error?.description.contains("Connection refused") == true)
+        #expect(error?.description.contains("127.0.0.1:\(server.port)") == true)
+        #expect(error?.isRetryable == true)
+    }
+
+    @Test func `is said to be away where its name is unknown`() async throws {
+        let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", patience: .seconds(1))
+        guard case .unreachable? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `is said to speak no TLS where the URL requires it`() async throws {
+        let error = try await refusal(of: try PostgresServer.shared().url("sslmode=require"))
+        #expect(error?.description.contains("does not support SSL") == true)
+        #expect(error?.isRetryable == false)
+    }
+
+    @Test(.enabled(if: TestCertificate.canBeMade))
+    func `may require TLS, and is checked by its certificate`() async throws {
+        let folder = NSTemporaryDirectory() + "tenure-tls-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let mine = try TestCertificate(in: folder, name: "server")
+        let other = try TestCertificate(in: folder, name: "other")
+        let server = try PostgresServer(
+            access: ["hostnossl all all 127.0.0.1/32 reject"], certificate: (mine.chain, mine.key))
+        let withoutTLS = try await refusal(of: server.url("sslmode=disable"))
+        #expect(withoutTLS?.description.contains("no encryption") == true)
+        #expect(withoutTLS?.isRetryable == false)
+        let wrong = try await refusal(of: server.url("sslmode=verify-full&sslrootcert=\(other.chain)"))
+        #expect(wrong?.description.contains("certificate verify failed") == true)
+        #expect(wrong?.isRetryable == false)
+        let address = try PostgresAddress(server.url("sslmode=verify-full&sslrootcert=\(mine.chain)"))
+        try await withStore(at: address) { store in
+            let customer = try await store.add(String(repeating: "a", count: 200_000), to: "704")
+            #expect(try await store.customer(customer.id) == customer)
+            #expect(try await store.artifacts(of: customer.id).first?.bytes.count == 200_000)
+        }
+    }
+
+    @Test func `is refused where it does not flush, unless the URL allows it`() async throws {
+        let server = try PostgresServer(settings: ["fsync": "off"])
+        let error = try await refusal(of: server.url())
+        #expect(error?.description.contains("fsync") == true)
+        #expect(error?.isRetryable == false)
+        try await withStore(at: try PostgresAddress(server.url("allow_fsync_off=true"))) { _ in }
+    }
+
+    @Test func `that acknowledges early is told not to`() async throws {
+        let server = try PostgresServer(settings: ["synchronous_commit": "off"])
+        let address = try PostgresAddress(server.url())
+        let level = try PostgresConnection(to: address, for: .acts).rows("SELECT current_setting('synchronous_commit')")
+        #expect(level.first?.values == ["on"])
+    }
+
+    @Test func `that takes no writes is said to`() async throws {
+        let server = try PostgresServer(settings: ["default_transaction_read_only": "on"])
+        let error = try await refusal(of: server.url())
+        #expect(error?.description.contains("takes no writes") == true)
+    }
+
+    @Test func `that is full is said to be full`() {
+        let failure = PostgresFailure(state: "53100", message: "could not extend file", database: "db")
+        #expect(failure.error == .full)
+        #expect(failure.error.isRetryable)
+        guard case .damaged = PostgresFailure(state: "XX001", message: "invalid page", database: "db").error else {
+            Issue.record("not damaged")
+            return
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import PostgresServer
+import StoreContract
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenurePostgres
+
+@Suite struct `the record in PostgreSQL` {
+    @Test(arguments: StoreClause.all)
+    func `keeps the contract of every store`(clause: StoreClause) async throws {
+        try await withStore { try await clause.check($0) }
+    }
+
+    @Test func `finds its data again`() async throws {
+        let address = try freshAddress()
+        let (id, customer) = try await withStore(at: address) { ($0.recordID, try await $0.add("a", to: "704")) }
+        try await withStore(at: address) { store in
+            #expect(store.recordID == id)
+            let found = try await store.customer(customer.id)
+            #expect(found == customer)
+        }
+    }
+
+    @Test func `several records share a database`() async throws {
+        try await withStore { one in
+            try await withStore { other in
+                #expect(one.recordID != other.recordID)
+                let customer = try await one.add("a", to: "704")
+                #expect(try await other.customer(customer.id) == nil)
+            }
+        }
+    }
+
+    @Test func `damaged facts are an error`() async throws {
+        try await withStore { store in
+            let customer = try await store.add("a", to: "704")
+            _ = try await store.write(locking: []) { session throws(StoreError) in
+                try session.execute("UPDATE customers SET facts = $1", [.blob([1, 2, 3])])
+            }
+            await #expect(throws: StoreError.self) { try await store.customer(customer.id) }
+        }
+    }
+
+    @Test(arguments: ["realm = 77", "realm = 300", "realm = -1", "merged_into = id"])
+    func `a damaged row is an error, never a crash`(damage: String) async throws {
+        try await withStore { store in
+            let customer = try await store.add("a", to: "704")
+            _ = try await store.write(locking: []) { session throws(StoreError) in
+                try session.execute("UPDATE customers SET \(damage)")
+            }
+            let error = await #expect(throws: StoreError.self) { try await store.customer(customer.id) }
+            guard case .damaged? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test func `many look-ups at once each get their own customer`() async throws {
+        try await withStore { store in
+            var ids: [String: Int64] = [:]
+            for number in 0..<20 { ids["\(number)"] = try await store.add("a\(number)", to: "\(number)").id }
+            let known = Array(ids.values)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<2000 {
+                    group.addTask {
+                        let id = known[number % known.count]
+                        let (found, nobody) = (try await store.customer(id), try await store.customer(-id))
+                        #expect(found?.id == id && nobody == nil)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `a blob of many megabytes comes back byte by byte`() async throws {
+        try await withStore { store in
+            var bytes = [UInt8](repeating: 0, count: 40_000_000)
+            for index in stride(from: 0, to: bytes.count, by: 7) { bytes[index] = UInt8(truncatingIfNeeded: index) }
+            let sent = bytes
+            let returned = try await store.write(locking: []) { session throws(StoreError) in
+                try session.execute("CREATE TABLE blobs (bytes BYTEA)")
+                try session.execute("INSERT INTO blobs (bytes) VALUES ($1)", [.blob(sent)])
+                return try session.row("SELECT bytes FROM blobs")?.bytes(0)
+            }
+            #expect(returned == sent)
+        }
+    }
+
+    @Test func `text with a NUL character is refused, not cut off`() async throws {
+        try await withStore { store in
+            let error = await #expect(throws: StoreError.self) { try await store.add("a", to: "70\u{0}4") }
+            #expect(error?.description.contains("NUL character") == true)
+            let customers = try await store.customers(after: 0, limit: 10)
+            #expect(customers.isEmpty)
+        }
+    }
+
+    @Test func `an act that throws leaves nothing, and its connection serves the next`() async throws {
+        struct Found: Error {}
+        let address = try freshAddress("connections=1")
+        try await withStore(at: address) { store in
+            for sql in ["INSERT INTO customers (id) VALUES (1)", "SELECT 1 / 0", "no SQL at all"] {
+                let error = await #expect(throws: StoreError.self) {
+                    try await store.write(locking: ["a"]) { session throws(StoreError) in
+                        try session.execute("INSERT INTO marks (name, value) VALUES ('a', 'b')")
+                        // Swallowed, and the act fails all the same: PostgreSQL ended it.
+                        _ = try? session.execute(sql)
+                    }
+                }
+                guard case .failed? = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+            }
+            await #expect(throws: StoreError.damaged("so")) {
+                try await store.write(locking: []) { session throws(StoreError) in
+                    try session.execute("INSERT INTO marks (name, value) VALUES ('a', 'b')")
+                    throw .damaged("so")
+                }
+            }
+            let marks = try await store.read { session throws(StoreError) in try session.rows("SELECT * FROM marks") }
+            #expect(marks.isEmpty)
+        }
+    }
+
+    @Test func `a read sees one state, whatever others write meanwhile`() async throws {
+        try await withStore { store in
+            _ = try await store.add("a", to: "1")
+            let (hasRead, hasWritten) = (Signal(), Signal())
+            async let counts = store.read { session throws(StoreError) in
+                let before = try session.row("SELECT count(*) FROM customers")?.integer(0)
+                hasRead.fire()
+                hasWritten.wait()
+                return [before, try session.row("SELECT count(*) FROM customers")?.integer(0)]
+            }
+            // On a thread that may wait.
+            try await store.write(locking: []) { _ throws(StoreError) in hasRead.wait() }
+            _ = try await store.add("b", to: "2")
+            hasWritten.fire()
+            #expect(try await counts == [1, 1])
+        }
+    }
+
+    @Test func `a read that writes is refused`() async throws {
+        try await withStore { store in
+            let error = await #expect(throws: StoreError.self) {
+                try await store.read { session throws(StoreError) in
+                    try session.execute("INSERT INTO marks (name, value) VALUES ('a', 'b')")
+                }
+            }
+            guard case .unusable? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import PostgresServer
+import TenureCore
+import TenureStore
+
+@testable import TenurePostgres
+
+/// A name that no other test has.
+func freshSchema() -> String { "t_" + UUID().uuidString.replacing("-", with: "").lowercased() }
+
+/// An address on the shared server, with a schema of its own.
+func freshAddress(_ options: String = "") throws -> PostgresAddress {
+    let more = options.isEmpty ? "" : "&" + options
+    return try PostgresAddress(try PostgresServer.shared().url("schema=\(freshSchema())\(more)"))
+}
+
+/// However slow a machine is that runs many tests at once, none fails for it.
+let patience: Duration = .seconds(120)
+
+/// Runs on a store of its own, and closes it.
+func withStore<Value>(
+    at address: PostgresAddress? = nil, _ body: (PostgresStore) async throws -> Value
+) async throws -> Value {
+    let store = try await PostgresStore(address ?? freshAddress(), patience: patience)
+    do {
+        let value = try await body(store)
+        try await store.close()
+        return value
+    } catch {
+        try await store.close()
+        throw error
+    }
+}
+
+extension Store {
+    /// Adds one artifact to the customer with this acquisition.
+    func add(_ text: String, to id: String) async throws -> Customer {
+        try await amend([Identity(.appTransactionID, id)], in: Realm(.production), at: .now) { known in
+            var amendment = Amendment(of: known)
+            amendment.add([Artifact(.receipt, bytes: Array(text.utf8), sha256: Array(text.utf8), signedDate: nil)])
+            return (amendment, ())
+        }.0
+    }
+}
+
+/// Something that happens once, and threads that wait for it. For bodies of transactions, which run on threads that may
+/// wait.
+final class Signal: @unchecked Sendable {
+    // Sound: `hasFired` is touched between locking and unlocking the condition only.
+    private let condition = NSCondition()
+    private var hasFired = false
+
+    func fire() {
+        condition.lock()
+        hasFired = true
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    var hasHappened: Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return hasFired
+    }
+
+    func wait() {
+        condition.lock()
+        while !hasFired { condition.wait() }
+        condition.unlock()
+    }
+}
+
+/// How often something happened, counted from several threads.
+final class Counter: @unchecked Sendable {
+    // Sound: `count` is touched between locking and unlocking only.
+    private let lock = NSLock()
+    private var count = 0
+
+    @discardableResult func increment() -> Int {
+        lock.lock()
+        defer { lock.unlock() }
+        count += 1
+        return count
+    }
+
+    var value: Int {
+        lock.lock()
+        defer { lock.unlock() }
+        return count
+    }
+}
+
+/// What happened so far, and tasks that wait until so much has happened.
+actor Log<Entry: Sendable> {
+    private(set) var entries: [Entry] = []
+    private var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func append(_ entry: Entry) {
+        entries.append(entry)
+        for waiter in waiting where waiter.count <= entries.count { waiter.continuation.resume() }
+        waiting.removeAll { $0.count <= entries.count }
+    }
+
+    func reaches(_ count: Int) async {
+        guard entries.count < count else { return }
+        await withCheckedContinuation { waiting.append((count, $0)) }
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `what the App Store answers` {
+    private let id = AppStoreCustomerID.transaction("1001")
+
+    @Test func `is followed over all pages, with the revision of the one before`() async throws {
+        let all = try Answered.transactions(45)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
+            let list = try await asking.connection.transactionHistory(of: id, in: .production)
+            #expect(list.isComplete)
+            #expect(list.revision == "rev-45")
+            #expect(list.transactions.map(\.purchase.transactionID) == (1...45).map { "\(1000 + $0)" })
+            #expect(list.transactions.map { String(decoding: $0.arrival.artifact.bytes, as: UTF8.self) } == all)
+            #expect(
+                await asking.appStore.asked.map(\.query) == [
+                    "sort=ASCENDING", "sort=ASCENDING&revision=rev-20", "sort=ASCENDING&revision=rev-40",
+                ])
+        }
+    }
+
+    @Test func `is only what changed since a revision`() async throws {
+        let all = try Answered.transactions(22)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
+            let list = try await asking.connection.transactionHistory(of: id, after: "rev-20", in: .production)
+            #expect(list.transactions.map(\.purchase.transactionID) == ["1021", "1022"])
+            #expect(list.isComplete)
+        }
+    }
+
+    @Test func `is not believed where it leads in a circle`() async throws {
+        let page = try Answered.transactions(1)[0]
+        @Sendable func answer(_ revision: String) -> ImitatedAppStore.Scripted {
+            .init(
+                status: 200,
+                body: #"{"revision":"\#(revision)","hasMore":true,"signedTransactions":["\#(page)"]}"#)
+        }
+        for (revisions, count) in [(["a", "a"], 2), (["a", "b", "a"], 3), ([""], 1)] {
+            try await withAppStore { asking in
+                for revision in revisions { await asking.appStore.answerFirst(with: answer(revision)) }
+                let list = try await asking.connection.transactionHistory(of: id, in: .production)
+                #expect(list.ending == .circle)
+                #expect(!list.isComplete)
+                #expect(list.faults.isEmpty)
+                #expect(await asking.appStore.asked.count == count)
+            }
+        }
+    }
+
+    @Test func `has an end, whatever the App Store says`() {
+        var trail = PageTrail(most: 3)
+        #expect(trail.ending(hasMore: true, next: "a") == nil)
+        #expect(trail.ending(hasMore: true, next: "b") == nil)
+        #expect(trail.ending(hasMore: true, next: "c") == .tooLong)
+        var polling = PageTrail(from: "a", most: 3)
+        #expect(polling.ending(hasMore: true, next: "a") == .circle)
+        #expect(PageTrail(most: 3).ends(after: nil, hasMore: false) == .lastPage)
+    }
+
+    @Test func `counts for nothing where it is forged`() async throws {
+        let sound = try Answered.transactions(2)
+        let forged = try Answered.forged()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) {
+                $0.histories = [(["1001"], [sound[0], forged, sound[1], "", "x"])]
+            }
+            let list = try await asking.connection.transactionHistory(of: id, in: .production)
+            #expect(list.transactions.map(\.purchase.transactionID) == ["1001", "1002"])
+            #expect(list.faults.map(\.place) == [.transaction(1), .transaction(3), .transaction(4)])
+            #expect(list.faults.map(\.code) == ["badSignature", "malformed", "malformed"])
+            #expect(list.ending == .lastPage)
+            #expect(!list.isComplete)
+        }
+    }
+
+    @Test func `counts for nothing where another environment or app signed it`() async throws {
+        let sandbox = try Answered.transaction("1001", .sandbox)
+        let other = try Calculator.minter(bundleID: "com.example.other").text(.transaction)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.histories = [(["1001"], [sandbox, other])] }
+            let list = try await asking.connection.transactionHistory(of: id, in: .production)
+            #expect(list.transactions.isEmpty)
+            #expect(list.faults.map(\.code) == ["wrongEnvironment", "wrongApp"])
+        }
+    }
+
+    @Test func `of refunds has pages too`() async throws {
+        let all = try Answered.transactions(21)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.refunds["1001"] = all }
+            let list = try await asking.connection.refundHistory(of: id, in: .production)
+            #expect(list.isComplete)
+            #expect(list.transactions.count == 21)
+            #expect(await asking.appStore.asked.map(\.query) == [nil, "revision=rev-20"])
+            #expect(await asking.appStore.asked.allSatisfy { $0.path == "/inApps/v2/refund/lookup/1001" })
+        }
+    }
+
+    @Test func `of one transaction is that one`() async throws {
+        let transaction = try Answered.transaction("1001")
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) {
+                $0.transactions = ["1001": transaction, "1002": transaction, "1003": "forged"]
+            }
+            let connection = try asking.connection
+            #expect(try await connection.transaction("1001", in: .production).purchase.transactionID == "1001")
+            for (id, code) in [("1002", Rejection.Code.wrongKind), ("1003", .malformed)] {
+                let failure = await #expect(throws: AppStoreFailure.self) {
+                    _ = try await connection.transaction(id, in: .production)
+                }
+                guard case .untrusted(let rejection)? = failure else {
+                    Issue.record("\(String(describing: failure))")
+                    return
+                }
+                #expect(rejection.code == code)
+            }
+        }
+    }
+
+    @Test func `of the app is the variant that is bound to no device`() async throws {
+        let appTransaction = try Answered.appTransaction()
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) {
+                $0.appTransactions = [Answered.customer: appTransaction, "7": appTransaction]
+            }
+            let connection = try asking.connection
+            let arrival = try await connection.appTransaction(of: .appTransaction(Answered.customer), in: .production)
+            #expect(arrival.payload.isServerVariant)
+            #expect(arrival.payload.originalApplicationVersion == "37")
+            #expect(!arrival.isOnDevice)
+            #expect(arrival.realm.isTest)
+            await #expect(throws: AppStoreFailure.self) {
+                try await connection.appTransaction(of: .appTransaction("7"), in: .production)
+            }
+        }
+    }
+
+    @Test func `of subscriptions pairs transaction and renewal info`() async throws {
+        let period = try Answered.period()
+        let sound = Answered.statuses(period, try Answered.renewal())
+        let other = Answered.statuses(period, try Answered.renewal(["originalTransactionId": .string("9")]))
+        let forged = Answered.statuses(try Answered.forged(), try Answered.renewal())
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.statuses = ["1": sound, "2": other, "3": forged, "4": "[]"] }
+            let connection = try asking.connection
+            let statuses = try await connection.subscriptionStatuses(of: .transaction("1"), in: .production)
+            #expect(statuses.faults.isEmpty)
+            #expect(statuses.subscriptions.map(\.status) == [.known(.active)])
+            #expect(statuses.subscriptions[0].transaction?.purchase.transactionID == "2001")
+            #expect(statuses.subscriptions[0].renewal?.renewal.originalTransactionID == "2000")
+            let mixed = try await connection.subscriptionStatuses(of: .transaction("2"), in: .production)
+            #expect(mixed.faults.map(\.code) == ["noTransaction"])
+            #expect(mixed.subscriptions[0].renewal == nil)
+            let spoilt = try await connection.subscriptionStatuses(of: .transaction("3"), in: .production)
+            #expect(spoilt.faults.map(\.place) == [.transaction(0), .renewalInfo(0)])
+            #expect(try await connection.subscriptionStatuses(of: .transaction("4"), in: .production).faults.isEmpty)
+        }
+    }
+
+    @Test func `to a test notification is that it was sent, and what`() async throws {
+        let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.tests = ["test-1": payload, "test-2": "forged"] }
+            let connection = try asking.connection
+            let token = try await connection.requestTestNotification(in: .production)
+            let (notification, attempts) = try await connection.testNotification(token, in: .production)
+            #expect(
+                notification.notification.payload.notificationUUID == "3a4b0d0e-0000-4000-8000-000000000001")
+            #expect(attempts.map(\.result) == ["SUCCESS"])
+            #expect(attempts.map(\.date) == [Calculator.now])
+            await #expect(throws: AppStoreFailure.self) {
+                _ = try await connection.testNotification("test-2", in: .production)
+            }
+            let unknown = await #expect(throws: AppStoreFailure.self) {
+                _ = try await connection.testNotification("test-3", in: .production)
+            }
+            #expect(unknown?.isRetryable == false)
+        }
+    }
+}
+
+extension PageTrail {
+    /// What a first page says.
+    fileprivate func ends(after next: String?, hasMore: Bool) -> Ending? {
+        var copy = self
+        return copy.ending(hasMore: hasMore, next: next)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a refusal of the App Store` {
+    private func refusal(_ status: Int, _ code: Int64?) -> AppStoreFailure {
+        .refused(
+            AppStoreRefusal(
+                endpoint: .transactionHistory, environment: .production, status: status,
+                code: code.map(AppStoreErrorCode.init)))
+    }
+
+    private func read(_ status: Int, _ body: String, retryAfter: String? = nil) -> AppStoreRefusal {
+        AppStoreRefusal(
+            .init(status: status, retryAfter: retryAfter, body: Array(body.utf8)), to: .transactionHistory,
+            in: .production, now: Calculator.now)
+    }
+
+    @Test func `is tried again where Apple says so`() {
+        for code: Int64 in [4_040_002, 4_040_004, 4_040_006] { #expect(refusal(404, code).isRetryable, "\(code)") }
+        #expect(refusal(429, 4_290_000).isRetryable)
+        #expect(refusal(429, nil).isRetryable)
+        for (status, code) in [(500, Int64(5_000_001)), (500, 5_000_000), (502, nil), (503, nil)] {
+            #expect(refusal(status, code).isRetryable, "\(status)")
+        }
+        for failure in [AppStoreFailure.unreachable("x"), .timedOut(1), .held(until: Calculator.now)] {
+            #expect(failure.isRetryable)
+        }
+    }
+
+    @Test func `is final otherwise`() {
+        for code: Int64 in [4_000_000, 4_000_006, 4_000_048] { #expect(refusal(400, code).remedy == .none, "\(code)") }
+        for code: Int64 in [4_040_001, 4_040_003, 4_040_005, 4_040_010, 4_040_019] {
+            #expect(refusal(404, code).remedy == .later, "\(code)")
+        }
+        #expect(refusal(403, 4_030_005).remedy == .later)
+        #expect(refusal(302, nil).remedy == .later)
+        for failure in [AppStoreFailure.notAuthorized(.sandbox), .tooLarge(limit: 1), .unreadable("x"), .cancelled] {
+            #expect(failure.remedy == .later)
+        }
+        #expect(AppStoreFailure.invalidID.remedy == .none)
+        #expect(AppStoreFailure.notServed(.xcode).remedy == .none)
+    }
+
+    @Test func `names an id that is unknown there by three codes`() {
+        for code: Int64 in [4_040_005, 4_040_010, 4_040_019] { #expect(refusal(404, code).saysUnknownHere) }
+        for code: Int64? in [4_040_001, 4_040_006, 4_000_006, nil] { #expect(!refusal(404, code).saysUnknownHere) }
+    }
+
+    @Test(arguments: [
+        // As the App Store writes it: the instant, in milliseconds.
+        ("1795176030000", 30.0), ("1795175990000", 0), ("1795176000500", 0.5),
+        // As the HTTP standard has it: seconds to wait.
+        ("30", 30), ("0", 0), ("3600", 3600),
+        // Seconds since 1970: a wait of decades would make no sense.
+        ("1795176030", 30),
+        // Never more than a day.
+        ("999999", 86_400), ("9999999999999", 86_400),
+    ])
+    func `says when to come back`(header: String, seconds: TimeInterval) {
+        #expect(read(429, "", retryAfter: header).retryAt == Calculator.now.addingTimeInterval(seconds))
+    }
+
+    @Test(arguments: [
+        "", "soon", "-5", "1e9", "Fri, 20 Nov 2026 12:00:30 GMT", "99999999999999999999", " 30", "٣٠", "nan", "0x10",
+    ])
+    func `says nothing of when where it cannot be read`(header: String) {
+        #expect(read(429, "", retryAfter: header).retryAt == nil)
+    }
+
+    @Test func `is read from whatever body there is`() {
+        let known = read(404, #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#)
+        #expect(known.code == .transactionNotFound)
+        #expect(known.message == "Transaction id not found.")
+        for body in [
+            "", "<html>", "[]", "null", #"{"errorCode":"4040010"}"#, #"{"errorCode":1.5}"#, #"{"errorMessage":7}"#,
+            #"{"errorCode":99999999999999999999}"#,
+        ] {
+            #expect(read(500, body).code == nil, "\(body)")
+        }
+        let loud = read(400, #"{"errorCode":4000000,"errorMessage":"\#(String(repeating: "é\\u0007x", count: 500))"}"#)
+        #expect(loud.message == String(repeating: "x", count: 200))
+    }
+
+    @Test func `is one line`() {
+        let failures: [AppStoreFailure] = [
+            refusal(404, 4_040_010), .notAuthorized(.production), .unreachable("x"), .timedOut(30),
+            .tooLarge(limit: 100), .unreadable("x"), .untrusted(Rejection(.badSignature, "x")),
+            .held(until: Calculator.now), .invalidID, .notServed(.xcode), .cannotSign, .cancelled,
+        ]
+        for failure in failures {
+            #expect(!failure.description.contains("\n") && !failure.description.hasSuffix("."), "\(failure)")
+        }
+    }
+}

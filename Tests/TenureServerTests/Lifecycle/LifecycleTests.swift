@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a customer's life` {
+    private static let lives = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 200 : 2_000
+
+    /// In order; in any order, some of it twice; and twice over, in two other orders.
+    private func arrangements(
+        of words: [SimulatedLife.Word], using random: inout Seeded
+    ) -> [[SimulatedLife.Word]] {
+        let repeated = words + words.filter { _ in Bool.random(using: &random) }
+        return [words, repeated.shuffled(using: &random), words.reversed() + words.shuffled(using: &random)]
+    }
+
+    @Test func `ends the same in whatever order, and however often, it is told`() async throws {
+        let policy = try SimulatedLife.policy()
+        try await withWorlds(3, policy: policy) { worlds in
+            var random = Seeded(state: 20_261_120)
+            for seed in 1...UInt64(Self.lives) {
+                let life = try SimulatedLife(seed: seed)
+                var states: [[State]] = []
+                for (world, words) in zip(worlds, arrangements(of: life.words, using: &random)) {
+                    for word in words { try await world.tell(word) }
+                    states.append(try await world.states(of: life))
+                }
+                #expect(states[1] == states[0], "seed \(seed)")
+                #expect(states[2] == states[0], "seed \(seed)")
+                let granted = Set(states[0].flatMap(\.granted))
+                #expect(granted == life.granted, "seed \(seed): \(granted.symmetricDifference(life.granted))")
+            }
+        }
+    }
+}
+
+/// What the record says of one customer.
+private struct State: Equatable {
+    let facts: CustomerFacts
+    let decisions: [[Decision]]
+
+    var granted: [String] { decisions[0].filter { $0.outcome == .granted }.map(\.entitlement) }
+}
+
+extension ServedWorld {
+    fileprivate func tell(_ word: SimulatedLife.Word) async throws {
+        switch word {
+        case .notification(let jws):
+            let response = try await client.notify(jws)
+            #expect(response.status == .ok, "\(String(buffer: response.body))")
+        case .sync(let request): _ = try await client.sync(request)
+        }
+    }
+
+    /// Of each customer whom the life's purchases name: one, where something signed ties them.
+    fileprivate func states(of life: SimulatedLife) async throws -> [State] {
+        var seen: Set<Int64> = []
+        var states: [State] = []
+        let identities =
+            [Identity(.appTransactionID, life.acquisition)]
+            + life.originals.sorted().map { Identity(.originalTransactionID, $0) }
+        for identity in identities {
+            let realm = Realm(.production, isTest: true)
+            guard let customer = try await service.store.customer(by: identity, in: realm),
+                seen.insert(customer.id).inserted
+            else { continue }
+            let decisions = try [0, 20, 400].map { days in
+                try service.policies.decide(
+                    customer.facts, customer.evidence,
+                    at: Calculator.now.addingTimeInterval(days * SimulatedLife.day))
+            }
+            states.append(State(facts: customer.facts, decisions: decisions))
+        }
+        return states
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// A running service with its record at hand.
+struct ServedWorld: Sendable {
+    let client: Client
+    let service: TenureService
+
+    /// The customer whom a purchase names.
+    func customer(
+        _ original: String, in environment: AppStoreEnvironment = .production
+    ) async throws -> Customer? {
+        try await service.store.customer(
+            by: Identity(.originalTransactionID, original), in: Realm(environment, isTest: true))
+    }
+
+    func outcome(_ entitlement: String, of customer: Customer, after seconds: TimeInterval = 0) throws
+        -> Decision.Outcome?
+    {
+        try service.policies.decide(
+            customer.facts, customer.evidence, at: Calculator.now.addingTimeInterval(seconds)
+        ).first { $0.entitlement == entitlement }?.outcome
+    }
+}
+
+extension Client {
+    func notify(_ jws: String) async throws -> TestResponse {
+        try await notify(body: #"{"signedPayload":"\#(jws)"}"#)
+    }
+
+    func notify(body: String, type: String = "application/json") async throws -> TestResponse {
+        try await http.execute(
+            uri: "/v1/notifications/apple", method: .post, headers: [.contentType: type],
+            body: ByteBuffer(string: body)
+        ) { $0 }
+    }
+}
+
+func withWorld(
+    in folder: String? = nil, policy: Policy? = nil, _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
+    _ body: @escaping @Sendable (ServedWorld) async throws -> Void
+) async throws {
+    guard let folder else {
+        return try await withFolder { try await withWorld(in: $0, policy: policy, change, body) }
+    }
+    var configuration = try Calculator.configuration(folder, policy: policy)
+    try change(&configuration)
+    let service = try await TenureService(configuration)
+    let application = try service.application(logger: Calculator.logger) { _ in }
+    try await application.test(.router) { try await body(ServedWorld(client: Client(http: $0), service: service)) }
+    try? await service.store.close()
+}
+
+/// Several services, each with a record of its own.
+func withWorlds(
+    _ count: Int, policy: Policy, _ body: @escaping @Sendable ([ServedWorld]) async throws -> Void
+) async throws {
+    try await withWorlds(count, and: [], policy: policy, body)
+}
+
+private func withWorlds(
+    _ count: Int, and worlds: [ServedWorld], policy: Policy,
+    _ body: @escaping @Sendable ([ServedWorld]) async throws -> Void
+) async throws {
+    guard count > 0 else { return try await body(worlds) }
+    try await withWorld(policy: policy) { try await withWorlds(count - 1, and: worlds + [$0], policy: policy, body) }
+}
+
+/// SplitMix64: the same numbers on every machine.
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,308 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+/// An invented customer's life with an app: what the App Store would tell of it, and what they have in the end.
+struct SimulatedLife {
+    enum Word {
+        case notification(String)
+        case sync(SyncRequest)
+    }
+
+    let acquisition: String
+    private(set) var words: [Word] = []
+    /// By what the customer can be found.
+    private(set) var originals: Set<String> = []
+    /// What somebody who saw all of it would grant at the end.
+    private(set) var granted: Set<String> = []
+
+    static let day: TimeInterval = 86_400
+    private static let basic = "com.example.calculator.basic"
+    private static let pro = "com.example.calculator.pro"
+    private static let season = "com.example.calculator.season"
+    private static let coins = "com.example.calculator.coins"
+
+    static func policy() throws -> Policy {
+        try Policy(
+            app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "freemium", model: .free,
+                    begins: [.iOS: .at(version: AppVersion("120"), date: Date(timeIntervalSince1970: 1_433_959_200))]),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(name: "basic", products: [.init(id: basic), .init(id: pro)]),
+                Entitlement(name: "pro", products: [.init(id: pro)]),
+                Entitlement(
+                    name: "everything", products: [.init(id: Calculator.everything)], honours: [Honour(era: "paid")]),
+                Entitlement(name: "season", products: [.init(id: season, length: CalendarPeriod(months: 3))]),
+                Entitlement(name: "coins", products: [.init(id: coins)]),
+            ])
+    }
+
+    /// Nothing is signed later; the rest of the time is for the sync.
+    private let end = Calculator.now.addingTimeInterval(-600)
+    private var random: Seeded
+    private var clock: Date
+    private var counter = 0
+    private let number: UInt64
+    private var all: [SimulatedPurchase] = []
+
+    init(seed: UInt64) throws {
+        number = seed
+        random = Seeded(state: seed &* 0x9E37_79B9 &+ 7)
+        acquisition = "704\(1_000_000_000 + seed)"
+        clock = Calculator.now
+        if chance(70) { try subscribe(isFamilyShared: false) }
+        if chance(25) { try subscribe(isFamilyShared: true) }
+        if chance(50) { try buyOnce(Calculator.everything, .nonConsumable, gives: "everything") }
+        if chance(35) { try buyOnce(Self.coins, .consumable, gives: nil) }
+        if chance(35) { try buyOnce(Self.season, .nonRenewing, gives: "season", length: 3) }
+        clock = end - 60
+        if chance(30) { try say("TEST") }
+        if words.isEmpty { try buyOnce(Calculator.everything, .nonConsumable, gives: "everything") }
+        if chance(30) { try sync() }
+    }
+
+    // MARK: Chance
+
+    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+    private mutating func days(_ range: ClosedRange<Double>) -> TimeInterval {
+        // Whole seconds, as the App Store's periods have.
+        (Double.random(in: range, using: &random) * Self.day).rounded()
+    }
+
+    private mutating func newID() -> String {
+        counter += 1
+        return "41\(number)00\(counter)"
+    }
+
+    // MARK: Words
+
+    private func minter(at instant: Date) -> JWSMinter { Calculator.minter(signed: instant) }
+
+    /// Signed at `clock`, which moves on: the App Store never signs two words of one thing at one instant.
+    private mutating func say(
+        _ type: String, _ subtype: String? = nil, of purchase: SimulatedPurchase? = nil,
+        renewal: SimulatedRenewal? = nil
+    ) throws {
+        counter += 1
+        clock += 1
+        let uuid = "00000000-0000-4000-8000-\(String(format: "%012d", Int(number) * 10_000 + counter))"
+        words.append(
+            .notification(
+                try minter(at: clock).notification(type, subtype, uuid: uuid, of: purchase, renewal: renewal)))
+        if let purchase {
+            originals.insert(purchase.original)
+            all.removeAll { $0.id == purchase.id }
+            all.append(purchase)
+        }
+    }
+
+    /// What the customer's device sends: the app transaction, and the App Store's present word on every purchase.
+    private mutating func sync() throws {
+        clock = Calculator.now.addingTimeInterval(-300)
+        let minter = minter(at: clock)
+        var bought = all
+        for index in bought.indices { bought[index].acquisition = acquisition }
+        let isEarly = chance(50)
+        words.append(
+            .sync(
+                SyncRequest(
+                    appTransaction: try minter.text(
+                        .appTransaction,
+                        [
+                            "appTransactionId": .string(acquisition),
+                            "originalApplicationVersion": .string(isEarly ? "37" : "300"),
+                            "originalPurchaseDate": .instant(
+                                Date(timeIntervalSince1970: isEarly ? 1_400_000_000 : 1_600_000_000)),
+                        ]),
+                    transactions: try bought.map { try minter.text(.transaction, $0.fields(signed: clock)) },
+                    deviceVerificationID: Calculator.device.uuidString)))
+        if isEarly { granted.insert("everything") }
+    }
+
+    // MARK: Purchases of one transaction
+
+    private mutating func buyOnce(_ product: String, _ type: ProductType, gives: String?, length: Int? = nil) throws {
+        clock = end - days(5...200)
+        let id = newID()
+        var purchase = SimulatedPurchase(
+            id: id, original: id, product: product, type: type, purchased: clock, isFamilyShared: chance(20),
+            acquisition: chance(85) ? acquisition : nil)
+        if chance(30) { purchase.token = "9b2f0e52-6c0c-4a53-9a0f-\(String(format: "%012d", number))" }
+        try say("ONE_TIME_CHARGE", of: purchase)
+        while chance(45), clock < end - 3 * Self.day {
+            clock += days(0.1...2)
+            switch (purchase.revoked, Int.random(in: 0..<3, using: &random)) {
+            case (nil, 0):
+                try say("CONSUMPTION_REQUEST", of: purchase)
+                if chance(50) { try say("REFUND_DECLINED", of: purchase) }
+            case (nil, 1):
+                purchase.revoked = clock
+                try say(purchase.isFamilyShared ? "REVOKE" : "REFUND", of: purchase)
+            case (nil, _): try say("SOMETHING_NEW", "OF_NEXT_YEAR", of: purchase)
+            case (.some, _):
+                purchase.revoked = nil
+                try say("REFUND_REVERSED", of: purchase)
+            }
+        }
+        guard let gives, purchase.revoked == nil else { return }
+        if let length, CalendarPeriod(months: length).end(from: purchase.purchased) <= Calculator.now { return }
+        granted.insert(gives)
+    }
+
+    // MARK: Subscriptions
+
+    private mutating func subscribe(isFamilyShared: Bool) throws {
+        clock = end - days(20...260)
+        var life = Subscription(
+            original: newID(), acquisition: chance(85) ? acquisition : nil, isFamilyShared: isFamilyShared)
+        let subtype = chance(50) ? "INITIAL_BUY" : "RESUBSCRIBE"
+        try begin(chance(60) ? Self.basic : Self.pro, in: &life, at: clock)
+        try tell("SUBSCRIBED", subtype, life)
+        while clock < end - 2 * Self.day { try live(&life) }
+        // Their latest word stands; what it gives now is what Apple's rules say of it.
+        for purchase in life.periods {
+            let runs = (purchase.expires ?? .distantPast) > Calculator.now
+            let isCurrent = purchase.id == life.periods.last?.id
+            let hasGrace = isCurrent && (life.renewal.grace ?? .distantPast) > Calculator.now
+            guard purchase.revoked == nil, !purchase.isUpgraded, runs || hasGrace else { continue }
+            granted.insert("basic")
+            if purchase.product == Self.pro { granted.insert("pro") }
+        }
+    }
+
+    private struct Subscription {
+        var original: String
+        var acquisition: String?
+        var isFamilyShared: Bool
+        var periods: [SimulatedPurchase] = []
+        var renewal: SimulatedRenewal
+
+        init(original: String, acquisition: String?, isFamilyShared: Bool) {
+            self.original = original
+            self.acquisition = acquisition
+            self.isFamilyShared = isFamilyShared
+            renewal = SimulatedRenewal(original: original, product: "", next: "", acquisition: acquisition)
+        }
+
+        var current: SimulatedPurchase? { periods.last }
+    }
+
+    private mutating func begin(_ product: String, in life: inout Subscription, at start: Date) throws {
+        life.periods.append(
+            SimulatedPurchase(
+                id: life.periods.isEmpty ? life.original : newID(), original: life.original, product: product,
+                type: .autoRenewable, purchased: start, expires: start + 30 * Self.day,
+                isFamilyShared: life.isFamilyShared, acquisition: life.acquisition))
+        life.renewal.product = product
+        life.renewal.next = product
+        life.renewal.renews = true
+        life.renewal.grace = nil
+        life.renewal.isInBillingRetry = false
+    }
+
+    private mutating func tell(_ type: String, _ subtype: String? = nil, _ life: Subscription) throws {
+        try say(type, subtype, of: life.current, renewal: life.renewal)
+    }
+
+    /// One thing that happens.
+    private mutating func live(_ life: inout Subscription) throws {
+        guard let current = life.current, let expires = current.expires else { return }
+        let last = life.periods.count - 1
+        guard current.revoked == nil, clock < expires else {
+            // It is over, until they come back.
+            clock += days(1...40)
+            guard chance(50), clock < end else { return }
+            try begin(chance(50) ? Self.basic : Self.pro, in: &life, at: clock)
+            try tell("SUBSCRIBED", "RESUBSCRIBE", life)
+            return
+        }
+        switch Int.random(in: 0..<14, using: &random) {
+        case 0...3:
+            // Signed up to a day before the period that it is of.
+            clock = max(clock + 1, expires - days(0...1))
+            guard clock < end else { return }
+            try begin(life.renewal.next, in: &life, at: expires)
+            try tell("DID_RENEW", nil, life)
+        case 4: try fail(&life, at: expires)
+        case 5 where current.product == Self.basic && clock >= current.purchased:
+            clock += days(0.5...5)
+            guard clock < min(expires, end) else { return }
+            life.periods[last].isUpgraded = true
+            try begin(Self.pro, in: &life, at: clock)
+            try tell(chance(80) ? "DID_CHANGE_RENEWAL_PREF" : "OFFER_REDEEMED", "UPGRADE", life)
+        case 6 where current.product == Self.pro:
+            life.renewal.next = Self.basic
+            try tell("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE", life)
+            if chance(40) {
+                life.renewal.next = Self.pro
+                try tell("DID_CHANGE_RENEWAL_PREF", nil, life)
+            }
+        case 7:
+            // An old period, which ends nothing.
+            guard let index = life.periods.dropLast().indices.randomElement(using: &random) else { return }
+            life.periods[index].revoked = clock
+            try say("REFUND", of: life.periods[index], renewal: life.renewal)
+        case 8:
+            life.periods[last].revoked = clock + 1
+            try tell(life.isFamilyShared ? "REVOKE" : "REFUND", nil, life)
+            if chance(50), !life.isFamilyShared {
+                life.periods[last].revoked = nil
+                try tell("REFUND_REVERSED", nil, life)
+            }
+        case 9:
+            life.periods[last].expires = expires + days(3...20)
+            try tell("RENEWAL_EXTENDED", nil, life)
+        case 10:
+            life.renewal.renews = false
+            try tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", life)
+            if chance(50) {
+                life.renewal.renews = true
+                try tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", life)
+            } else {
+                clock = max(clock, expires)
+                if clock < end { try tell("EXPIRED", "VOLUNTARY", life) }
+            }
+        case 11:
+            try tell("PRICE_INCREASE", "PENDING", life)
+            if chance(50) { try tell("PRICE_INCREASE", "ACCEPTED", life) }
+        case 12: try tell("CONSUMPTION_REQUEST", nil, life)
+        default: try tell("SOMETHING_NEW", chance(50) ? "OF_NEXT_YEAR" : nil, life)
+        }
+        clock += days(0.1...6)
+    }
+
+    /// The card was refused.
+    private mutating func fail(_ life: inout Subscription, at expires: Date) throws {
+        clock = max(clock, expires)
+        guard clock < end else { return }
+        let hasGrace = chance(50)
+        life.renewal.isInBillingRetry = true
+        life.renewal.grace = hasGrace ? expires + 16 * Self.day : nil
+        try tell("DID_FAIL_TO_RENEW", hasGrace ? "GRACE_PERIOD" : nil, life)
+        clock += days(1...15)
+        guard clock < end else { return }
+        if chance(50) {
+            try begin(life.renewal.next, in: &life, at: clock)
+            try tell("DID_RENEW", "BILLING_RECOVERY", life)
+            return
+        }
+        if hasGrace {
+            clock = max(clock, expires + 16 * Self.day)
+            guard clock < end else { return }
+            life.renewal.grace = nil
+            try tell("GRACE_PERIOD_EXPIRED", nil, life)
+        }
+        clock += days(1...20)
+        guard clock < end else { return }
+        life.renewal.isInBillingRetry = false
+        try tell("EXPIRED", "BILLING_RETRY", life)
+    }
+}

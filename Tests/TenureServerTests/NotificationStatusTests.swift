@@ -1,0 +1,129 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// Apple sends again what was not answered with 200 to 206, and may give up for good after a status below 500.
+@Suite struct `a notification is answered` {
+    private static func jws(_ minter: JWSMinter = Calculator.minter()) throws -> String {
+        try minter.notification("TEST", uuid: UUID().uuidString)
+    }
+
+    private func problem(
+        _ jws: String, _ change: (inout ServiceConfiguration) throws -> Void = { _ in }
+    ) async throws -> Problem {
+        try await withService(change) { client in try client.problem(try await client.notify(jws)) }
+    }
+
+    @Test(arguments: JWSDefect.allCases) func `with no success where it is spoilt`(defect: JWSDefect) async throws {
+        let jws = String(decoding: try Calculator.minter().mint(.notification, with: defect), as: UTF8.self)
+        try await withService { client in
+            let response = try await client.notify(jws)
+            // Some defects leave it sound: a certificate that ended since, for one.
+            guard response.status != .ok else { return }
+            let problem = try client.problem(response)
+            #expect([.nothingVerified, .malformedRequest, .misconfigured, .tooLarge].contains(problem.code))
+        }
+    }
+
+    @Test func `for good where it is forged, or another app's`() async throws {
+        let forger = try TestAuthority(seed: "a forger")
+        let forged = try Self.jws(JWSMinter(authority: forger, signedAt: Calculator.now))
+        let foreign = try Self.jws(Calculator.minter(bundleID: "com.example.abacus"))
+        for (jws, code) in [(forged, "untrustedChain"), (foreign, "wrongApp")] {
+            let problem = try await problem(jws)
+            #expect(problem.code == .nothingVerified)
+            #expect(problem.problems.map(\.code) == [code])
+        }
+    }
+
+    @Test func `for good where what is nested is another app's, or of another environment`() async throws {
+        let theirs = SimulatedPurchase(
+            id: "1", original: "1", product: Calculator.everything, type: .nonConsumable, purchased: Calculator.now)
+        for minter in [Calculator.minter(bundleID: "com.example.abacus"), Calculator.minter(.sandbox)] {
+            let jws = try Calculator.minter().notification(
+                "ONE_TIME_CHARGE", uuid: "u", data: ["signedTransactionInfo": try minter.nested(theirs)])
+            try await withWorld { world in
+                let problem = try world.client.problem(try await world.client.notify(jws))
+                #expect(problem.code == .nothingVerified)
+                let nobody = try await world.customer("1")
+                #expect(nobody == nil)
+            }
+        }
+    }
+
+    @Test func `to come again where the service's clock is behind`() async throws {
+        let jws = try Self.jws(Calculator.minter(signed: Calculator.now.addingTimeInterval(86_400)))
+        #expect(try await problem(jws).code == .misconfigured)
+    }
+
+    @Test func `to come again where the service is set up for another id of the app`() async throws {
+        let problem = try await problem(Self.jws()) {
+            $0.app = AppIdentity(bundleID: "com.example.calculator", appAppleID: 1)
+        }
+        #expect(problem.code == .misconfigured)
+        #expect(problem.detail.contains("Apple ID"))
+    }
+
+    @Test func `to come again where its environment is not accepted`() async throws {
+        let problem = try await problem(Self.jws()) { $0.anchors[.production] = nil }
+        #expect(problem.code == .misconfigured)
+    }
+
+    @Test func `to come again where too many unknown signers came`() async throws {
+        // Nothing is left for checking a signer who was not seen before, though it be Apple.
+        let sound = Array(try Self.jws().utf8)
+        try await withWorld { world in
+            let cache = ChainCache(
+                trust: try TrustConfiguration(anchors: world.service.configuration.anchors),
+                budget: ChainCache.Budget(burst: 0, perSecond: 0))
+            let service = NotificationService(
+                verifier: AppStoreVerifier(app: world.service.configuration.app, cache: cache),
+                store: world.service.store, policies: world.service.policies)
+            let problem = await #expect(throws: Problem.self) {
+                try await service.receive(sound, now: Calculator.now, logger: Calculator.logger)
+            }
+            #expect(problem?.code == .tooManyUnknownSigners)
+            #expect(problem?.code.status == 503)
+        }
+    }
+
+    @Test func `to come again where the record does not answer`() async throws {
+        let jws = try Self.jws()
+        try await withWorld { world in
+            try await world.service.store.close()
+            let response = try await world.client.notify(jws)
+            #expect(response.status.code >= 500)
+        }
+    }
+
+    @Test(arguments: [
+        ("{", "no JSON"), ("[]", "no JSON"), ("{}", "`signedPayload` is missing"), (#"{"signedPayload":7}"#, "no JSON"),
+        (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "no JSON"),
+    ])
+    func `clearly where it is none`(body: String, word: String) async throws {
+        try await withService { client in
+            let problem = try client.problem(try await client.notify(body: body))
+            #expect(problem.code == .malformedRequest)
+            #expect(problem.detail.contains(word), "\(problem.detail)")
+        }
+    }
+
+    @Test func `clearly where it is too large or no JSON`() async throws {
+        try await withService { client in
+            let large = #"{"signedPayload":"\#(String(repeating: "A", count: 600_000))"}"#
+            #expect(try client.problem(try await client.notify(body: large)).code == .tooLarge)
+            let text = try await client.notify(body: "{}", type: "text/plain")
+            #expect(try client.problem(text).code == .unsupportedMediaType)
+            let wide = try await client.notify(String(repeating: "A", count: 300_000))
+            #expect(try client.problem(wide).problems.map(\.code) == ["tooLarge"])
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import TenureAPI
+import TenureAppStore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct logs {
+    /// The lines that a logger wrote.
+    private final class Lines: @unchecked Sendable {
+        // Sound: every use of `all` stands between `lock.lock()` and `lock.unlock()`.
+        private let lock = NSLock()
+        private var all: [String] = []
+
+        func add(_ line: [UInt8]) {
+            lock.lock()
+            defer { lock.unlock() }
+            all.append(String(decoding: line, as: UTF8.self))
+        }
+
+        var texts: [String] {
+            lock.lock()
+            defer { lock.unlock() }
+            return all
+        }
+
+        func logger(_ level: Logger.Level) -> Logger {
+            var logger = Logger(label: "tests") { [self] _ in JSONLogHandler { self.add($0) } }
+            logger.logLevel = level
+            return logger
+        }
+    }
+
+    @Test func `are one JSON object a line`() throws {
+        let lines = Lines()
+        var logger = lines.logger(.info)
+        logger[metadataKey: "hb.request.id"] = "abc"
+        logger.debug("not told")
+        logger.warning(
+            "two\nlines \"quoted\"", metadata: ["status": .stringConvertible(7), "level": "x", "list": ["a"]])
+        let line = try #require(lines.texts.first)
+        #expect(lines.texts.count == 1)
+        #expect(line.hasSuffix("}\n") && line.dropLast().allSatisfy { $0 != "\n" })
+        let json = try JSONValue(parsing: Array(line.utf8.dropLast()))
+        #expect(json["level"] == .string("warning"))
+        #expect(json["message"] == .string("two\nlines \"quoted\""))
+        #expect(json["request"] == .string("abc"))
+        #expect(json["status"] == .number("7"))
+        #expect(json["level_"] == .string("x"))
+        #expect(json["time"] != nil)
+    }
+
+    @Test func `have one line a request, with nothing that a client chose`() async throws {
+        let lines = Lines()
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: lines.logger(.trace)) { _ in }
+            try await application.test(.router) { http in
+                let client = Client(http: http)
+                let artifact = try Calculator.minter().text(.appTransaction)
+                let answer = try await client.sync(SyncRequest(appTransaction: artifact, transactions: ["secret-one"]))
+                let token = try #require(answer.accessToken?.value)
+                _ = try await client.customer(token)
+                _ = try await client.get("/secret-two?secret-three", token: "secret-four")
+                var headers: HTTPFields = [.userAgent: "secret-five", .contentType: "secret-six"]
+                headers[try #require(HTTPField.Name("X-Request-Id"))] = "secret-seven"
+                _ = try await client.post("secret-eight", headers: headers)
+                let all = lines.texts.joined()
+                for secret in [artifact, token, "secret", Calculator.device.uuidString] {
+                    #expect(!all.lowercased().contains(secret.lowercased()), "\(secret)")
+                }
+                let requests = try lines.texts.map { try JSONValue(parsing: Array($0.utf8.dropLast())) }
+                    .filter { $0["message"] == .string("request") && $0["level"] == .string("info") }
+                #expect(requests.map { $0["status"] } == ["200", "200", "404", "415"].map { .number($0) })
+                #expect(
+                    requests.map { $0["route"] }
+                        == ["/v1/sync", "/v1/customer", "none", "/v1/sync"].map { .string($0) })
+                #expect(requests.allSatisfy { $0["request"] != nil && $0["microseconds"] != nil })
+            }
+        }
+    }
+
+    @Test func `name a request as a declared proxy did, and as nobody else`() async throws {
+        let field = try #require(HTTPField.Name("X-Request-Id"))
+        @Sendable func id(_ client: Client, sent: String) async throws -> String? {
+            try await client.http.execute(uri: "/health/live", method: .get, headers: [field: sent]) {
+                $0.headers[field]
+            }
+        }
+        try await withLiveService { client, _ in
+            let own = try await id(client, sent: "mine-1")
+            #expect(own != nil && own != "mine-1")
+        }
+        try await withLiveService({
+            $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
+            $0.adminKey = String(repeating: "k", count: 32)
+            $0.allowsTestAnchorsBeyondLoopback = true
+        }) { client, _ in
+            let given = try await id(client, sent: "mine-1")
+            #expect(given == "mine-1")
+            for bad in ["", "a b", "a\"b", String(repeating: "a", count: 65)] {
+                #expect(try await id(client, sent: bad) != bad)
+            }
+        }
+    }
+}

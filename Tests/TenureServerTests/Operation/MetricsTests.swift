@@ -1,0 +1,115 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import TenureAPI
+import TenureAppStore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct metrics {
+    private func told(_ client: Client) async throws -> [String: Double] {
+        let response = try await client.get("/metrics")
+        #expect(response.status == .ok)
+        #expect(response.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+        return try Self.parsed(String(buffer: response.body))
+    }
+
+    /// Every line of the format, or a failure.
+    private static func parsed(_ text: String) throws -> [String: Double] {
+        var series: [String: Double] = [:]
+        var typed: Set<Substring> = []
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("# TYPE ") {
+                typed.insert(line.split(separator: " ")[2])
+            } else if !line.hasPrefix("# HELP ") {
+                let end = try #require(line.lastIndex(of: " "))
+                let name = line[..<(line.firstIndex(of: "{") ?? end)]
+                let family =
+                    ["_bucket", "_sum", "_count"].first { name.hasSuffix($0) && !typed.contains(name) }
+                    .map { name.dropLast($0.count) } ?? name
+                #expect(typed.contains(family))
+                #expect(
+                    series.updateValue(
+                        try #require(Double(line[line.index(after: end)...])), forKey: String(line[..<end])) == nil)
+            }
+        }
+        #expect(text.hasSuffix("\n"))
+        return series
+    }
+
+    @Test func `count requests, what became of artifacts, and decisions`() async throws {
+        try await withService({ $0.metrics = .open }) { client in
+            let owner = SyncRequest(
+                appTransaction: try Calculator.minter().text(.appTransaction), transactions: ["rubbish"])
+            let token = try #require(try await client.sync(owner).accessToken?.value)
+            _ = try await client.customer(token)
+            _ = try await client.refused(SyncRequest(appTransaction: "x"))
+            let told = try await self.told(client)
+            #expect(told[#"tenure_requests_total{method="POST",route="/v1/sync",status="200"}"#] == 1)
+            #expect(told[#"tenure_requests_total{method="POST",route="/v1/sync",status="422"}"#] == 1)
+            #expect(told[#"tenure_requests_total{method="GET",route="/v1/customer",status="200"}"#] == 1)
+            #expect(told[#"tenure_request_duration_seconds_count{method="POST",route="/v1/sync"}"#] == 2)
+            #expect(told[#"tenure_request_duration_seconds_bucket{method="POST",route="/v1/sync",le="+Inf"}"#] == 2)
+            #expect(told["tenure_requests_in_flight"] == 1, "the one that asks")
+            #expect(told["tenure_sync_artifacts_counted_total"] == 1)
+            #expect(told[#"tenure_sync_artifacts_refused_total{code="malformed"}"#] == 2)
+            #expect(told[#"tenure_decisions_total{outcome="granted"}"#] == 2)
+            #expect(told[#"tenure_decisions_total{outcome="denied"}"#] == 0)
+            #expect(try #require(told["process_start_time_seconds"]) > 1_700_000_000)
+            #expect(try #require(told[#"tenure_record_bytes{file="database"}"#]) > 0)
+        }
+    }
+
+    @Test func `have no series that a client names`() async throws {
+        try await withService({ $0.metrics = .open }) { client in
+            let before = try await self.told(client)
+            for index in 0..<200 {
+                _ = try await client.get("/\(UUID().uuidString)/\(index)?\(index)", token: UUID().uuidString)
+                let method = try #require(HTTPRequest.Method("M\(index)"))
+                _ = try await client.http.execute(uri: "/v1/sync", method: method) { $0 }
+            }
+            let after = try await self.told(client)
+            // One route that is none, with two methods and two statuses at most; a histogram each.
+            #expect(after.count - before.count < 80)
+            #expect(after[#"tenure_requests_total{method="GET",route="none",status="404"}"#] == 200)
+        }
+    }
+
+    @Test func `have buckets that hold each other`() {
+        let metrics = ServiceMetrics()
+        for seconds in [0.0005, 0.001, 0.3, 20] {
+            metrics.begin()
+            metrics.end(method: "GET", route: "/x", status: 200, seconds: seconds)
+        }
+        let histogram = metrics.snapshot.durations.values.first
+        #expect(histogram?.buckets == [2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3])
+        #expect(histogram?.count == 4)
+        #expect(metrics.snapshot.inFlight == 0)
+    }
+
+    @Test func `are told on this machine, and beyond it with the admin key only`() async throws {
+        let key = String(repeating: "k", count: 32)
+        try await withService({ $0.adminKey = key }) { client in
+            // Without a socket nobody is local.
+            let refused = try client.problem(try await client.get("/metrics"))
+            #expect(refused.code == .notAuthenticated)
+            #expect(try await client.get("/metrics", token: key + "k").status == .unauthorized)
+            #expect(try await client.get("/metrics", token: key).status == .ok)
+        }
+        try await withLiveService { client, _ in
+            #expect(try await client.get("/metrics").status == .ok)
+            let field = try #require(HTTPField.Name("X-Forwarded-For"))
+            let passedOn = try await client.http.execute(uri: "/metrics", method: .get, headers: [field: "1.1.1.1"]) {
+                $0
+            }
+            #expect(passedOn.status == .unauthorized)
+        }
+        try await withService({ $0.metrics = .off }) { client in
+            let response = try await client.get("/metrics")
+            #expect(response.status == .notFound)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the interface's document` {
+    @Test func `names every route, and no other`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let routes = try service.router().routes.map { "\($0.method.rawValue) \($0.path.description)" }
+            let described = try InterfaceDocument().operations.map(\.name)
+            #expect(Set(routes).subtracting(described).sorted() == [], "add them to openapi.yaml")
+            #expect(Set(described).subtracting(routes).sorted() == [], "the service has no such route")
+            try await service.store.close()
+        }
+    }
+
+    @Test func `is served as JSON, and is what stands in the documentation`() async throws {
+        let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
+        let written = try Data(contentsOf: docs.appendingPathComponent("openapi.yaml"))
+        #expect(written == Data(PackageResources.openapi_yaml))
+        try await withService { client in
+            let served = try await client.get("/v1/openapi.json")
+            let document = try JSONValue(parsing: Array(Data(buffer: served.body)))
+            #expect(document["openapi"] == .string("3.1.0"))
+            #expect(document["info"]?["version"] == .string("1"))
+        }
+    }
+
+    @Test func `refers to nothing that is not there, and names every operation once`() throws {
+        let document = try InterfaceDocument()
+        func references(_ value: JSONValue) -> [String] {
+            switch value {
+            case .object(let object):
+                object.members.flatMap { member -> [String] in
+                    if member.name == "$ref", case .string(let reference) = member.value { return [reference] }
+                    return references(member.value)
+                }
+            case .array(let elements): elements.flatMap(references)
+            default: []
+            }
+        }
+        for reference in references(document.schema.document) {
+            #expect(document.schema.resolve(reference) != nil, "\(reference)")
+        }
+        let names = document.operations.compactMap { $0.fields["operationId"] }
+        #expect(names.count == document.operations.count)
+        #expect(Set(names).count == names.count)
+        for operation in document.operations {
+            let captured = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+                $0.dropFirst().dropLast()
+            }
+            for name in captured {
+                guard case .array(let parameters)? = operation.fields["parameters"] else {
+                    Issue.record("\(operation.name) does not describe `\(name)`")
+                    continue
+                }
+                #expect(parameters.contains { $0["name"] == .string(String(name)) && $0["in"] == .string("path") })
+            }
+        }
+    }
+
+    @Test func `lists every problem`() throws {
+        let document = try InterfaceDocument()
+        let codes = document.schema.resolve("#/components/schemas/Problem/properties/code/enum")
+        #expect(codes == .array(Problem.Code.allCases.map { .string($0.rawValue) }))
+    }
+
+    @Test func `describes the answers as they are`() async throws {
+        let document = try InterfaceDocument()
+        let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
+        @Sendable func check(_ response: TestResponse, to name: String) throws {
+            let mistakes = document.mistakes(of: response, to: try #require(operations[name]))
+            #expect(mistakes == [], "\(String(buffer: response.body))")
+        }
+        try await withService({ $0.metrics = .open }) { client in
+            let minter = Calculator.minter()
+            let full = SyncRequest(
+                appTransaction: try minter.text(.appTransaction),
+                transactions: [try minter.text(.transaction), "rubbish"], renewalInfos: [try minter.text(.renewalInfo)],
+                receipt: try Calculator.receipts().text(), deviceVerificationID: Calculator.device.uuidString)
+            let synced = try await client.send(full)
+            try check(synced, to: "POST /v1/sync")
+            let token = try #require(
+                try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: synced.body)).accessToken?.value)
+            try check(try await client.get("/v1/customer", token: token), to: "GET /v1/customer")
+            try check(try await client.get("/v1/customer"), to: "GET /v1/customer")
+            let newcomer = SyncRequest(appTransaction: try minter.newcomer(), transactions: [])
+            try check(try await client.send(newcomer), to: "POST /v1/sync")
+            let receipt = SyncRequest(receipt: try Calculator.receipts(.sandbox).text())
+            try check(try await client.send(receipt), to: "POST /v1/sync")
+            try check(try await client.send(SyncRequest(appTransaction: "x")), to: "POST /v1/sync")
+            try check(try await client.post("{"), to: "POST /v1/sync")
+            for path in ["/v1/keys", "/v1/openapi.json", "/metrics", "/health/live", "/health/ready"] {
+                try check(try await client.get(path), to: "GET \(path)")
+            }
+        }
+    }
+
+    @Test func `notices an answer that it does not describe`() throws {
+        let document = try InterfaceDocument()
+        let problem = try #require(document.schema.resolve("#/components/schemas/Problem"))
+        func mistakes(_ text: String) throws -> [String] {
+            document.schema.mistakes(of: try JSONValue(parsing: Array(text.utf8)), under: problem)
+        }
+        let sound = #"{"title":"t","status":404,"code":"notFound","detail":"d"}"#
+        #expect(try mistakes(sound) == [])
+        for (part, other) in [
+            ("404", "\"404\""), ("404", "200"), ("notFound", "lost"), ("\"detail\":\"d\"", "\"detail\":\"\""),
+            (",\"detail\":\"d\"", ""), ("}", ",\"secret\":1}"),
+        ] {
+            #expect(try !mistakes(sound.replacingOccurrences(of: part, with: other)).isEmpty, "\(other)")
+        }
+    }
+}

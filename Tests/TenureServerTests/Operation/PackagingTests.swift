@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import TenureServer
+
+@Suite struct packaging {
+    private func text(_ path: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+        return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// The instructions of a container file, continued lines joined.
+    private func instructions() throws -> [String] {
+        try text("Packaging/Containerfile").replacingOccurrences(of: "\\\n", with: " ")
+            .split(separator: "\n").filter { !$0.hasPrefix("#") }
+            .map { $0.split(separator: " ").joined(separator: " ") }
+    }
+
+    @Test func `of the container installs by the script that the tests run, and by nothing else`() throws {
+        let instructions = try instructions()
+        let install = try #require(instructions.firstIndex(of: "RUN Scripts/install-dependencies build"))
+        let build = try #require(instructions.firstIndex { $0.hasPrefix("RUN swift build") })
+        #expect(install < build)
+        let runs = instructions.filter { $0.hasPrefix("RUN") }
+        #expect(runs.contains("RUN Scripts/install-dependencies run"))
+        for word in ["apt-get", "apt ", "curl ", "wget "] {
+            #expect(!runs.contains { $0.contains(word) }, "\(word) belongs into Scripts/install-dependencies")
+        }
+        // As `make release` does.
+        let make = try text("Makefile")
+        #expect(
+            make.contains("@Scripts/install-dependencies build\n\t$(SWIFT) build -c release $(TRAITS) --product tenure")
+        )
+        #expect(instructions[build].contains("-c release --traits Service --product tenure"))
+    }
+
+    @Test func `of the container needs no root, and stops as the service does`() throws {
+        let instructions = try instructions()
+        #expect(instructions.contains { $0.hasPrefix("USER ") && $0 != "USER root" && $0 != "USER 0" })
+        #expect(instructions.contains("STOPSIGNAL SIGTERM"))
+        #expect(
+            instructions.contains {
+                $0.hasPrefix("ENTRYPOINT [\"tenure\", \"serve\"")
+                    || $0.hasPrefix("ENTRYPOINT [\"/usr/local/bin/tenure\", \"serve\"")
+            })
+    }
+
+    @Test func `names settings that exist, and gives the service its time to stop`() throws {
+        let container = try text("Packaging/Containerfile")
+        let unit = try text("Packaging/tenure.service")
+        let known = Set(Setting.configurable.map(\.variable) + [Setting.config.variable])
+        for text in [container, unit] {
+            let named = text.split { !($0.isLetter || $0 == "_") }.filter { $0.hasPrefix(Setting.variablePrefix) }
+            for name in named { #expect(known.contains(String(name)), "\(name)") }
+        }
+        for word in unit.split(whereSeparator: \.isWhitespace) where word.hasPrefix("--") {
+            #expect(Setting.all.contains { word.hasPrefix($0.flag) }, "\(word)")
+        }
+        let timeout = unit.split(separator: "\n").first { $0.hasPrefix("TimeoutStopSec=") }
+        let seconds = try #require(timeout?.split(separator: "=").last.flatMap { Int($0) })
+        #expect(seconds > (Setting.shutdownTimeout.fallback.flatMap { Int($0) } ?? .max))
+        for line in [
+            "ExecStartPre=/usr/local/bin/tenure serve --config /etc/tenure/tenure.yaml --check",
+            "ExecReload=/bin/kill -HUP $MAINPID", "NoNewPrivileges=true", "ProtectSystem=strict",
+        ] {
+            #expect(unit.contains("\n\(line)\n"), "\(line)")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import TenureAPI
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `rate limits` {
+    private static let second: UInt64 = 1_000_000_000
+
+    @Test func `let a burst through, then the rate, and say how long to wait`() throws {
+        let buckets = TokenBuckets(.init(perSecond: 2, burst: 3))
+        for _ in 0..<3 { #expect(buckets.take(1, at: 0) == nil) }
+        #expect(buckets.take(1, at: 0) == 0.5)
+        #expect(buckets.take(2, at: 0) == nil, "others are not concerned")
+        #expect(buckets.take(1, at: Self.second / 2) == nil)
+        #expect(buckets.take(1, at: Self.second / 2) != nil)
+        // After a long silence a burst again, and no more.
+        for _ in 0..<3 { #expect(buckets.take(1, at: 100 * Self.second) == nil) }
+        #expect(buckets.take(1, at: 100 * Self.second) != nil)
+    }
+
+    @Test func `survive a clock that goes backwards`() {
+        let buckets = TokenBuckets(.init(perSecond: 1, burst: 1))
+        #expect(buckets.take(1, at: 5 * Self.second) == nil)
+        #expect(buckets.take(1, at: 0) != nil)
+        #expect(buckets.take(1, at: 6 * Self.second) == nil)
+    }
+
+    @Test func `remember who asks often, and no more than there is room for`() {
+        let buckets = TokenBuckets(.init(perSecond: 0.001, burst: 1), capacity: 100)
+        #expect(buckets.take(0, at: 0) == nil)
+        for stranger in 1...10_000 {
+            #expect(buckets.take(UInt64(stranger), at: 0) == nil)
+            if stranger.isMultiple(of: 50) { #expect(buckets.take(0, at: 0) != nil, "forgotten at \(stranger)") }
+            #expect(buckets.count <= 200)
+        }
+    }
+
+    @Test func `of an address answer 429 with the time to wait`() async throws {
+        try await withLiveService({ $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 3) }) { client, _ in
+            for _ in 0..<3 { #expect(try await client.get("/health/live").status == .ok) }
+            let refused = try await client.get("/health/live")
+            #expect(try client.problem(refused).code == .tooManyRequests)
+            let wait = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
+            #expect((1...1000).contains(wait))
+            // Every route, and what is no route.
+            #expect(try await client.get("/nowhere").status == .tooManyRequests)
+        }
+    }
+
+    @Test func `of a token concern that token only`() async throws {
+        try await withService({ $0.rateLimits.perToken = .init(perSecond: 0.001, burst: 2) }) { client in
+            for _ in 0..<2 { #expect(try await client.get("/v1/customer", token: "a").status == .unauthorized) }
+            #expect(try await client.get("/v1/customer", token: "a").status == .tooManyRequests)
+            #expect(try await client.get("/v1/customer", token: "b").status == .unauthorized)
+            let without = try await client.get("/v1/customer")
+            #expect(without.status == .unauthorized)
+        }
+    }
+
+    @Test func `behind a proxy are of the address that the proxy heard, IPv6 by its network`() async throws {
+        let field = try #require(HTTPField.Name("X-Forwarded-For"))
+        try await withLiveService({
+            $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 1)
+            $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
+            $0.adminKey = String(repeating: "k", count: 32)
+            $0.allowsTestAnchorsBeyondLoopback = true
+        }) { client, _ in
+            func ask(as address: String) async throws -> HTTPResponse.Status {
+                try await client.http.execute(uri: "/health/live", method: .get, headers: [field: address]) {
+                    $0.status
+                }
+            }
+            let first = try await ask(as: "203.0.113.1")
+            #expect(first == .ok)
+            #expect(try await ask(as: "203.0.113.1") == .tooManyRequests)
+            #expect(try await ask(as: "203.0.113.2") == .ok)
+            #expect(try await ask(as: "6.6.6.6, 203.0.113.2") == .tooManyRequests)
+            #expect(try await ask(as: "2001:db8:0:1::1") == .ok)
+            #expect(try await ask(as: "2001:db8:0:1:ffff::2") == .tooManyRequests)
+            #expect(try await ask(as: "2001:db8:0:2::1") == .ok)
+        }
+    }
+}
+
+/// Over a socket, with its port.
+func withLiveService(
+    _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
+    _ body: @Sendable (Client, Int) async throws -> Void
+) async throws {
+    try await withFolder { folder in
+        var configuration = try Calculator.configuration(folder)
+        try change(&configuration)
+        let application = try await buildApplication(configuration: configuration, logger: Calculator.logger)
+        try await application.test(.live) { http in
+            try await body(Client(http: http), try #require(http.port))
+        }
+    }
+}

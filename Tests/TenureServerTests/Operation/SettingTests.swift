@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import TenureServer
+
+@Suite struct settings {
+    @Test func `stand in the documentation as they are`() throws {
+        let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
+        let text = try String(contentsOf: docs.appendingPathComponent("service.md"), encoding: .utf8)
+        let table = ([Setting.tableHead] + Setting.all.map(\.row)).joined(separator: "\n")
+        #expect(text.contains("\n" + table + "\n\n"), "Docs/service.md should hold\n\(table)")
+    }
+
+    @Test func `have names of their own`() {
+        #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
+        #expect(Set(Setting.all.map(\.flag)).count == Setting.all.count)
+        #expect(Set(Setting.all.map(\.variable)).count == Setting.all.count)
+        #expect(Setting.adminKeyFile.flag == "--admin-key-file")
+        #expect(Setting.adminKeyFile.variable == "TENURE_ADMIN_KEY_FILE")
+        #expect(Setting.certificate.variable == "TENURE_TLS_CERTIFICATE")
+        #expect(Setting("appStore.issuerID", .flag, "").flag == "--app-store-issuer-id")
+    }
+
+    @Test func `have defaults that are values of their kind`() {
+        for setting in Setting.all {
+            guard let fallback = setting.fallback else { continue }
+            for word in setting.kind.isList ? fallback.components(separatedBy: ", ") : [fallback] {
+                #expect(setting.kind.objection(to: word) == nil, "\(setting.name)")
+            }
+        }
+    }
+
+    @Test func `in help stand with all their names, in lines that fit`() {
+        let help = Setting.help()
+        for setting in Setting.configurable {
+            #expect(help.contains("  \(setting.flag)"))
+            #expect(help.contains(setting.variable), "\(setting.name)")
+        }
+        #expect(help.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func `of the command line win, then those of the environment, then those of the file`() throws {
+        var values = SettingValues()
+        #expect(values.number(.port) == 8080)
+        values.set(.port, to: ["1"], at: "file")
+        values.set(.host, to: ["a"], at: "file")
+        values.set(.logLevel, to: ["debug"], at: "file")
+        let unknown = values.read(environment: ["TENURE_PORT": "2", "TENURE_HOST": "b", "PORT": "9"])
+        try values.read(arguments: ["--port", "3"])
+        #expect(unknown.isEmpty && values.mistakes.isEmpty)
+        #expect(values.number(.port) == 3)
+        #expect(values.text(.host) == "b")
+        #expect(values.text(.logLevel) == "debug")
+    }
+
+    @Test func `of the environment that nobody knows are told`() {
+        var values = SettingValues()
+        let unknown = values.read(environment: ["TENURE_PROT": "1", "TENURE_CONFIG": "x", "TENURE": "y"])
+        #expect(unknown.count == 1)
+        #expect(unknown.first?.contains("`TENURE_PROT`") == true)
+    }
+
+    @Test func `that are wrong are all told, with their places`() throws {
+        var values = SettingValues()
+        _ = values.read(environment: [
+            "TENURE_PORT": "70000", "TENURE_LOG_LEVEL": "loud", "TENURE_ENVIRONMENTS": "production,moon",
+        ])
+        try values.read(arguments: ["--behind-proxy=", "--metrics", "some"])
+        #expect(values.mistakes.count == 5, "\(values.mistakes)")
+        #expect(values.mistakes.contains { $0.hasPrefix("$TENURE_PORT: `port` ") && $0.contains("`70000`") })
+        #expect(values.mistakes.contains { $0.contains("moon") })
+        // What is wrong leaves what was there.
+        #expect(values.number(.port) == 8080)
+    }
+
+    @Test func `may be repeated where they are lists`() throws {
+        var values = SettingValues()
+        _ = values.read(environment: ["TENURE_TRUST": "a.pem, sandbox=b.pem"])
+        #expect(values.list(.trust) == ["a.pem", "sandbox=b.pem"])
+        try values.read(arguments: ["--trust", "c.pem", "--trust=d.pem"])
+        #expect(values.list(.trust) == ["c.pem", "d.pem"])
+    }
+
+    @Test(arguments: [["--prot", "1"], ["port"], ["--port"], ["--port", "--host"], ["-p", "1"], ["--"]])
+    func `that the command line does not know are wrong usage`(arguments: [String]) {
+        #expect(throws: SettingValues.UsageError.self) {
+            var values = SettingValues()
+            try values.read(arguments: arguments)
+        }
+    }
+
+    @Test func `name files beside the file in which they stand`() {
+        #expect(Setting.policy.kind.resolved("policy.yaml", in: "etc") == "etc/policy.yaml")
+        #expect(Setting.policy.kind.resolved("/policy.yaml", in: "etc") == "/policy.yaml")
+        #expect(Setting.policy.kind.resolved("policy.yaml", in: "") == "policy.yaml")
+        #expect(Setting.database.kind.resolved("postgres://db/tenure", in: "etc") == "postgres://db/tenure")
+        #expect(Setting.trust.kind.resolved("sandbox=roots.pem", in: "etc") == "sandbox=etc/roots.pem")
+        #expect(Setting.host.kind.resolved("localhost", in: "etc") == "localhost")
+    }
+}

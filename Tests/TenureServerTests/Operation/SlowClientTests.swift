@@ -1,0 +1,119 @@
+import CommandRunner
+import Foundation
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `slow clients` {
+    private static let head = "POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+    /// The answer to a client that is quick, on a connection of its own.
+    private func get(_ path: String, port: Int) async throws -> String {
+        let connection = try RawConnection(port: port)
+        connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return try #require(await connection.received())
+    }
+
+    private func slowClients(at phase: String, port: Int) async throws -> Int? {
+        let line = try await get("/metrics", port: port).split(whereSeparator: \.isNewline)
+            .first { $0.hasPrefix("tenure_slow_clients_total{phase=\"\(phase)\"}") }
+        return line?.split(separator: " ").last.flatMap { Int($0) }
+    }
+
+    @Test func `that never finish a head are closed, and others are served meanwhile`() async throws {
+        try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
+            let slow = try (0..<100).map { _ in try RawConnection(port: port) }
+            for connection in slow { connection.send("GET /health/live HTTP/1.1\r\nX-Slow: ") }
+            #expect(try await get("/health/live", port: port).contains("200 OK"))
+            for connection in slow { #expect(await connection.received() == "") }
+            // The test's own client, which waits for nothing, may be one too.
+            #expect(try #require(try await slowClients(at: "head", port: port)) >= 100)
+        }
+    }
+
+    @Test func `that say nothing at all are closed`() async throws {
+        try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
+            let silent = try RawConnection(port: port)
+            #expect(await silent.received() == "")
+        }
+    }
+
+    @Test func `that never finish a body are closed`() async throws {
+        try await withLiveService({ $0.timeouts.body = 1 }) { _, port in
+            let slow = try (0..<50).map { _ in try RawConnection(port: port) }
+            for connection in slow { connection.send(Self.head + "Content-Length: 1000\r\n\r\n{\"receipt\": ") }
+            #expect(try await get("/health/live", port: port).contains("200 OK"))
+            // Whether anything is said beforehand does not matter; that it ends does.
+            for connection in slow { #expect(await connection.received()?.contains("200 OK") == false) }
+            #expect(try await slowClients(at: "body", port: port) == 50)
+        }
+    }
+
+    @Test func `that idle between requests are closed`() async throws {
+        try await withLiveService({ $0.timeouts.idle = 1 }) { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(await connection.received()?.contains("200 OK") == true)
+        }
+    }
+
+    @Test func `that never read their answers are closed`() async throws {
+        try await withLiveService({ $0.timeouts.response = 1 }) { _, port in
+            let deaf = try RawConnection(port: port, receiveBuffer: 4096)
+            let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            // More answers than all buffers between hold. It may be closed before all is sent.
+            for _ in 0..<40 { _ = await deaf.sent(String(repeating: request, count: 25)) }
+            while try await slowClients(at: "response", port: port) == 0 { await Task.yield() }
+        }
+    }
+
+    @Test func `whose body is too large are told so at once, and closed`() async throws {
+        try await withLiveService { _, port in
+            let declared = try RawConnection(port: port)
+            declared.send(Self.head + "Content-Length: 1073741824\r\n\r\n{")
+            let answer = try #require(await declared.received(until: "\"tooLarge\""))
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
+            #expect(answer.lowercased().contains("connection: close\r\n"))
+            #expect(await declared.received() != nil)
+
+            let chunked = try RawConnection(port: port)
+            chunked.send(Self.head + "Transfer-Encoding: chunked\r\n\r\n")
+            let chunk = "10000\r\n" + String(repeating: "A", count: 65_536) + "\r\n"
+            // The service's limit is 4 MB; whoever goes on for 64 MB is cut off before.
+            var sent = 0
+            while sent < 1024, await chunked.sent(chunk) { sent += 1 }
+            #expect(await chunked.received() != nil)
+            #expect(sent < 1024)
+            #expect(try await get("/health/live", port: port).contains("200 OK"))
+        }
+    }
+
+    @Test func `beyond the limit of connections wait for a place`() async throws {
+        try await withLiveService({
+            $0.limits.connections = 2
+            $0.timeouts.head = 2
+        }) { _, port in
+            let first = try (0..<2).map { _ in try RawConnection(port: port) }
+            let third = try RawConnection(port: port)
+            third.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            // Served as soon as the silent ones were closed.
+            #expect(await third.received()?.contains("200 OK") == true)
+            for connection in first { #expect(await connection.received() == "") }
+        }
+    }
+
+    @Test func `are no reason to close what is merely kept open`() async throws {
+        try await withLiveService({ $0.timeouts.head = 1 }) { _, port in
+            let connection = try RawConnection(port: port)
+            for _ in 0..<3 {
+                connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
+            }
+            // Longer than the first request may take.
+            let silent = try RawConnection(port: port)
+            #expect(await silent.received() == "")
+            connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import AsyncHTTPClient
+import CommandRunner
+import Foundation
+import Hummingbird
+import NIOCore
+import NIOSSL
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct TLS {
+    /// A certificate and its key, as files.
+    private func files(_ folder: String, seed: String = "one") throws -> CertificateFiles {
+        let chain = try TestAuthority(seed: seed, receiptsOf: Calculator.authority).jws
+        let files = CertificateFiles(certificate: folder + "/\(seed).pem", key: folder + "/\(seed).key")
+        let both = [chain.leaf, chain.intermediate].map { pem($0.der) }.joined()
+        try Data(both.utf8).write(to: URL(fileURLWithPath: files.certificate))
+        try Data(chain.leaf.key.pem.utf8).write(to: URL(fileURLWithPath: files.key))
+        try Data(pem(chain.root.der).utf8).write(to: URL(fileURLWithPath: Self.root(of: files)))
+        return files
+    }
+
+    /// Where the root of a certificate lies, for clients.
+    private static func root(of files: CertificateFiles) -> String { files.certificate + ".root" }
+
+    private func pem(_ der: [UInt8]) -> String {
+        let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
+    }
+
+    /// A client that trusts one root and no other.
+    private func status(port: Int, trusting root: String, to newest: TLSVersion? = nil) async throws -> String {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(root))
+        tls.certificateVerification = .noHostnameVerification
+        tls.maximumTLSVersion = newest
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        configuration.timeout.connect = .seconds(20)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let result: Result<String, any Error>
+        do {
+            let request = HTTPClientRequest(url: "https://127.0.0.1:\(port)/health/live")
+            result = .success("\(try await client.execute(request, timeout: .seconds(20)).status)")
+        } catch {
+            result = .failure(error)
+        }
+        try await client.shutdown()
+        return try result.get()
+    }
+
+    @Test func `by certificate files serves, from 1.2 on, and nothing plain`() async throws {
+        try await withFolder { folder in
+            let files = try files(folder)
+            try await withServer(folder, files) { port in
+                #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+                #expect(try await status(port: port, trusting: Self.root(of: files), to: .tlsv12).hasPrefix("200"))
+                await #expect(throws: (any Error).self) {
+                    try await status(port: port, trusting: Self.root(of: files), to: .tlsv11)
+                }
+                let plain = try RawConnection(port: port)
+                plain.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                let answer = try #require(await plain.received())
+                #expect(!answer.contains("200 OK"))
+            }
+        }
+    }
+
+    @Test func `takes new files on SIGHUP, and keeps the old ones where the new do not serve`() async throws {
+        let folder = try Folder()
+        let (files, other) = (try files(folder.path), try files(folder.path, seed: "two"))
+        func put(_ source: String, at target: String) throws {
+            try Data(contentsOf: URL(fileURLWithPath: source)).write(to: URL(fileURLWithPath: target))
+        }
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: free, model: free }]
+            entitlements: { everything: { products: [com.example.calculator.everything] } }
+            """, to: "policy.yaml")
+        let service = try RunningCommand([
+            "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
+            "--tls-certificate", files.certificate, "--tls-key", files.key, "--log-format", "json",
+        ])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+
+        try put(other.certificate, at: files.certificate)
+        service.signal(SIGHUP)
+        #expect(try await service.says("the certificate was not replaced"))
+        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+
+        try put(other.key, at: files.key)
+        service.signal(SIGHUP)
+        #expect(try await service.says("the certificate was read again"))
+        #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
+        await #expect(throws: (any Error).self) { try await status(port: port, trusting: Self.root(of: files)) }
+        service.signal(SIGTERM)
+        #expect(await service.ended() == 0)
+    }
+
+    @Test func `that cannot serve is refused with the file that is at fault`() throws {
+        let folder = try Folder()
+        let sound = try files(folder.path)
+        let other = try files(folder.path, seed: "two")
+        _ = try sound.contents(now: Date())
+        func fault(_ files: CertificateFiles, now: Date = Date()) -> String {
+            let error = #expect(throws: ServiceError.self) { try files.contents(now: now) }
+            return error?.description ?? ""
+        }
+        #expect(fault(.init(certificate: "/no/such.pem", key: sound.key)).contains("`/no/such.pem`"))
+        #expect(fault(.init(certificate: sound.certificate, key: "/no/such.key")).contains("`/no/such.key`"))
+        #expect(fault(.init(certificate: sound.key, key: sound.key)).contains("holds no certificate"))
+        #expect(fault(.init(certificate: sound.certificate, key: sound.certificate)).contains("holds no private key"))
+        #expect(fault(.init(certificate: sound.certificate, key: other.key)).contains("it is not the key"))
+        #expect(fault(.init(certificate: folder.path, key: sound.key)).contains("cannot be read"))
+        #expect(fault(sound, now: .distantFuture).contains("expired"))
+    }
+
+    @Test func `suffices beyond loopback, with an admin key`() throws {
+        var configuration = try Calculator.configuration("/tmp")
+        configuration.host = "0.0.0.0"
+        configuration.anchors = [.production: .apple]
+        #expect(configuration.mistakes == [.noAdminKey(host: "0.0.0.0"), .noTransportSecurity(host: "0.0.0.0")])
+        configuration.adminKey = String(repeating: "k", count: 32)
+        configuration.certificateFiles = CertificateFiles(certificate: "a", key: "b")
+        #expect(configuration.mistakes == [])
+        #expect(configuration.findings.count == 1)
+    }
+
+    private func withServer(
+        _ folder: String, _ files: CertificateFiles, _ body: @Sendable @escaping (Int) async throws -> Void
+    ) async throws {
+        var configuration = try Calculator.configuration(folder)
+        configuration.certificateFiles = files
+        configuration.now = { Date() }
+        let (ports, started) = AsyncStream.makeStream(of: Int.self)
+        let running = configuration
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { started.finish() }
+                let application = try await buildApplication(configuration: running, logger: Calculator.logger) {
+                    started.yield($0)
+                }
+                try await application.run()
+            }
+            for await port in ports {
+                do {
+                    try await body(port)
+                } catch {
+                    group.cancelAll()
+                    throw error
+                }
+                group.cancelAll()
+            }
+            do { try await group.waitForAll() } catch is CancellationError {}
+        }
+    }
+}

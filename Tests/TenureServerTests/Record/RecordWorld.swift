@@ -1,0 +1,128 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// A record with all that happens to one: many syncs, finders, customers who turned out to be one, support, policies.
+enum RecordWorld {
+    /// Fills the record in a folder through the service.
+    static func fill(_ folder: String) async throws {
+        try await withService(in: folder) { client in
+            let minter = Calculator.minter()
+            for number in 0..<8 {
+                let id = "70400000000000010\(number)"
+                var request = SyncRequest(
+                    appTransaction: try minter.text(
+                        .appTransaction,
+                        ["appTransactionId": .string(id), "originalApplicationVersion": .string("\(number * 40)")]))
+                _ = try await client.sync(request)
+                request.transactions = [
+                    try minter.transaction("1\(number)", of: id), try minter.transaction("2\(number)", of: id),
+                ]
+                _ = try await client.sync(request, from: number.isMultiple(of: 2) ? Calculator.device : nil)
+                request.transactions = number == 3 ? [] : nil
+                _ = try await client.sync(request, from: nil)
+            }
+            _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
+            try await merge(through: client)
+        }
+        try await withRecord(in: folder) { store in
+            for (number, kind) in [SupportAct.Kind.grant, .revocation, .grant].enumerated() {
+                let customer = try #require(
+                    try await store.customer(by: Identity(.appTransactionID, "704000000000000101"), in: realm))
+                let act = SupportAct(
+                    kind, of: "everything", date: Calculator.now.addingTimeInterval(Double(number)),
+                    until: number == 2 ? Calculator.now.addingTimeInterval(86_400) : nil)
+                _ = try await store.record(act, for: customer.id, reason: "wrote to us: \"Ünzufrieden\"", actor: "ada")
+            }
+        }
+        // A stricter policy, under which promises hold.
+        try await withService(in: folder, policy: try Calculator.policy(honours: nil)) { client in
+            let appTransaction = try Calculator.minter().text(
+                .appTransaction, ["appTransactionId": .string("704000000000000100")])
+            _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+        }
+    }
+
+    static let realm = Realm(.production, isTest: true)
+
+    /// The one known by an acquisition goes on, though it has the later number.
+    private static func merge(through client: Client) async throws {
+        let minter = Calculator.minter()
+        let bought: [String: JSONValue] = [
+            "transactionId": .string("77"), "originalTransactionId": .string("77"), "appTransactionId": .null,
+        ]
+        let alone = try await client.sync(SyncRequest(transactions: [try minter.text(.transaction, bought)]))
+        let id = "704000000000000009"
+        let appTransaction = try minter.text(.appTransaction, ["appTransactionId": .string(id)])
+        let one = try await client.sync(
+            SyncRequest(appTransaction: appTransaction, transactions: [try minter.transaction("77", of: id)]))
+        let token = try #require(alone.accessToken?.value)
+        #expect(try await client.customer(token).id == one.id)
+    }
+
+    static func trust() throws -> TrustConfiguration {
+        try TrustConfiguration(anchors: [
+            .production: try Calculator.authority.anchors, .sandbox: try Calculator.authority.anchors,
+        ])
+    }
+
+    static func dump(_ store: any SQLStore) async throws -> String {
+        let lines = Collected<[UInt8]>()
+        _ = try await RecordDump(of: store).write { bytes in lines.append(bytes) }
+        return String(decoding: lines.all.flatMap(\.self), as: UTF8.self)
+    }
+
+    static func findings(_ store: any SQLStore, trust: TrustConfiguration? = nil) async throws -> [RecordFinding] {
+        let findings = Collected<RecordFinding>()
+        let trust = try trust ?? self.trust()
+        let outcome = try await RecordCheck(of: store, trust: trust).run { findings.append($0) }
+        #expect(outcome.findings == findings.all.count)
+        return findings.all
+    }
+
+    static func withRecord<Result>(
+        in folder: String, _ body: (SQLiteStore) async throws -> Result
+    ) async throws -> Result {
+        let store = try SQLiteStore(path: folder + "/record.sqlite")
+        let result = try await body(store)
+        try await store.close()
+        return result
+    }
+
+    /// A filled record, for one test.
+    static func withFilledRecord<Result>(_ body: (SQLiteStore) async throws -> Result) async throws -> Result {
+        try await withFolder { folder in
+            try await fill(folder)
+            return try await withRecord(in: folder, body)
+        }
+    }
+
+    static func execute(_ sql: String, in store: any SQLStore) async throws {
+        _ = try await store.write(locking: []) { session throws(StoreError) in try session.execute(sql) }
+    }
+}
+
+/// What closures report.
+final class Collected<Element: Sendable>: @unchecked Sendable {
+    // Sound: touched between `lock.lock()` and `lock.unlock()` only.
+    private let lock = NSLock()
+    private var elements: [Element] = []
+
+    func append(_ element: Element) {
+        lock.lock()
+        defer { lock.unlock() }
+        elements.append(element)
+    }
+
+    var all: [Element] {
+        lock.lock()
+        defer { lock.unlock() }
+        return elements
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import TenureStore
+
+@Suite struct `the tables of the record` {
+    @Test func `are those that a record has, each after all it refers to`() throws {
+        try withFolder { folder in
+            _ = try SQLiteStore(path: folder + "/record.sqlite")
+            let queue = try DatabaseQueue(path: folder + "/record.sqlite")
+            let there = try queue.read { db in
+                try String.fetchSet(
+                    db,
+                    sql: """
+                        SELECT name FROM sqlite_master
+                        WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'grdb_migrations'
+                        """)
+            }
+            let tables = try RecordTable.all()
+            #expect(Set(tables.map(\.name)) == there)
+            for (index, table) in tables.enumerated() {
+                for parent in table.columns.compactMap(\.references) where parent != table.name {
+                    #expect(tables[..<index].contains { $0.name == parent }, "\(table.name) refers to \(parent)")
+                }
+            }
+            #expect(tables.first { $0.name == "artifacts" }?.owner == 1)
+            #expect(tables.first { $0.name == "customers" }?.selfReference != nil)
+            #expect(tables.first { $0.name == "identities" }?.key.count == 3)
+        }
+    }
+
+    @Test(arguments: [1, 3, 7, 100, 1000])
+    func `names sort by their bytes, however many runs there are`(runLength: Int) throws {
+        var random = SystemRandomNumberGenerator()
+        let letters = ["a", "B", "z", "é", "0", "_", "ß", "\u{1F34F}", "Ä", "A\u{308}"]
+        let entries = (0..<100).map { number in
+            SortedNames.Entry(
+                name: (0..<Int.random(in: 0..<5, using: &random)).map { _ in letters.randomElement() ?? "" }.joined(),
+                number: Int64(number))
+        }
+        let names = SortedNames(runLength: runLength)
+        for entry in entries { try names.add(entry) }
+        var sorted: [SortedNames.Entry] = []
+        while case let batch = try names.next(9), !batch.isEmpty { sorted += batch }
+        #expect(sorted == entries.sorted(by: SortedNames.Entry.precedes))
+        #expect(try names.next(1).isEmpty)
+    }
+}

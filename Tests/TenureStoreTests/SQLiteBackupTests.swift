@@ -1,0 +1,87 @@
+import Foundation
+import GRDB
+import TenureCore
+import Testing
+
+@testable import TenureStore
+
+@Suite struct `a backup` {
+    private func fill(_ store: SQLiteStore, _ numbers: Range<Int>) async throws {
+        for number in numbers {
+            _ = try await store.amend(
+                [Identity(.appTransactionID, String(number))], in: Realm(.production), at: .now
+            ) { known in
+                var amendment = Amendment(of: known)
+                amendment.add([Artifact(.receipt, bytes: [1, 2], sha256: [UInt8(number % 256)], signedDate: nil)])
+                return (amendment, ())
+            }
+        }
+    }
+
+    @Test func `made while others write holds all that was acknowledged before`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            try await fill(store, 0..<50)
+            async let more: Void = fill(store, 50..<300)
+            let receipt = try SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy").run(replacing: false)
+            try await more
+            #expect(receipt.customers >= 50 && receipt.artifacts == receipt.customers)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("copy") }
+            #expect(names == ["copy"], "one file, and nothing beside it")
+            let mode = try FileManager.default.attributesOfItem(atPath: folder + "/copy")[.posixPermissions]
+            #expect((mode as? NSNumber)?.intValue == 0o600)
+            let copy = try SQLiteStore(path: folder + "/copy")
+            #expect(copy.recordID == store.recordID)
+            for number in 0..<50 {
+                let identity = Identity(.appTransactionID, String(number))
+                #expect(try await copy.customer(by: identity, in: Realm(.production)) != nil)
+            }
+            try await copy.close()
+            try await store.close()
+        }
+    }
+
+    @Test func `replaces nothing unless told to`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            try await fill(store, 0..<3)
+            let backup = SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy")
+            try Data("a letter".utf8).write(to: URL(fileURLWithPath: folder + "/copy"))
+            #expect(throws: SQLiteBackup.Failure.exists(path: folder + "/copy")) { try backup.run(replacing: false) }
+            #expect(try String(contentsOfFile: folder + "/copy", encoding: .utf8) == "a letter")
+            #expect(try backup.run(replacing: true).customers == 3)
+            try await store.close()
+        }
+    }
+
+    @Test func `copies a record of an earlier release as it is`() throws {
+        try withFolder { folder in
+            let queue = try DatabaseQueue(path: folder + "/record.sqlite")
+            try queue.write { db in
+                for statements in Migration.all[0].statements(for: .sqlite) { try db.execute(sql: statements) }
+            }
+            try queue.close()
+            _ = try SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy").run(replacing: false)
+            let copy = try DatabaseQueue(path: folder + "/copy")
+            #expect(try copy.read { try $0.tableExists("artifacts") && !$0.tableExists("audit") })
+        }
+    }
+
+    @Test func `of nothing, of what is no record, or to nowhere is refused, and leaves nothing`() throws {
+        try withFolder { folder in
+            let record = folder + "/record.sqlite"
+            #expect(throws: SQLiteBackup.Failure.noSource(path: record)) {
+                try SQLiteBackup(of: record, to: folder + "/copy").run(replacing: false)
+            }
+            try Data("this is a letter to my grandmother, and longer than a header of SQLite".utf8)
+                .write(to: URL(fileURLWithPath: record))
+            #expect(throws: SQLiteBackup.Failure.self) {
+                try SQLiteBackup(of: record, to: folder + "/copy").run(replacing: false)
+            }
+            #expect(throws: SQLiteBackup.Failure.self) {
+                try SQLiteBackup(of: record, to: folder + "/none/copy").run(replacing: false)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["record.sqlite"])
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenureStore
+
+@Suite struct `acts that share a flush` {
+    @Test func `one that fails leaves the others whole`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        let insert: @Sendable (any SQLSession) throws(StoreError) -> Void = {
+                            session throws(StoreError) in
+                            try session.execute(
+                                "INSERT INTO marks (name, value) VALUES ($1, 'x')", [.text("\(number)")])
+                            if number.isMultiple(of: 3) { throw .failed("\(number)") }
+                        }
+                        do {
+                            try await store.write(locking: [], insert)
+                            #expect(!number.isMultiple(of: 3))
+                        } catch {
+                            #expect(error as? StoreError == .failed("\(number)"))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let kept = try await store.read { session throws(StoreError) in
+                try session.rows("SELECT name FROM marks").map { row throws(StoreError) in try row.text(0) }
+            }
+            #expect(Set(kept) == Set((0..<200).filter { !$0.isMultiple(of: 3) }.map(String.init)))
+            try await store.close()
+        }
+    }
+
+    @Test func `share one while the disk is busy`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<500 {
+                    group.addTask {
+                        try await store.write(locking: []) { session throws(StoreError) in
+                            try session.execute(
+                                "INSERT INTO marks (name, value) VALUES ($1, 'x')", [.text("\(number)")])
+                            return
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(store.groupsWritten > 0)
+            #expect(store.groupsWritten < 500)
+            try await store.close()
+        }
+    }
+
+    @Test func `a write to a closed record is an error`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            try await store.close()
+            await #expect(throws: StoreError.self) {
+                try await store.write(locking: []) { session throws(StoreError) in
+                    _ = try session.execute("DELETE FROM marks")
+                }
+            }
+        }
+    }
+}
