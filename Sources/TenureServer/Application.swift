@@ -84,6 +84,7 @@ extension TenureService {
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }
+        services += try appStoreServices(logger: logger)
         let connections = min(configuration.limits.connections, OpenFiles.available)
         return Application(
             responder: routes.buildResponder(),

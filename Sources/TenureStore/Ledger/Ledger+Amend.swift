@@ -23,6 +23,7 @@ extension Ledger {
             try insert(promise, of: customer.named(as: try member(of: customer, having: promise.acquisition)))
         }
         if let sighting = amendment.sighting { try insert(sighting, of: customer) }
+        for kind in amendment.jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
         try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer)
         // Nothing signed says this, so that the ledger must.
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {

@@ -31,4 +31,12 @@ package enum SQLDialect: Sendable, Hashable {
         case .postgres: " FOR UPDATE"
         }
     }
+
+    /// The same, passing over what another transaction has in hand.
+    package var forUpdateOfFree: String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: " FOR UPDATE SKIP LOCKED"
+        }
+    }
 }
