@@ -55,7 +55,11 @@ extension Ledger {
 
     func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
         let rows = try session.rows(
-            "SELECT customer FROM identities WHERE realm = $1 AND kind = 7 AND substr(value, 1, 36) = $2",
+            // The kind as a number in the statement: so the partial index serves it.
+            """
+            SELECT customer FROM identities
+            WHERE realm = $1 AND kind = \(Identity.Kind.appAccountToken.rawValue) AND substr(value, 1, 36) = $2
+            """,
             [SQLValue(realm.code), .text(token)])
         var found: [Int64: Customer] = [:]
         for row in rows {

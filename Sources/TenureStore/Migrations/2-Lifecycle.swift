@@ -69,7 +69,7 @@ extension Migration {
 
                 -- Purchases by the UUID that the app gave them, which stands first in their value.
                 CREATE INDEX identities_by_account_token ON identities (realm, kind, substr(value, 1, 36))
-                    WHERE kind = 7;
+                    WHERE kind = \(Identity.Kind.appAccountToken.rawValue);
 
                 -- `secret` is a hash.
                 CREATE TABLE admin_keys (
