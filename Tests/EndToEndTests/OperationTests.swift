@@ -83,7 +83,8 @@ import Testing
             ("no such folder", "no/such/folder"), ("0.0.0.0", "admin key"), ("0.0.0.0", "nothing encrypts"),
             ("`TENURE_PROT`", "there is no setting"),
         ] {
-            #expect(lines.count { $0.contains(place) && $0.contains(words) } == 1, "\(place) \(words)\n\(result.errors)")
+            #expect(
+                lines.count { $0.contains(place) && $0.contains(words) } == 1, "\(place) \(words)\n\(result.errors)")
         }
         #expect(lines.count == 13, "\(result.errors)")
     }

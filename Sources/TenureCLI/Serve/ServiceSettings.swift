@@ -66,6 +66,7 @@ struct ServiceSettings {
         } catch {
             mistakes += describe(error).split(separator: "\n").map(String.init)
         }
+        configuration.keysFolder = values.text(.keysFolder)
         if let path = values.text(.adminKeyFile) {
             do {
                 let bytes = try InputFile(path: path).bytes(limit: 1 << 16)

@@ -10,7 +10,7 @@ public struct ServiceConfiguration: Sendable {
     public var port = 8080
     /// The SQLite file, made where there is none. Its folder must exist.
     public var databasePath: String
-    /// Where the certificate's key and the access tokens' secret lie; nil: beside the database.
+    /// Where the certificate's key and the access tokens' secret lie; nil: beside the database, where it is a file.
     public var keysFolder: String?
 
     public var policy: Policy
@@ -124,7 +124,8 @@ public struct ServiceConfiguration: Sendable {
 
     var folderOfKeys: String {
         if let keysFolder { return keysFolder }
-        let folder = (databasePath as NSString).deletingLastPathComponent
+        guard let databaseFile else { return "." }
+        let folder = (databaseFile as NSString).deletingLastPathComponent
         return folder.isEmpty ? "." : folder
     }
 

@@ -9,7 +9,11 @@ extension Setting {
     package static let policy = Setting("policy", .path, "the policy, in YAML or JSON; required")
     package static let database = Setting(
         "database", .path, fallback: "tenure.sqlite",
-        "the record; made where there is none. The service's keys lie beside it, mode 600")
+        "the record: a SQLite file, made where there is none, or the URL of a PostgreSQL database")
+    package static let keysFolder = Setting(
+        "keysFolder", .path,
+        "where the service's keys lie, mode 600; beside the SQLite file unless set, with PostgreSQL in the working folder"
+    )
     package static let host = Setting("host", .text("address"), fallback: "127.0.0.1", "the address to listen on")
     package static let port = Setting("port", .number(0...65_535), fallback: "8080", "0 takes any free one")
     package static let environments = Setting(
@@ -57,7 +61,8 @@ extension Setting {
     package static let bodyTimeout = Setting(
         "timeouts.body", .number(1...3600), fallback: "60", "seconds until a request has arrived whole")
     package static let responseTimeout = Setting(
-        "timeouts.response", .number(1...3600), fallback: "60", "seconds in which a client must take a part of an answer")
+        "timeouts.response", .number(1...3600), fallback: "60",
+        "seconds in which a client must take a part of an answer")
     package static let idleTimeout = Setting(
         "timeouts.idle", .number(1...3600), fallback: "75", "seconds until a connection without requests is closed")
     package static let shutdownTimeout = Setting(
@@ -66,7 +71,8 @@ extension Setting {
 
     /// In the order of the documentation.
     package static let all: [Setting] = [
-        config, check, policy, database, host, port, environments, trust, adminKeyFile, certificate, certificateKey,
+        config, check, policy, database, keysFolder, host, port, environments, trust, adminKeyFile, certificate,
+        certificateKey,
         behindProxy, testAnchorsBeyondLoopback, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
     ]

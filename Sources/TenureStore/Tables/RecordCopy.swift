@@ -53,6 +53,7 @@ package struct RecordCopy: Sendable {
         do {
             // A transaction that writes nothing, and keeps others from writing.
             try await source.write(locking: []) { session throws(StoreError) in
+                try session.allowPauses()
                 if session.dialect == .postgres {
                     let names = tables.map(\.name).joined(separator: ", ")
                     try session.execute("LOCK TABLE \(names) IN SHARE MODE")
@@ -86,6 +87,7 @@ package struct RecordCopy: Sendable {
     private func receive(
         into session: any SQLSession, _ summarize: Summary, over handover: Handover<Piece>
     ) throws(StoreError) -> [String: RecordCopySum] {
+        try session.allowPauses()
         for table in tables where table.name != RecordTable.identity {
             if try session.row("SELECT 1 FROM \(table.name) LIMIT 1") != nil {
                 throw .notEmpty(table: table.name)
