@@ -112,6 +112,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOPosix", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras", condition: service),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
@@ -193,9 +194,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOPosix", package: "swift-nio", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
+                .product(name: "X509", package: "swift-certificates", condition: service),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: service),
             ]
         ),
         // These run the built command.

@@ -7,24 +7,27 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
     public let detail: String
     /// What was wrong with each artifact, where that is why.
     public let problems: [ArtifactProblem]
+    /// What of the record stands against it, as a stable name, where the code alone does not tell.
+    public let reason: String?
     /// Seconds after which the same request may succeed.
     public let retryAfter: Int?
     /// What is left of a trial, where that is why.
     public let trial: TrialResponse?
 
     public init(
-        _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], retryAfter: Int? = nil,
+        _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], reason: String? = nil, retryAfter: Int? = nil,
         trial: TrialResponse? = nil
     ) {
         self.code = code
         self.detail = detail
+        self.reason = reason
         self.problems = problems
         self.retryAfter = retryAfter
         self.trial = trial
     }
 
     enum CodingKeys: String, CodingKey {
-        case title, status, code, detail, problems, trial
+        case title, status, code, detail, reason, problems, trial
     }
 
     public init(from decoder: any Decoder) throws {
@@ -32,6 +35,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
         let code = try fields.decode(String.self, forKey: .code)
         self.code = Code(rawValue: code) ?? .internalError
         detail = try fields.decode(String.self, forKey: .detail)
+        reason = try fields.decodeIfPresent(String.self, forKey: .reason)
         problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
         retryAfter = nil
         trial = try fields.decodeIfPresent(TrialResponse.self, forKey: .trial)
@@ -50,6 +54,10 @@ extension JSONWriter {
         value(problem.code.rawValue)
         key(Key.detail)
         value(problem.detail)
+        if let reason = problem.reason {
+            key(Key.reason)
+            value(reason)
+        }
         if !problem.problems.isEmpty {
             key(Key.problems)
             array(problem.problems) { $0.value($1) }

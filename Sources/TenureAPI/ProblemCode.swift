@@ -5,8 +5,10 @@ extension Problem {
         case notAuthenticated
         case notBound
         case trialOver
+        case forbidden
         case notFound
         case methodNotAllowed
+        case conflict
         case tooLarge
         case unsupportedMediaType
         case nothingVerified
@@ -25,8 +27,10 @@ extension Problem {
             case .notAuthenticated: (401, "A valid access token is missing")
             case .notBound: (403, "The proof is not bound to a device")
             case .trialOver: (403, "The trial is over")
+            case .forbidden: (403, "This key may not do this")
             case .notFound: (404, "There is nothing here")
             case .methodNotAllowed: (405, "This path does not take this method")
+            case .conflict: (409, "What stands in the record does not allow it")
             case .tooLarge: (413, "The request is too large")
             case .unsupportedMediaType: (415, "The request must be JSON")
             case .nothingVerified: (422, "Nothing in the request could be verified")

@@ -89,6 +89,7 @@ struct TenureService: Sendable {
         router.get("v1/keys") { _, _ in Response.json(keys) }
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
+        AdminDesk(self, verifier: sync.verifier).addRoutes(to: router)
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)
         return router

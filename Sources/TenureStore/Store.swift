@@ -128,6 +128,38 @@ package protocol Store: Sendable {
 
     /// Removes messages from before an instant that no endpoint waits for; returns how many.
     func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int
+    /// One act of a person on a customer, with its line in the audit trail; a refused one changes nothing else.
+    ///
+    /// `derive` makes the facts of customers who part again.
+    func perform(
+        _ act: RequestedAct, on customer: CustomerName,
+        by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
+    ) async throws(StoreError) -> ActOutcome
+
+    /// Everything that the record holds of a customer, in the order in which it was written; nil where there is none.
+    func dossier(of customer: CustomerName, with parts: CustomerDossier.Parts) async throws(StoreError)
+        -> CustomerDossier?
+
+    /// Whom an id of any kind names in these realms, by public id first.
+    func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer]
+
+    /// Appends to the audit trail.
+    func audit(_ entry: AuditEntry) async throws(StoreError)
+
+    /// The latest lines of the audit trail first: those before `entry`, and of one customer, where these are given.
+    func audit(before entry: Int64?, of publicID: String?, limit: Int) async throws(StoreError) -> [AuditEntry]
+
+    /// Adds a key, with a line in the audit trail; false where one of that name is there, be it revoked.
+    func create(_ key: RecordedKey, secret hash: [UInt8], actor: String) async throws(StoreError) -> Bool
+
+    /// From now on it opens nothing. Nil where no key of that name is good.
+    func revokeKey(named name: String, at now: Date, actor: String) async throws(StoreError) -> RecordedKey?
+
+    /// All keys in the order in which they were made.
+    func keys() async throws(StoreError) -> [RecordedKey]
+
+    /// The key with this secret, unless it was revoked.
+    func key(withSecret hash: [UInt8]) async throws(StoreError) -> RecordedKey?
 
     /// Throws unless the record answers.
     func check() async throws(StoreError)

@@ -8,7 +8,7 @@ package final class PostgresServer: Sendable {
     private let folder: String
     private let tools: PostgresTools
     /// Open as long as this process lives: its end is what the watchman waits for.
-    private let watch: Pipe
+    private let watch: FileHandle
 
     /// Serves all tests of a process that do not stop it.
     package static func shared() throws -> PostgresServer { try sharedServer.get() }
@@ -29,7 +29,7 @@ package final class PostgresServer: Sendable {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         port = try Self.freePort()
-        watch = Pipe()
+        watch = try tools.keepWatch(over: folder)
         try tools.giveAway(folder)
         try tools.run(
             "initdb",
@@ -59,10 +59,9 @@ package final class PostgresServer: Sendable {
             .write(to: URL(fileURLWithPath: folder + "/data/pg_hba.conf"))
         try tools.giveAway(folder + "/data/pg_hba.conf")
         try start()
-        try tools.keepWatch(over: folder, until: watch)
     }
 
-    deinit { try? watch.fileHandleForWriting.close() }
+    deinit { try? watch.close() }
 
     /// Where to connect. `options` are those of a URL, as in `schema=one&sslmode=require`.
     package func url(user: String = "tenure", database: String = "postgres", _ options: String = "") -> String {
@@ -73,7 +72,7 @@ package final class PostgresServer: Sendable {
 
     /// Returns when it takes connections.
     package func start() throws {
-        try tools.run("pg_ctl", ["-D", folder + "/data", "-l", folder + "/log", "-w", "-t", "60", "start"], in: folder)
+        try tools.startServer(in: folder)
     }
 
     package enum Stop: String, Sendable {

@@ -70,20 +70,57 @@ struct PostgresTools: Sendable {
         }
     }
 
-    /// Starts a process that stops the server and removes its folder when `pipe` is closed at this end: by hand, or
-    /// because this process is no more.
-    func keepWatch(over directory: String, until pipe: Pipe) throws {
-        // Inherited by nobody else, who would keep it open.
-        _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+    /// Returns when it takes connections.
+    ///
+    /// Not by `pg_ctl`: what it leaves behind keeps its sockets to this process, which would wait for their end.
+    func startServer(in directory: String) throws {
+        let log = directory + "/log"
+        try Data().write(to: URL(fileURLWithPath: log))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        let process = Self.process(line("postgres", ["-D", directory + "/data"]), in: directory)
+        process.standardOutput = file
+        process.standardError = file
+        try process.run()
+        // The last line of this file says how far it is; `pg_ctl` reads it too.
+        let status = directory + "/data/postmaster.pid"
+        for _ in 0..<3000 where process.isRunning {
+            let lines = ((try? String(contentsOfFile: status, encoding: .utf8)) ?? "").split(separator: "\n")
+            if lines.first == "\(process.processIdentifier)", lines.last?.hasPrefix("ready") == true { return }
+            usleep(20_000)
+        }
+        let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        throw PostgresServerError("PostgreSQL did not start: \(said)")
+    }
+
+    /// Starts a process that stops the server and removes its folder when the handle is closed: by hand, or because
+    /// this process is no more.
+    func keepWatch(over directory: String) throws -> FileHandle {
+        let ends = try Self.pipe()
         let stop = line("pg_ctl", ["-D", directory + "/data", "-m", "immediate", "-w", "stop"])
-        let script = """
-            trap '' INT TERM HUP; cd /; cat; "$@"; rm -rf '\(directory)'
-            """
+        let script = "trap '' INT TERM HUP; cd /; cat; \"$@\"; rm -rf '\(directory)'"
         let process = Self.process(["/bin/sh", "-c", script, "sh"] + stop, in: "/")
-        process.standardInput = pipe
+        process.standardInput = ends.reading
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
+        return ends.writing
+    }
+
+    /// Inherited by no other process, which would keep it open.
+    private static func pipe() throws -> (reading: FileHandle, writing: FileHandle) {
+        #if os(Linux)
+            var ends: [Int32] = [-1, -1]
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+            guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw PostgresServerError("no pipe is to be had") }
+            return (
+                FileHandle(fileDescriptor: ends[0], closeOnDealloc: true),
+                FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+            )
+        #else
+            // There Foundation's processes inherit nothing but their standard streams.
+            let pipe = Pipe()
+            return (pipe.fileHandleForReading, pipe.fileHandleForWriting)
+        #endif
     }
 
     private static func process(_ line: [String], in directory: String) -> Process {

@@ -11,8 +11,8 @@ package struct StoreClause: Sendable, CustomStringConvertible {
     }
 
     package static let all: [StoreClause] =
-        customers + merges + ledger + promises + support + policies + outbox + announcements
-        + deliveries + notifications + trials + devices + concurrency
+        customers + merges + undoneMerges + ledger + promises + support + policies + outbox + announcements
+        + deliveries + notifications + trials + devices + concurrency + acts + links + shuffledActs + erasure
 }
 
 /// A clause that a store breaks.

@@ -40,7 +40,7 @@ import Testing
         "postgres://me:hunter2@db/shop?schema=pg_x", "mysql://me:hunter2@db/shop", "postgres://me:hunter2?x=a@b:c:d",
     ])
     func `never shows a password`(url: String) throws {
-        let error = #expect(throws: StoreError.self) { try PostgresAddress(url) }
-        #expect(error?.description.contains("hunter2") == false, "\(String(describing: error))")
+        let shown = Result { try PostgresAddress(url).description }
+        #expect(!"\(shown)".contains("hunter2"), "\(shown)")
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct `acts at once in PostgreSQL` {
     @Test func `that stand in each other's way are repeated`() async throws {
         try await withStore { store in
-            try await store.write(locking: []) { session throws(StoreError) in
+            _ = try await store.write(locking: []) { session throws(StoreError) in
                 try session.execute("INSERT INTO marks (name, value) VALUES ('a', ''), ('b', '')")
             }
             let runs = Counter()
@@ -40,7 +40,9 @@ import Testing
 
     @Test func `of two processes on the same customers make no customer twice`() async throws {
         let address = try freshAddress("connections=6")
-        let stores = [try await PostgresStore(address), try await PostgresStore(address)]
+        let stores = [
+            try await PostgresStore(address, patience: patience), try await PostgresStore(address, patience: patience),
+        ]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<120 {
                 for (index, store) in stores.enumerated() {

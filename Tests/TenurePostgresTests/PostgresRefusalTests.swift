@@ -7,11 +7,11 @@ import Testing
 
 @Suite struct `PostgreSQL that cannot keep the record` {
     private func refusal(
-        of url: String, _ location: SourceLocation = #_sourceLocation
+        of url: String, patience: Duration = patience, _ location: SourceLocation = #_sourceLocation
     ) async throws -> StoreError? {
         let address = try PostgresAddress(url)
         return await #expect(throws: StoreError.self, sourceLocation: location) {
-            try await PostgresStore(address, patience: .milliseconds(100))
+            try await PostgresStore(address, patience: patience)
         }
     }
 
@@ -36,14 +36,14 @@ import Testing
     @Test func `is said to be away where nobody listens`() async throws {
         let server = try PostgresServer()
         try server.stop(.fast)
-        let error = try await refusal(of: server.url())
+        let error = try await refusal(of: server.url(), patience: .seconds(1))
         #expect(error?.description.contains("Connection refused") == true)
         #expect(error?.description.contains("127.0.0.1:\(server.port)") == true)
         #expect(error?.isRetryable == true)
     }
 
     @Test func `is said to be away where its name is unknown`() async throws {
-        let error = try await refusal(of: "postgres://tenure@db.invalid/postgres")
+        let error = try await refusal(of: "postgres://tenure@db.invalid/postgres", patience: .seconds(1))
         guard case .unreachable? = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -1,5 +1,6 @@
 import Foundation
 import PostgresServer
+import TenureCore
 import TenureStore
 
 @testable import TenurePostgres
@@ -13,11 +14,14 @@ func freshAddress(_ options: String = "") throws -> PostgresAddress {
     return try PostgresAddress(try PostgresServer.shared().url("schema=\(freshSchema())\(more)"))
 }
 
+/// However slow a machine is that runs many tests at once, none fails for it.
+let patience: Duration = .seconds(120)
+
 /// Runs on a store of its own, and closes it.
 func withStore<Value>(
     at address: PostgresAddress? = nil, _ body: (PostgresStore) async throws -> Value
 ) async throws -> Value {
-    let store = try await PostgresStore(address ?? freshAddress())
+    let store = try await PostgresStore(address ?? freshAddress(), patience: patience)
     do {
         let value = try await body(store)
         try await store.close()

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import TenureCore
 import TenureServer
+import TenureStore
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -74,7 +74,8 @@ final class PostgresConnection {
         return name
     }
 
-    private func dropStaleStatements() throws(PostgresFailure) {
+    /// Between transactions only: inside one, a failure has ended it.
+    func dropStaleStatements() throws(PostgresFailure) {
         guard statementsAreStale, isIdle else { return }
         statements.removeAll()
         try run("DEALLOCATE ALL")

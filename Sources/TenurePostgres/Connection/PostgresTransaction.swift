@@ -45,6 +45,7 @@ extension PostgresConnection {
         let session = PostgresSession(self)
         let value: Value
         do {
+            try dropStaleStatements()
             try run(transaction.beginning)
         } catch {
             rollBack()

@@ -24,6 +24,7 @@ final class PostgresPool: @unchecked Sendable {
         var workersEver = 0
         /// Why the last attempt to connect failed; nil after one that succeeded.
         var outage: StoreError?
+        var hasConnected = false
         var isTimerSet = false
         var isClosing = false
         var closers: [CheckedContinuation<Void, Never>] = []
@@ -83,7 +84,7 @@ final class PostgresPool: @unchecked Sendable {
         }
         let reception = withState { state -> Reception in
             if state.isClosing { return .refused(.failed("the record is closed")) }
-            if state.queue.count >= Self.longestQueue { return .refused(state.outage ?? .busy) }
+            if state.queue.count >= Self.longestQueue { return .refused(reason(in: state)) }
             state.queue.insert(job, as: number)
             let isTimerDue = !state.isTimerSet
             state.isTimerSet = true
@@ -117,11 +118,18 @@ final class PostgresPool: @unchecked Sendable {
                 let expired = state.queue.removeExpired(at: .now)
                 let next = state.queue.earliestDeadline
                 state.isTimerSet = next != nil
-                return (expired, state.outage ?? .busy, next)
+                return (expired, reason(in: state), next)
             }
             for job in expired { job.fail(error) }
             if let next { self.expireJobs(at: next) }
         }
+    }
+
+    /// Why somebody has waited too long.
+    private func reason(in state: State) -> StoreError {
+        if let outage = state.outage { return outage }
+        if state.hasConnected { return .busy }
+        return .unreachable(database: address.description, detail: "no connection came about within \(patience)")
     }
 
     // MARK: Working
@@ -180,7 +188,10 @@ final class PostgresPool: @unchecked Sendable {
         do {
             worker.connection = try PostgresConnection(to: address, for: role)
             worker.backoff.succeeded()
-            withState { $0.outage = nil }
+            withState { state in
+                state.outage = nil
+                state.hasConnected = true
+            }
         } catch {
             worker.backoff.failed()
             let hopeless = withState { state -> [PostgresJob] in

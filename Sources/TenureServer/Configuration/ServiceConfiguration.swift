@@ -1,6 +1,7 @@
 public import Foundation
 public import TenureAppStore
 public import TenureCore
+package import TenureStore
 
 /// All that decides how the service runs. Nothing else does: no environment variable, no global.
 public struct ServiceConfiguration: Sendable {
@@ -35,6 +36,9 @@ public struct ServiceConfiguration: Sendable {
     public var webhookTerms = WebhookTerms()
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
+
+    /// What happens where an acquisition that is linked to one of the app's users is linked to another.
+    package var transfer = Transfer.never
 
     public var limits = Limits()
     public var timeouts = Timeouts()

@@ -5,7 +5,7 @@ import NIOHTTPTypes
 /// Closes a connection whose client is too slow: to begin, to send a request whole, or to take the answer.
 ///
 /// A request that is answered before it has arrived whole ends its connection: what is left of it is taken, so that
-/// the answer can be read, but only for a short time. Waiting between requests is the idle timeout's matter.
+/// the answer can be read, but neither for long nor without end. Waiting between requests is the idle timeout's matter.
 final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -26,6 +26,8 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private var requestsRead = 0
     private var responsesBegun = 0
     private var isLeaving = false
+    /// How much of a request is still taken once it is answered.
+    private var bytesLeft = 8 * 1024 * 1024
 
     /// So that the client can read the answer before the connection is reset.
     private static let lingering = TimeAmount.seconds(5)
@@ -60,7 +62,12 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
                 readingUntil = (.now() + .seconds(Int64(timeouts.body)), .body)
                 arm(context)
             }
-        case .body: break
+        case .body(let bytes):
+            if isLeaving {
+                bytesLeft -= bytes.readableBytes
+                // Whoever sends that much does not listen.
+                if bytesLeft < 0 { return context.close(promise: nil) }
+            }
         case .end:
             requestsRead += 1
             if !isLeaving { readingUntil = nil }

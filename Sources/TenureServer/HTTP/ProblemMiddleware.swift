@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import TenureAPI
 import TenureStore
 
@@ -46,7 +47,7 @@ extension Problem {
         case let error as StoreError where error.isRetryable:
             self.init(.busy, "the record cannot be written just now; try again", retryAfter: 1)
         // The connection ended first, or the service's time to finish was over; hardly anybody reads this.
-        case is ChannelError, is IOError, is CancellationError:
+        case is HTTPParserError, is ChannelError, is IOError, is CancellationError:
             self.init(.malformedRequest, "the request did not arrive whole")
         case let error as any HTTPResponseError:
             switch error.status {

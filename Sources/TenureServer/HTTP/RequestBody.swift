@@ -22,4 +22,20 @@ extension Request {
             throw tooLarge
         }
     }
+
+    /// Reads a body of that shape. Throws a problem that names the field that is wrong.
+    func decoded<Body: Decodable>(_ type: Body.Type, upTo limit: Int) async throws -> Body {
+        let data = try await json(upTo: limit)
+        do {
+            return try JSONDecoder().decode(Body.self, from: data)
+        } catch DecodingError.keyNotFound(let key, let context) {
+            throw Problem(.malformedRequest, "`\((context.codingPath + [key]).text)` is missing")
+        } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` has the wrong shape")
+        } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
+            throw Problem(.malformedRequest, "`\(context.codingPath.text)` cannot be read")
+        } catch {
+            throw Problem(.malformedRequest, "the body is no JSON object")
+        }
+    }
 }

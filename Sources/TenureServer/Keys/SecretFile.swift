@@ -19,6 +19,12 @@ struct SecretFile {
         return contents
     }
 
+    /// Of a file that somebody else makes.
+    func existingContents() throws(ServiceError) -> [UInt8] {
+        guard let contents = try read() else { throw .keyFile(path: path, detail: "there is no such file") }
+        return contents
+    }
+
     private func read() throws(ServiceError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {

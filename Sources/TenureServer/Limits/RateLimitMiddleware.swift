@@ -42,6 +42,7 @@ struct RateLimitMiddleware: RouterMiddleware {
 
     private static func refusal(after wait: Double) -> Problem {
         let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
-        return Problem(.tooManyRequests, "too many requests came in a short time; wait, then go on", retryAfter: seconds)
+        return Problem(
+            .tooManyRequests, "too many requests came in a short time; wait, then go on", retryAfter: seconds)
     }
 }

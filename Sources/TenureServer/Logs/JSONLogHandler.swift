@@ -1,5 +1,5 @@
-package import Logging
 import Foundation
+package import Logging
 import TenureAPI
 
 /// One JSON object a line: `time`, `level`, `message`, and the metadata beside them: whole

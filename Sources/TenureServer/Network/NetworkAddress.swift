@@ -69,7 +69,9 @@ public struct NetworkAddress: Sendable, Hashable {
 
 extension NetworkAddress: CustomStringConvertible {
     public var description: String {
-        if isIPv4 { return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 255) }.joined(separator: ".") }
+        if isIPv4 {
+            return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 255) }.joined(separator: ".")
+        }
         var address = in6_addr()
         withUnsafeMutableBytes(of: &address) { bytes in
             for (index, byte) in bytes.indices.enumerated() {

@@ -14,7 +14,7 @@ struct NotificationService: Sendable {
     /// A notification as a compact JWS. When it returns, the notification is flushed.
     ///
     /// Throws a `Problem`: below 500 only where no later attempt could succeed.
-    func receive(_ jws: [UInt8], now: Date, logger: Logger) async throws -> Reception {
+    func receive(_ jws: [UInt8], now: Date, logger: Logger? = nil) async throws -> Reception {
         let contents: NotificationContents
         do throws(Rejection) {
             contents = NotificationContents(try verifier.verifyNotification(jws, now: now), bytes: jws)
@@ -23,7 +23,7 @@ struct NotificationService: Sendable {
         }
         let reception = try await keep(contents, now: now)
         let notification = contents.notification
-        logger.info(
+        logger?.info(
             "notified",
             metadata: [
                 "type": "\(notification.type)", "subtype": "\(notification.subtype ?? "-")",

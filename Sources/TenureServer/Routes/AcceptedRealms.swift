@@ -17,5 +17,8 @@ struct AcceptedRealms: Sendable {
         self.realms = Array(realms)
     }
 
+    /// In the order of their codes.
+    var all: [Realm] { realms.sorted { $0.code < $1.code } }
+
     func contain(_ realm: Realm) -> Bool { realms.contains(realm) }
 }

@@ -123,6 +123,7 @@ struct Membership {
         }
         var seen: Set<Identity> = []
         identities.removeAll { !seen.insert($0).inserted }
+        accountTokens.removeAll { !seen.insert($0).inserted }
     }
 
     /// The record of what is shown here by somebody who does not prove that it is theirs: of these purchases, and of

@@ -24,7 +24,7 @@ extension SyncRequest {
 
 extension [any CodingKey] {
     /// `transactions[3]`.
-    fileprivate var text: String {
+    var text: String {
         let text = reduce(into: "") { text, key in
             if let index = key.intValue {
                 text += "[\(index)]"

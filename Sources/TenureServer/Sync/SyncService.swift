@@ -37,7 +37,7 @@ struct SyncService: Sendable {
         var answer = CustomerAnswer(opened, evidence: result.evidence, decisions: result.decisions)
         answer.problems = recorded.faults.problems
         let token = AccessToken(
-            customer: opened.id, realm: realm,
+            customer: opened.member, realm: realm,
             expiresAt: now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken))
         answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
         if submission.appTransaction?.isOnDevice == true, let device = device.verificationID {

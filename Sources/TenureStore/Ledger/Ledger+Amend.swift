@@ -19,8 +19,11 @@ extension Ledger {
             try insert(identity, of: customer)
         }
         try insert(amendment.artifacts, of: customer, isNew: former == nil)
-        for promise in amendment.promises { try insert(promise, of: customer) }
+        for promise in amendment.promises {
+            try insert(promise, of: customer.named(as: try member(of: customer, having: promise.acquisition)))
+        }
         if let sighting = amendment.sighting { try insert(sighting, of: customer) }
+        try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer)
         // Nothing signed says this, so that the ledger must.
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
             try append(.purchasesComplete, to: customer)
@@ -28,6 +31,32 @@ extension Ledger {
         // After the identities, so that a message names the users who belong to the customer now.
         for message in amendment.announcement.messages { try tell(message, of: customer) }
         return (customer, outcome)
+    }
+
+    /// Who of those that are one made the acquisition, as far as its ids tell; else the one who was named.
+    private func member(of customer: Customer, having acquisition: AcquisitionKey) throws(StoreError) -> Int64 {
+        let identities = [
+            acquisition.appTransactionID.map { Identity(.appTransactionID, $0) },
+            acquisition.downloadID.map { Identity(.downloadID, $0) },
+        ]
+        for case let identity? in identities {
+            if let found = try self.customer(by: identity, in: customer.realm), found.id == customer.id {
+                return found.member
+            }
+        }
+        return customer.member
+    }
+
+    /// Makes transactions findable that no identity names: the renewals of a subscription.
+    private func index(
+        _ purchases: [Purchase], beyond known: [Purchase], of customer: Customer
+    ) throws(StoreError) {
+        guard purchases.contains(where: { $0.transactionID != $0.originalTransactionID }) else { return }
+        let known = Set(known.map(\.transactionID))
+        for purchase in purchases
+        where purchase.transactionID != purchase.originalTransactionID && !known.contains(purchase.transactionID) {
+            try insert(Identity(.transactionID, purchase.transactionID), of: customer)
+        }
     }
 
     /// All customers whom the identities name, the strongest first, and the identities that name nobody yet.

@@ -10,7 +10,7 @@ extension Ledger {
         guard !artifacts.isEmpty else { return }
         var count: Int64 = 0
         if !isNew {
-            let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(customer.id)])
+            let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(customer.member)])
             count = try row?.integer(0) ?? 0
         }
         for artifact in artifacts where count < Self.artifactsPerCustomer {
@@ -24,7 +24,7 @@ extension Ledger {
             // Before the insert, so that one that is known needs no header.
             let known = try session.row(
                 "SELECT 1 FROM artifacts WHERE customer = $1 AND sha256 = $2",
-                [.integer(customer.id), .blob(artifact.sha256)])
+                [.integer(customer.member), .blob(artifact.sha256)])
             guard known == nil else { return false }
         }
         let (header, rest) = artifact.parts
@@ -36,7 +36,7 @@ extension Ledger {
             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
             """,
             [
-                .integer(customer.id), SQLValue(artifact.kind.rawValue), .blob(artifact.sha256), headerID,
+                .integer(customer.member), SQLValue(artifact.kind.rawValue), .blob(artifact.sha256), headerID,
                 SQLValue(rest), SQLValue(artifact.signedDate?.millisecondsSince1970), milliseconds,
             ]) > 0
     }

@@ -28,11 +28,16 @@ extension Ledger {
     }
 
     func customer(by identity: Identity, in realm: Realm, forUpdate: Bool = false) throws(StoreError) -> Customer? {
+        guard let member = try member(by: identity, in: realm) else { return nil }
+        return try customer(member, forUpdate: forUpdate)?.named(as: member)
+    }
+
+    /// The number of whom the identity names, whoever they turned out to be.
+    func member(by identity: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         let row = try session.row(
             "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value = $3",
             [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
-        guard let id = try row.map({ row throws(StoreError) in try row.integer(0) }) else { return nil }
-        return try customer(id, forUpdate: forUpdate)
+        return try row.map { row throws(StoreError) in try row.integer(0) }
     }
 
     /// A customer and all who turned out to be the same, by number: what was written of them counts for one.
@@ -111,7 +116,7 @@ extension Ledger {
             "INSERT INTO identities (realm, kind, value, customer) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
             [
                 SQLValue(customer.realm.code), SQLValue(identity.kind.rawValue), .text(identity.value),
-                .integer(customer.id),
+                .integer(customer.member),
             ])
     }
 }
@@ -133,6 +138,13 @@ extension Customer {
 
     func with(_ facts: CustomerFacts, _ announced: Announced?) -> Customer {
         Customer(
-            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, announced: announced)
+            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, announced: announced,
+            member: member)
+    }
+
+    func named(as member: Int64) -> Customer {
+        Customer(
+            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, announced: announced,
+            member: member)
     }
 }

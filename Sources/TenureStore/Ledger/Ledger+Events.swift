@@ -8,7 +8,7 @@ extension Ledger {
         try session.execute(
             "INSERT INTO events (customer, kind, at, actor, detail) VALUES ($1, $2, $3, $4, $5)",
             [
-                .integer(customer.id), .text(kind.rawValue), milliseconds, SQLValue(actor),
+                .integer(customer.member), .text(kind.rawValue), milliseconds, SQLValue(actor),
                 detail.isEmpty ? .null : .text(detail.json),
             ])
     }

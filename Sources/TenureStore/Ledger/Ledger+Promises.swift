@@ -10,7 +10,7 @@ extension Ledger {
             ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
             """,
             [
-                .integer(customer.id), .text(promise.entitlement), SQLValue(promise.acquisition.appTransactionID),
+                .integer(customer.member), .text(promise.entitlement), SQLValue(promise.acquisition.appTransactionID),
                 SQLValue(promise.acquisition.downloadID),
                 SQLValue(promise.acquisition.originalPurchaseDate?.timeIntervalSinceReferenceDate),
                 .integer(promise.policyVersion), SQLValue(promise.until?.millisecondsSince1970),

@@ -16,7 +16,7 @@ extension Ledger {
             VALUES ($1, $2, $3, $4, $5, $6, $7)
             """,
             [
-                .integer(known.id), .text(act.entitlement), .text(act.kind.rawValue),
+                .integer(id), .text(act.entitlement), .text(act.kind.rawValue),
                 .integer(act.date.millisecondsSince1970), SQLValue(act.until?.millisecondsSince1970),
                 SQLValue(reason), SQLValue(actor),
             ])

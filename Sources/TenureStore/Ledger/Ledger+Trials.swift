@@ -32,10 +32,4 @@ extension Ledger {
         }
         return TrialUse(sessions: sessions.count, since: sessions.values.min(), sessionBegan: sessions[name])
     }
-
-    private func isVisit(_ customer: Int64) throws(StoreError) -> Bool {
-        try session.row(
-            "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",
-            [.integer(customer), SQLValue(Identity.Kind.visit.rawValue)]) != nil
-    }
 }

@@ -18,6 +18,7 @@ extension Migration {
                     second INTEGER NOT NULL REFERENCES customers (id),
                     PRIMARY KEY (first, second)
                 ) STRICT;
+                CREATE INDEX separations_by_second ON separations (second);
 
                 ALTER TABLE support_acts ADD COLUMN reason TEXT;
                 ALTER TABLE support_acts ADD COLUMN actor TEXT;
@@ -92,6 +93,19 @@ extension Migration {
                     customer TEXT,
                     detail TEXT
                 ) STRICT;
+
+                CREATE INDEX audit_by_customer ON audit (customer) WHERE customer IS NOT NULL;
+
+                -- What a key asked for under an id of its own making: asked again, it is the same act. `act` spells it.
+                CREATE TABLE requests (
+                    actor TEXT NOT NULL,
+                    request TEXT NOT NULL,
+                    customer TEXT NOT NULL,
+                    act TEXT NOT NULL,
+                    at INTEGER NOT NULL,
+                    PRIMARY KEY (actor, request)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX requests_by_customer ON requests (customer);
 
                 -- Who is told what; `types` with blanks between, or `*`. What the configuration says, kept here so that
                 -- every act of every process knows it. Empty: nothing is written below.

@@ -13,11 +13,15 @@ package struct Customer: Sendable, Hashable {
     /// What the world was last told of their rights: for acts. Nil where it was told nothing yet, and where a mere
     /// look-up left it out.
     package let announced: Announced?
+    /// Of those who turned out to be one: the number of the one who was named, under which stands what they brought.
+    package let member: Int64
 
     package init(
-        id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts, announced: Announced? = nil
+        id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts, announced: Announced? = nil,
+        member: Int64? = nil
     ) {
         self.id = id
+        self.member = member ?? id
         self.realm = realm
         self.publicID = publicID
         self.createdAt = createdAt

@@ -15,11 +15,15 @@ package struct Identity: Sendable, Hashable {
         case artifact = 5
         /// What somebody showed who did not prove that it is theirs: a record of its own, beside the customer's.
         case visit = 6
-        /// The app's own id of its user, as the app's own server linked it.
+        // The ones below name a customer, and nobody is found by them who sends something: a client could say them.
+
+        /// A user of the app, as its own server names them. Nothing but that server's key links one.
         case userID = 8
-        /// The UUID that the app gave to a purchase, then a blank and the purchase's original transaction. For people who
-        /// look for a customer; it never finds whose something is, since an app may give one to several accounts.
+        /// The UUID that the app gave to a purchase, then a blank and the purchase's original transaction: an app may
+        /// give one to several accounts.
         case appAccountToken = 9
+        /// A transaction that is not its subscription's first.
+        case transactionID = 10
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }

@@ -26,7 +26,7 @@ package struct Message: Sendable, Hashable {
     }
 
     /// 120 random bits; a receiver knows by it what it has seen.
-    static func newEventID() -> String {
+    package static func newEventID() -> String {
         "evt_" + Customer.newPublicID().dropFirst("cus_".count)
     }
 }

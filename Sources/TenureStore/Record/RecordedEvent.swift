@@ -9,6 +9,8 @@ package struct RecordedEvent: Sendable, Hashable {
         case unmerged
         case linked
         case unlinked
+        /// To another user, with its promises.
+        case transferred
         /// More devices than the limit.
         case manyDevices
         case erased

@@ -92,6 +92,16 @@ import Testing
         #expect(try outcome([refunded, receipt]).outcome == .denied)
     }
 
+    @Test func `the server's variant says nothing of a refund, until it does`() throws {
+        func server(signed: String, revoked: String? = nil) -> AppProof {
+            Calculator.app("37", "2014-05-01", signed: signed, kind: .serverAppTransaction, revoked: revoked)
+        }
+        #expect(try outcome([refunded, server(signed: "2015-05-01")]).outcome == .denied)
+        let told = server(signed: "2014-06-02", revoked: "2014-06-01")
+        #expect(try outcome([Calculator.app("37", "2014-05-01", signed: "2014-05-20"), told]).outcome == .denied)
+        #expect(try outcome([told, server(signed: "2015-05-01")], inDoubt: .undetermined).outcome == .granted)
+    }
+
     @Test func `a licence that ended gives nothing, unless a later receipt replaces it`() throws {
         let ended = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
@@ -181,6 +191,25 @@ import Testing
     @Test func `renewal info without its transaction counts for nothing`() throws {
         let evidence = Calculator.evidence([Calculator.app("130", "2015-07-01")], renewals: [failing])
         #expect(try Calculator.decide(evidence, under: try Calculator.policy()).outcome == .denied)
+    }
+
+    @Test func `a period in which another product of the subscription begins was replaced by it`() throws {
+        func period(_ id: String, _ product: String, _ start: String, until: String) -> Purchase {
+            Purchase(
+                transactionID: id, originalTransactionID: "1", productID: product, type: .autoRenewable,
+                purchaseDate: date(start), expiresDate: date(until), signedDate: date(start))
+        }
+        func replaced(_ purchases: [Purchase]) -> [String] {
+            Calculator.evidence([], transactions: purchases).purchases.filter(\.isUpgraded).map(\.transactionID)
+        }
+        let year = period("1", Calculator.yearly, "2015-01-01", until: "2016-01-01")
+        let other = period("2", "com.example.other", "2015-03-01", until: "2015-04-01")
+        #expect(replaced([year, other]) == ["1"])
+        #expect(replaced([other, year]) == ["1"])
+        // The next period, a downgrade, begins where this one ends; and its own product's next one replaces nothing.
+        #expect(replaced([year, period("2", "com.example.other", "2016-01-01", until: "2017-01-01")]).isEmpty)
+        #expect(replaced([year, period("2", Calculator.yearly, "2015-12-31", until: "2016-12-31")]).isEmpty)
+        #expect(try decide(year).outcome == .granted)
     }
 
     @Test func `grace does not revive a refunded period through the one before it`() throws {

@@ -149,6 +149,19 @@ import Testing
         }
     }
 
+    @Test func `without the transaction that was asked for is not complete`() async throws {
+        let others = try [Answered.transaction("1002"), Answered.transaction("1003")]
+        for transactions in [others, []] {
+            try await withAppStore { asking in
+                await asking.appStore.put(.production) { $0.histories = [(["1001", Answered.customer], transactions)] }
+                let backfill = HistoryBackfill(connection: try asking.connection)
+                #expect(try await backfill.history(of: id).isComplete == false)
+                // Who bought nothing in the app has a whole history with nothing in it.
+                #expect(try await backfill.history(of: .appTransaction(Answered.customer)).isComplete)
+            }
+        }
+    }
+
     @Test func `does not ask for subscriptions where there are none`() async throws {
         let transaction = try Answered.transaction("1001")
         try await withAppStore { asking in

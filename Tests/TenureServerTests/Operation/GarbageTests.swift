@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -34,6 +35,33 @@ import Testing
                     #expect(document.mistakes(of: response, to: operation) == [], "\(told)")
                 }
             }
+        }
+    }
+
+    @Test(arguments: [
+        "\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}",
+        "GET / HTTP/1.1\r\nA: " + String(repeating: "a", count: 200_000) + "\r\n\r\n",
+        "GET / HTTP/1.1\r\n" + String(repeating: "A: a\r\n", count: 2000) + "\r\n",
+        "POST /v1/sync HTTP/1.1\r\nContent-Length: -1\r\n\r\n{}",
+        "POST /v1/sync HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+        "POST /v1/sync HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "POST /v1/sync HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
+        "GET /\u{0} HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\n\r\n",
+    ])
+    func `that is no HTTP ends its connection, and nobody else's`(bytes: String) async throws {
+        try await withLiveService({
+            $0.timeouts.head = 1
+            $0.timeouts.body = 1
+            $0.timeouts.idle = 1
+        }) { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send(bytes)
+            let answer = try #require(await connection.received(), "it hangs")
+            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer)")
+            let other = try RawConnection(port: port)
+            other.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            #expect(await other.received()?.contains("200 OK") == true)
         }
     }
 
@@ -122,7 +150,8 @@ private struct Rubbish {
         switch number(below: depth < 4 ? 9 : 7) {
         case 0: .null
         case 1: .boolean(one(in: 2))
-        case 2: .number(pick(["0", "-1", "1e999", "9007199254740993", "1e-400", "-0", "123456789012345678901234567890"]))
+        case 2:
+            .number(pick(["0", "-1", "1e999", "9007199254740993", "1e-400", "-0", "123456789012345678901234567890"]))
         case 7: .array((0..<number(below: 5)).map { _ in anything(depth: depth + 1) })
         case 8: object([(text(), anything(depth: depth + 1))])
         default: .string(text())
@@ -152,7 +181,9 @@ private struct Rubbish {
     }
 
     private mutating func pathPart() -> String {
-        pick(["a", "%2e%2e", "%00", "%", "%zz", "%F0%9F%92%A9", "0", "-1", "999999999999999999999", "*", "a%2Fb", "%20"])
+        pick([
+            "a", "%2e%2e", "%00", "%", "%zz", "%F0%9F%92%A9", "0", "-1", "999999999999999999999", "*", "a%2Fb", "%20",
+        ])
     }
 
     private mutating func noise() -> [UInt8] {

@@ -57,7 +57,9 @@ struct InterfaceDocument {
             value = .string(text)
         }
         var mistakes = schema.mistakes(of: value, under: content).map { "\(operation.name): \($0)" }
-        if status >= 400, value["status"] != .number(String(status)) { mistakes.append("\(operation.name): two statuses") }
+        if status >= 400, value["status"] != .number(String(status)) {
+            mistakes.append("\(operation.name): two statuses")
+        }
         if response.headers[HTTPField.Name("X-Request-Id") ?? .accept] == nil {
             mistakes.append("\(operation.name): no request id")
         }

@@ -41,7 +41,8 @@ import Testing
         var logger = lines.logger(.info)
         logger[metadataKey: "hb.request.id"] = "abc"
         logger.debug("not told")
-        logger.warning("two\nlines \"quoted\"", metadata: ["status": .stringConvertible(7), "level": "x", "list": ["a"]])
+        logger.warning(
+            "two\nlines \"quoted\"", metadata: ["status": .stringConvertible(7), "level": "x", "list": ["a"]])
         let line = try #require(lines.texts.first)
         #expect(lines.texts.count == 1)
         #expect(line.hasSuffix("}\n") && line.dropLast().allSatisfy { $0 != "\n" })
@@ -76,7 +77,9 @@ import Testing
                 let requests = try lines.texts.map { try JSONValue(parsing: Array($0.utf8.dropLast())) }
                     .filter { $0["message"] == .string("request") && $0["level"] == .string("info") }
                 #expect(requests.map { $0["status"] } == ["200", "200", "404", "415"].map { .number($0) })
-                #expect(requests.map { $0["route"] } == ["/v1/sync", "/v1/customer", "none", "/v1/sync"].map { .string($0) })
+                #expect(
+                    requests.map { $0["route"] }
+                        == ["/v1/sync", "/v1/customer", "none", "/v1/sync"].map { .string($0) })
                 #expect(requests.allSatisfy { $0["request"] != nil && $0["microseconds"] != nil })
             }
         }
@@ -85,7 +88,9 @@ import Testing
     @Test func `name a request as a declared proxy did, and as nobody else`() async throws {
         let field = try #require(HTTPField.Name("X-Request-Id"))
         @Sendable func id(_ client: Client, sent: String) async throws -> String? {
-            try await client.http.execute(uri: "/health/live", method: .get, headers: [field: sent]) { $0.headers[field] }
+            try await client.http.execute(uri: "/health/live", method: .get, headers: [field: sent]) {
+                $0.headers[field]
+            }
         }
         try await withLiveService { client, _ in
             let own = try await id(client, sent: "mine-1")

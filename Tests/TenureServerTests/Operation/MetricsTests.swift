@@ -27,10 +27,13 @@ import Testing
             } else if !line.hasPrefix("# HELP ") {
                 let end = try #require(line.lastIndex(of: " "))
                 let name = line[..<(line.firstIndex(of: "{") ?? end)]
-                let family = ["_bucket", "_sum", "_count"].first { name.hasSuffix($0) && !typed.contains(name) }
+                let family =
+                    ["_bucket", "_sum", "_count"].first { name.hasSuffix($0) && !typed.contains(name) }
                     .map { name.dropLast($0.count) } ?? name
                 #expect(typed.contains(family))
-                #expect(series.updateValue(try #require(Double(line[line.index(after: end)...])), forKey: String(line[..<end])) == nil)
+                #expect(
+                    series.updateValue(
+                        try #require(Double(line[line.index(after: end)...])), forKey: String(line[..<end])) == nil)
             }
         }
         #expect(text.hasSuffix("\n"))
@@ -99,7 +102,9 @@ import Testing
         try await withLiveService { client, _ in
             #expect(try await client.get("/metrics").status == .ok)
             let field = try #require(HTTPField.Name("X-Forwarded-For"))
-            let passedOn = try await client.http.execute(uri: "/metrics", method: .get, headers: [field: "1.1.1.1"]) { $0 }
+            let passedOn = try await client.http.execute(uri: "/metrics", method: .get, headers: [field: "1.1.1.1"]) {
+                $0
+            }
             #expect(passedOn.status == .unauthorized)
         }
         try await withService({ $0.metrics = .off }) { client in

@@ -12,7 +12,9 @@ import Testing
         #expect(NetworkAddress(text)?.description == canonical)
     }
 
-    @Test(arguments: ["", "1.2.3", "1.2.3.4.5", "256.1.1.1", "localhost", "::g", "1.2.3.4:80", " 1.2.3.4", "fe80::1%eth0"])
+    @Test(arguments: [
+        "", "1.2.3", "1.2.3.4.5", "256.1.1.1", "localhost", "::g", "1.2.3.4:80", " 1.2.3.4", "fe80::1%eth0",
+    ])
     func `that are none are refused`(text: String) { #expect(NetworkAddress(text) == nil) }
 
     @Test(arguments: [

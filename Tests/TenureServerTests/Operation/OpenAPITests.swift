@@ -56,7 +56,9 @@ import Testing
         #expect(names.count == document.operations.count)
         #expect(Set(names).count == names.count)
         for operation in document.operations {
-            let captured = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }.map { $0.dropFirst().dropLast() }
+            let captured = operation.path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+                $0.dropFirst().dropLast()
+            }
             for name in captured {
                 guard case .array(let parameters)? = operation.fields["parameters"] else {
                     Issue.record("\(operation.name) does not describe `\(name)`")

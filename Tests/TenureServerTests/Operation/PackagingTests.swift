@@ -28,7 +28,9 @@ import Testing
         }
         // As `make release` does.
         let make = try text("Makefile")
-        #expect(make.contains("@Scripts/install-dependencies build\n\t$(SWIFT) build -c release $(TRAITS) --product tenure"))
+        #expect(
+            make.contains("@Scripts/install-dependencies build\n\t$(SWIFT) build -c release $(TRAITS) --product tenure")
+        )
         #expect(instructions[build].contains("-c release --traits Service --product tenure"))
     }
 
@@ -36,7 +38,11 @@ import Testing
         let instructions = try instructions()
         #expect(instructions.contains { $0.hasPrefix("USER ") && $0 != "USER root" && $0 != "USER 0" })
         #expect(instructions.contains("STOPSIGNAL SIGTERM"))
-        #expect(instructions.contains { $0.hasPrefix("ENTRYPOINT [\"tenure\", \"serve\"") || $0.hasPrefix("ENTRYPOINT [\"/usr/local/bin/tenure\", \"serve\"") })
+        #expect(
+            instructions.contains {
+                $0.hasPrefix("ENTRYPOINT [\"tenure\", \"serve\"")
+                    || $0.hasPrefix("ENTRYPOINT [\"/usr/local/bin/tenure\", \"serve\"")
+            })
     }
 
     @Test func `names settings that exist, and gives the service its time to stop`() throws {
@@ -53,8 +59,10 @@ import Testing
         let timeout = unit.split(separator: "\n").first { $0.hasPrefix("TimeoutStopSec=") }
         let seconds = try #require(timeout?.split(separator: "=").last.flatMap { Int($0) })
         #expect(seconds > (Setting.shutdownTimeout.fallback.flatMap { Int($0) } ?? .max))
-        for line in ["ExecStartPre=/usr/local/bin/tenure serve --config /etc/tenure/tenure.yaml --check",
-            "ExecReload=/bin/kill -HUP $MAINPID", "NoNewPrivileges=true", "ProtectSystem=strict"] {
+        for line in [
+            "ExecStartPre=/usr/local/bin/tenure serve --config /etc/tenure/tenure.yaml --check",
+            "ExecReload=/bin/kill -HUP $MAINPID", "NoNewPrivileges=true", "ProtectSystem=strict",
+        ] {
             #expect(unit.contains("\n\(line)\n"), "\(line)")
         }
     }

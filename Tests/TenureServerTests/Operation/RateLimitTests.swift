@@ -39,19 +39,19 @@ import Testing
     }
 
     @Test func `of an address answer 429 with the time to wait`() async throws {
-        try await withLiveService({ $0.rateLimits.perAddress = .init(perSecond: 0.1, burst: 3) }) { client, _ in
+        try await withLiveService({ $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 3) }) { client, _ in
             for _ in 0..<3 { #expect(try await client.get("/health/live").status == .ok) }
             let refused = try await client.get("/health/live")
             #expect(try client.problem(refused).code == .tooManyRequests)
             let wait = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
-            #expect((1...10).contains(wait))
+            #expect((1...1000).contains(wait))
             // Every route, and what is no route.
             #expect(try await client.get("/nowhere").status == .tooManyRequests)
         }
     }
 
     @Test func `of a token concern that token only`() async throws {
-        try await withService({ $0.rateLimits.perToken = .init(perSecond: 0.1, burst: 2) }) { client in
+        try await withService({ $0.rateLimits.perToken = .init(perSecond: 0.001, burst: 2) }) { client in
             for _ in 0..<2 { #expect(try await client.get("/v1/customer", token: "a").status == .unauthorized) }
             #expect(try await client.get("/v1/customer", token: "a").status == .tooManyRequests)
             #expect(try await client.get("/v1/customer", token: "b").status == .unauthorized)
@@ -63,13 +63,15 @@ import Testing
     @Test func `behind a proxy are of the address that the proxy heard, IPv6 by its network`() async throws {
         let field = try #require(HTTPField.Name("X-Forwarded-For"))
         try await withLiveService({
-            $0.rateLimits.perAddress = .init(perSecond: 0.1, burst: 1)
+            $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 1)
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
             $0.adminKey = String(repeating: "k", count: 32)
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { client, _ in
             func ask(as address: String) async throws -> HTTPResponse.Status {
-                try await client.http.execute(uri: "/health/live", method: .get, headers: [field: address]) { $0.status }
+                try await client.http.execute(uri: "/health/live", method: .get, headers: [field: address]) {
+                    $0.status
+                }
             }
             let first = try await ask(as: "203.0.113.1")
             #expect(first == .ok)

@@ -62,7 +62,9 @@ import Testing
 
     @Test func `that are wrong are all told, with their places`() throws {
         var values = SettingValues()
-        _ = values.read(environment: ["TENURE_PORT": "70000", "TENURE_LOG_LEVEL": "loud", "TENURE_ENVIRONMENTS": "production,moon"])
+        _ = values.read(environment: [
+            "TENURE_PORT": "70000", "TENURE_LOG_LEVEL": "loud", "TENURE_ENVIRONMENTS": "production,moon",
+        ])
         try values.read(arguments: ["--behind-proxy=", "--metrics", "some"])
         #expect(values.mistakes.count == 5, "\(values.mistakes)")
         #expect(values.mistakes.contains { $0.hasPrefix("$TENURE_PORT: `port` ") && $0.contains("`70000`") })

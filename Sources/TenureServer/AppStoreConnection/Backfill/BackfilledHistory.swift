@@ -47,7 +47,7 @@ struct BackfilledHistory: Sendable {
             if let (arrival, purchase) = subscription.transaction { add(arrival, purchase) }
             if let (arrival, renewal) = subscription.renewal { add(arrival, renewal) }
         }
-        if !faults.isEmpty { isComplete = false }
+        if !faults.isEmpty || !holds(id) { isComplete = false }
         var seen: Set<Identity> = []
         identities.removeAll { !seen.insert($0).inserted }
     }
@@ -65,6 +65,12 @@ struct BackfilledHistory: Sendable {
     mutating func lose(_ fault: Fault) {
         faults.append(fault)
         isComplete = false
+    }
+
+    /// A history without the very transaction that was asked for is not the whole one.
+    private func holds(_ id: AppStoreCustomerID) -> Bool {
+        guard case .transaction(let asked) = id else { return true }
+        return purchases.contains { $0.transactionID == asked || $0.originalTransactionID == asked }
     }
 
     /// Whose account it is: what was asked for, then what is signed.

@@ -34,14 +34,14 @@ struct AppStoreKeyFile {
             throw mistake("it holds no private key in PEM; name the .p8 file that App Store Connect offered")
         }
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) { return key }
-        let other =
-            if (try? P384.Signing.PrivateKey(pemRepresentation: text)) != nil {
-                "a key of the curve P-384"
-            } else if (try? P521.Signing.PrivateKey(pemRepresentation: text)) != nil { "a key of the curve P-521" } else
-            {
-                "something else"
-            }
-        throw mistake("it holds \(other), and the App Store takes P-256 keys in PKCS#8 only; download the key again")
+        throw mistake(
+            "it holds \(content(ofPEM: text)), and the App Store takes P-256 keys in PKCS#8; download the key again")
+    }
+
+    private func content(ofPEM text: String) -> String {
+        if (try? P384.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-384" }
+        if (try? P521.Signing.PrivateKey(pemRepresentation: text)) != nil { return "a key of the curve P-521" }
+        return "something else"
     }
 
     private func mistake(_ detail: String) -> ServiceError { .keyFile(path: path, detail: detail) }

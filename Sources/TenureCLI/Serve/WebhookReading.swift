@@ -1,0 +1,60 @@
+import Foundation
+import TenureServer
+import Yams
+
+/// Reads `webhooks` of a configuration file, with every mistake at its place.
+struct WebhookReading {
+    private(set) var webhooks: [Webhook] = []
+    private(set) var mistakes: [String] = []
+
+    private static let keys = ["name", "url", "secretFile", "events", "allowPrivate"]
+
+    /// `place` names a node's file and line; `beside` is a path as seen from the file.
+    init(_ node: Node, place: (Node) -> String, beside: (String) -> String) {
+        guard let sequence = node.sequence else {
+            mistakes.append("\(place(node)): `webhooks` is a list; write `- name: …` below it")
+            return
+        }
+        for node in sequence {
+            guard let mapping = node.mapping else {
+                mistakes.append("\(place(node)): a webhook has `name`, `url` and `secretFile`")
+                continue
+            }
+            let before = mistakes.count
+            for (key, _) in mapping where !Self.keys.contains(key.string ?? "") {
+                mistakes.append(
+                    "\(place(key)): a webhook has no `\(key.string ?? "")`; it has \(Self.keys.joined(separator: ", "))")
+            }
+            func required(_ key: String) -> String {
+                if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }
+                mistakes.append("\(place(mapping[Node(key)] ?? node)): a webhook needs `\(key)`, a text")
+                return ""
+            }
+            var webhook = Webhook(name: required("name"), url: required("url"), secrets: [])
+            let secretFile = required("secretFile")
+            if let events = mapping["events"] {
+                let names = events.sequence?.compactMap(\.string) ?? []
+                if let sequence = events.sequence, names.count == sequence.count {
+                    webhook.events = names
+                } else {
+                    mistakes.append("\(place(events)): `events` is a list of types, such as entitlement.granted")
+                }
+            }
+            if let flag = mapping["allowPrivate"] {
+                if let value = flag.bool {
+                    webhook.allowsPrivate = value
+                } else {
+                    mistakes.append("\(place(flag)): `allowPrivate` is true or false")
+                }
+            }
+            if mistakes.count == before {
+                do {
+                    webhook.secrets = try Webhook.secrets(in: beside(secretFile))
+                } catch {
+                    mistakes.append("\(place(mapping["secretFile"] ?? node)): \(error)")
+                }
+            }
+            webhooks.append(webhook)
+        }
+    }
+}

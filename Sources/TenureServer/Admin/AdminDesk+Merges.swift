@@ -1,0 +1,28 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureStore
+
+extension AdminDesk {
+    /// `POST /v1/admin/customers/{id}/merges`
+    @Sendable func merge(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try publicID(in: context)
+        let holder = try await gate.holder(of: request, context, needing: .merge, on: id)
+        let body = try await request.decoded(MergeRequest.self, upTo: limits.bodySize)
+        return try answer(
+            try await perform(
+                .merge(other: try self.id(body.other, "other")), on: .publicID(id), by: holder,
+                reason: try reason(body.reason), request, context))
+    }
+
+    /// `DELETE /v1/admin/customers/{id}/merges/{other}`: both have again what each of them brought.
+    @Sendable func unmerge(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try publicID(in: context)
+        let holder = try await gate.holder(of: request, context, needing: .merge, on: id)
+        let other = try parameter("other", in: context)
+        return try answer(
+            try await perform(
+                .unmerge(other: other), on: .publicID(id), by: holder, reason: try reason(of: request), request,
+                context))
+    }
+}

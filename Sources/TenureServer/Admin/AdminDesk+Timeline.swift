@@ -1,0 +1,108 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureCore
+import TenureStore
+
+extension AdminDesk {
+    /// `GET /v1/admin/customers/{id}/timeline?after=…&limit=…`: all that happened, the oldest first.
+    @Sendable func timeline(_ request: Request, _ context: ServiceContext) async throws -> Response {
+        let id = try publicID(in: context)
+        _ = try await gate.holder(of: request, context, needing: .read, on: id)
+        let size = try pageSize(of: request)
+        let after = request.uri.queryParameters["after"] ?? "0"
+        guard let start = Int(after), (0...Int(Int32.max)).contains(start) else {
+            throw Problem(.malformedRequest, "`after` is what `next` of the page before said")
+        }
+        let entries = try await dossier(id).timeline
+        let page = entries.dropFirst(start).prefix(size)
+        var json = JSONWriter(capacity: 8192)
+        json.page("entries", of: Array(page), next: page.endIndex < entries.count ? Int64(page.endIndex) : nil) {
+            $0.value($1)
+        }
+        return .json(json.bytes)
+    }
+}
+
+extension CustomerDossier {
+    /// Everything with an instant, in order; of one instant in the order of this text.
+    var timeline: [TimelineEntry] {
+        let evidence = customer.evidence
+        let parts = [
+            evidence.acquisitions.compactMap(TimelineEntry.init(acquisition:)),
+            evidence.purchases.flatMap(TimelineEntry.entries(of:)),
+            artifacts.map { TimelineEntry(artifact: $0) },
+            notifications.map { TimelineEntry(notification: $0) },
+            promises.map { TimelineEntry(promise: $0) },
+            events.map { TimelineEntry(event: $0) },
+            support.map { TimelineEntry(support: $0) },
+            trialSessions.map { TimelineEntry(at: $0.beganAt, "trialSession", [("entitlement", $0.entitlement)]) },
+        ]
+        let entries = parts.flatMap { $0 }.enumerated()
+        return entries.sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+}
+
+extension TimelineEntry {
+    fileprivate init?(acquisition: Acquisition) {
+        guard let date = acquisition.originalPurchaseDate else { return nil }
+        self.init(
+            at: date, "acquired",
+            [
+                ("platform", acquisition.originalPlatform?.rawValue), ("version", acquisition.originalAppVersion),
+                ("appTransactionID", acquisition.key.appTransactionID), ("downloadID", acquisition.key.downloadID),
+            ])
+    }
+
+    fileprivate static func entries(of purchase: Purchase) -> [TimelineEntry] {
+        let facts: [(String, String?)] = [
+            ("product", purchase.productID), ("transactionID", purchase.transactionID),
+        ]
+        var entries: [TimelineEntry] = []
+        if let date = purchase.purchaseDate {
+            entries.append(
+                TimelineEntry(at: date, "purchase", facts + [("expires", purchase.expiresDate?.rfc3339)]))
+        }
+        if let date = purchase.revocationDate { entries.append(TimelineEntry(at: date, "refund", facts)) }
+        return entries
+    }
+
+    fileprivate init(artifact: CustomerDossier.SignedEntry) {
+        self.init(
+            at: artifact.receivedAt, "artifact",
+            [("artifact", artifact.kind), ("signed", artifact.signedAt?.rfc3339)])
+    }
+
+    fileprivate init(notification: CustomerDossier.SignedEntry) {
+        self.init(
+            at: notification.receivedAt, "notification",
+            [
+                ("type", notification.kind), ("subtype", notification.subtype),
+                ("signed", notification.signedAt?.rfc3339),
+            ])
+    }
+
+    fileprivate init(promise: RecordedPromise) {
+        self.init(
+            at: promise.recordedAt, "promise",
+            [
+                ("entitlement", promise.entitlement), ("policy", String(promise.policyVersion)),
+                ("until", promise.until?.rfc3339),
+            ])
+    }
+
+    fileprivate init(support: RecordedSupportAct) {
+        self.init(
+            at: support.act.date, support.act.kind.rawValue,
+            [
+                ("entitlement", support.act.entitlement), ("until", support.act.until?.rfc3339),
+                ("reason", support.reason), ("actor", support.actor),
+            ])
+    }
+
+    fileprivate init(event: RecordedEvent) {
+        self.init(
+            at: event.at, event.kind.rawValue,
+            event.detail.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + [("actor", event.actor)])
+    }
+}

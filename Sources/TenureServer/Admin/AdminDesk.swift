@@ -1,0 +1,154 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// The admin interface: what people, and the app's own server, do with the record.
+///
+/// Each file beside this one answers the routes of one concept.
+struct AdminDesk: Sendable {
+    let store: any Store
+    let policies: PolicyBook
+    let verifier: AppStoreVerifier
+    let derivation: Derivation
+    let gate: KeyGate
+    let accessTokenKey: AccessTokenKey
+    let realms: AcceptedRealms
+    let transfer: Transfer
+    let limits: ServiceConfiguration.Limits
+    let now: @Sendable () -> Date
+
+    init(_ service: TenureService, verifier: AppStoreVerifier) {
+        store = service.store
+        policies = service.policies
+        self.verifier = verifier
+        derivation = Derivation(verifier: verifier)
+        accessTokenKey = service.accessTokenKey
+        realms = AcceptedRealms(service.configuration.anchors)
+        transfer = service.configuration.transfer
+        limits = service.configuration.limits
+        now = service.configuration.now
+        gate = KeyGate(store: store, configuredKey: service.configuration.adminKey, now: now)
+    }
+
+    func addRoutes(to router: Router<ServiceContext>) {
+        router.get("v1/admin/customers", use: find)
+        router.post("v1/admin/customers/find", use: findByArtifact)
+        router.get("v1/admin/customers/:id", use: customer)
+        router.delete("v1/admin/customers/:id", use: erase)
+        router.get("v1/admin/customers/:id/timeline", use: timeline)
+        router.get("v1/admin/customers/:id/export", use: export)
+        router.post("v1/admin/customers/:id/grants", use: grant)
+        router.post("v1/admin/customers/:id/revocations", use: revoke)
+        router.post("v1/admin/customers/:id/links", use: link)
+        router.delete("v1/admin/customers/:id/links/:user", use: unlink)
+        router.post("v1/admin/customers/:id/merges", use: merge)
+        router.delete("v1/admin/customers/:id/merges/:other", use: unmerge)
+        router.get("v1/admin/audit", use: audit)
+        router.post("v1/link", use: linkByServer)
+    }
+
+    // MARK: Parts of requests
+
+    /// The public id in the path.
+    func publicID(in context: ServiceContext) throws(Problem) -> String { try parameter("id", in: context) }
+
+    func parameter(_ name: String, in context: ServiceContext) throws(Problem) -> String {
+        guard let text = context.parameters.get(name)?.removingPercentEncoding, !text.isEmpty,
+            text.utf8.count <= Self.longestID
+        else { throw Problem(.malformedRequest, "the path names nobody") }
+        return text
+    }
+
+    /// A name or id that a request gives: on one line, and not longer than anything is.
+    func id(_ text: String, _ field: String) throws(Problem) -> String {
+        guard !text.isEmpty, text.utf8.count <= Self.longestID,
+            text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+        else { throw Problem(.malformedRequest, "`\(field)` must have 1 to \(Self.longestID) bytes, on one line") }
+        return text
+    }
+
+    func reason(_ text: String) throws(Problem) -> String {
+        let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !text.isEmpty, text.utf8.count <= Self.longestReason else {
+            throw Problem(.malformedRequest, "`reason` must have 1 to \(Self.longestReason) bytes")
+        }
+        return text
+    }
+
+    /// `?reason=…`, for acts whose requests have no body.
+    func reason(of request: Request) throws(Problem) -> String? {
+        try request.uri.queryParameters["reason"].map { text throws(Problem) in try reason(String(text)) }
+    }
+
+    /// `?limit=…`
+    func pageSize(of request: Request) throws(Problem) -> Int {
+        guard let text = request.uri.queryParameters["limit"] else { return 100 }
+        guard let number = Int(text), (1...500).contains(number) else {
+            throw Problem(.malformedRequest, "`limit` is a number from 1 to 500")
+        }
+        return number
+    }
+
+    static let longestID = 256
+    private static let longestReason = 1000
+    private static let requestID = HTTPField.Name("Idempotency-Key")
+
+    // MARK: Customers and acts
+
+    static func nobody(_ id: String) -> Problem { Problem(.notFound, "there is no customer `\(id)`") }
+
+    /// The customer with that public id, of a realm that counts here, with the parts that are wanted.
+    func dossier(_ id: String, with parts: CustomerDossier.Parts = []) async throws -> CustomerDossier {
+        guard let dossier = try await store.dossier(of: .publicID(id), with: parts),
+            realms.contain(dossier.customer.realm)
+        else { throw Self.nobody(id) }
+        return dossier
+    }
+
+    /// Performs an act; a refused one is a problem with its reason.
+    func perform(
+        _ act: CustomerAct, on customer: CustomerName, by holder: KeyHolder, reason: String? = nil,
+        _ request: Request, _ context: ServiceContext
+    ) async throws -> ActOutcome {
+        let id = try Self.requestID.flatMap { request.headers[$0] }.map { text throws(Problem) in
+            try self.id(text, "Idempotency-Key")
+        }
+        try await checkRealm(of: customer, for: act, by: holder)
+        let requested = RequestedAct(act, actor: holder.name, reason: reason, at: now(), request: id)
+        let outcome = try await store.perform(requested, on: customer) { [derivation] ledger throws(StoreError) in
+            try derivation.facts(of: ledger)
+        }
+        var metadata: Logger.Metadata = ["act": "\(act.name)", "key": "\(holder.name)"]
+        if case .refused(let refusal) = outcome { metadata["refused"] = "\(refusal.rawValue)" }
+        context.logger.info("act", metadata: metadata)
+        if case .refused(let refusal) = outcome { throw Problem(refusal) }
+        return outcome
+    }
+
+    /// A customer for whom others vouched than this service trusts is nobody here.
+    private func checkRealm(of customer: CustomerName, for act: CustomerAct, by holder: KeyHolder) async throws {
+        guard case .publicID(let id) = customer, let known = try await store.customer(named: id),
+            !realms.contain(known.realm)
+        else { return }
+        try await store.audit(
+            AuditEntry(
+                at: now(), actor: holder.name, act: act.name, customer: id,
+                detail: ["refused": ActOutcome.Refusal.noSuchCustomer.rawValue]))
+        throw Problem(.noSuchCustomer)
+    }
+
+    /// The answer to an act: the customer as they are now.
+    func answer(_ outcome: ActOutcome) throws -> Response {
+        guard case .done(let customer, _) = outcome else { throw Problem(.internalError, "the act had no answer") }
+        let evidence = customer.evidence
+        let decisions = try policies.decide(customer.facts, evidence, at: now())
+        var json = JSONWriter(capacity: 4096)
+        json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))
+        return .json(json.bytes)
+    }
+}

@@ -1,0 +1,127 @@
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// How entries of the record are written, for people and for export.
+extension JSONWriter {
+    mutating func value(_ member: CustomerDossier.Member) {
+        object { json in
+            json.key("id")
+            json.value(member.publicID)
+            json.key("createdAt")
+            json.value(member.createdAt)
+        }
+    }
+
+    mutating func value(_ identity: Identity) {
+        object { json in
+            json.key("kind")
+            json.value("\(identity.kind)")
+            json.key("value")
+            json.value(identity.value)
+        }
+    }
+
+    mutating func value(_ promise: RecordedPromise) {
+        object { json in
+            json.key("entitlement")
+            json.value(promise.entitlement)
+            json.key("policy")
+            json.value(promise.policyVersion)
+            json.key("until")
+            json.value(promise.until)
+            json.key("recordedAt")
+            json.value(promise.recordedAt)
+            json.key("acquisition")
+            json.object { json in
+                json.optional("appTransactionID", promise.acquisition.appTransactionID)
+                json.optional("downloadID", promise.acquisition.downloadID)
+                json.key("originalPurchaseDate")
+                json.value(promise.acquisition.originalPurchaseDate)
+            }
+        }
+    }
+
+    mutating func value(_ support: RecordedSupportAct) {
+        object { json in
+            json.key("kind")
+            json.value(support.act.kind.rawValue)
+            json.key("entitlement")
+            json.value(support.act.entitlement)
+            json.key("at")
+            json.value(support.act.date)
+            json.key("until")
+            json.value(support.act.until)
+            json.optional("reason", support.reason)
+            json.optional("actor", support.actor)
+        }
+    }
+
+    mutating func value(_ event: RecordedEvent) {
+        object { json in
+            json.key("kind")
+            json.value(event.kind.rawValue)
+            json.key("at")
+            json.value(event.at)
+            json.optional("actor", event.actor)
+            json.key("detail")
+            json.value(event.detail)
+        }
+    }
+
+    mutating func value(_ entry: CustomerDossier.SignedEntry) {
+        object { json in
+            json.key("kind")
+            json.value(entry.kind)
+            json.optional("subtype", entry.subtype)
+            json.key("signedAt")
+            json.value(entry.signedAt)
+            json.key("receivedAt")
+            json.value(entry.receivedAt)
+            guard let bytes = entry.bytes else { return }
+            // As it came: a JWS is text, a receipt came in Base64.
+            let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
+            json.key(isReceipt ? "base64" : "jws")
+            json.value(String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
+        }
+    }
+
+    mutating func value(_ device: CustomerDossier.Device) {
+        object { json in
+            json.key("device")
+            json.value(device.device)
+            json.key("firstSeen")
+            json.value(device.firstSeen)
+            json.key("lastSeen")
+            json.value(device.lastSeen)
+            json.key("certificates")
+            json.value(device.certificates)
+        }
+    }
+
+    mutating func value(_ session: CustomerDossier.TrialSession) {
+        object { json in
+            json.key("entitlement")
+            json.value(session.entitlement)
+            json.key("session")
+            json.value(session.session)
+            json.key("beganAt")
+            json.value(session.beganAt)
+        }
+    }
+
+    mutating func optional(_ name: String, _ text: String?) {
+        guard let text else { return }
+        key(name)
+        value(text)
+    }
+}
+
+extension AuditLine {
+    init(_ entry: AuditEntry) {
+        self.init(
+            id: entry.id, at: entry.at, actor: entry.actor, act: entry.act, customer: entry.customer,
+            detail: entry.detail)
+    }
+}

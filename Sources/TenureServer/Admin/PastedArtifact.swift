@@ -1,0 +1,120 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+
+/// What somebody pasted: whether it is genuine, and whom it names.
+struct PastedArtifact {
+    enum Verdict {
+        case accepted(VerificationStatus)
+        case rejected(Rejection)
+        /// An answer of verifyReceipt carries no signature.
+        case unsigned
+    }
+
+    let kind: String?
+    let verdict: Verdict
+    /// Ids of the App Store that stand in it, the strongest first.
+    let ids: [String]
+
+    /// More than any one customer is found by.
+    private static let most = 100
+
+    /// Throws `malformedRequest` where it cannot be taken apart.
+    init(_ text: String, by verifier: AppStoreVerifier, now: Date) throws(Problem) {
+        do throws(Rejection) {
+            let artifact = try AppStoreArtifact(recognizing: Array(text.utf8))
+            kind = artifact.kindName
+            var ids: [String?] = []
+            var verdict: Verdict?
+            switch artifact {
+            case .jws(let jws, _):
+                ids = jws.payload.ids
+                for part in ["data", "appData"] {
+                    guard case .object(let object)? = jws.payload[part] else { continue }
+                    for name in ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"] {
+                        guard case .string(let text)? = object[name], let jws = try? UnverifiedJWS(Array(text.utf8))
+                        else { continue }
+                        ids += jws.payload.ids
+                    }
+                }
+            case .receipt(let bytes): ids = try UnverifiedReceipt(bytes).payload.ids
+            case .verifyReceiptResponse(let response):
+                ids = response.ids
+                // Unlike all the rest of such an answer, this is signed.
+                if let base64 = response.latestReceipt, let bytes = try? receiptBytes(base64: base64.utf8) {
+                    verdict = Self.verdict(on: .receipt(bytes), by: verifier, now: now)
+                }
+            }
+            self.verdict = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
+            var seen: Set<String> = []
+            self.ids = Array(
+                ids.compactMap { $0 }.filter { !$0.isEmpty && $0.utf8.count <= AdminDesk.longestID }
+                    .filter { seen.insert($0).inserted }.prefix(Self.most))
+        } catch {
+            throw Problem(.malformedRequest, "`artifact` is nothing that the App Store gives out: \(error.detail)")
+        }
+    }
+
+    private static func verdict(
+        on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
+    ) -> Verdict {
+        do throws(Rejection) {
+            guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
+                return .unsigned
+            }
+            return .accepted(verified.status)
+        } catch {
+            return .rejected(error)
+        }
+    }
+}
+
+extension JSONWriter {
+    mutating func value(_ pasted: PastedArtifact) {
+        object { json in
+            json.key("kind")
+            if let kind = pasted.kind { json.value(kind) } else { json.null() }
+            json.key("status")
+            switch pasted.verdict {
+            case .accepted(let status): json.value(status.rawValue)
+            case .unsigned: json.value("unsigned")
+            case .rejected(let rejection):
+                json.value("rejected")
+                json.key("rejection")
+                json.object { json in
+                    json.key("code")
+                    json.value(rejection.code.rawValue)
+                    json.key("detail")
+                    json.value(rejection.detail)
+                }
+            }
+            json.key("ids")
+            json.value(pasted.ids)
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate var ids: [String?] {
+        ["appTransactionId", "originalTransactionId", "transactionId", "appAccountToken"].map { name in
+            if case .string(let text)? = self[name] { text } else { nil }
+        }
+    }
+}
+
+extension ReceiptPayload {
+    fileprivate var ids: [String?] {
+        [downloadID.flatMap { $0 == 0 ? nil : String($0) }]
+            + inAppPurchases.flatMap { [$0.originalTransactionID, $0.transactionID] }
+    }
+}
+
+extension VerifyReceiptResponse {
+    fileprivate var ids: [String?] {
+        [receipt?.downloadID.flatMap { $0 == 0 ? nil : String($0) }]
+            + (latestReceiptInfo + (receipt?.inApp ?? [])).flatMap {
+                [$0.originalTransactionID, $0.transactionID, $0.appAccountToken]
+            }
+    }
+}

@@ -1,0 +1,29 @@
+import TenureStore
+
+/// What a key may do.
+enum Right: String, Sendable, Hashable, CaseIterable {
+    /// Find customers, see what they have and why, and what happened.
+    case read
+    /// Grant and revoke.
+    case support
+    /// Link and unlink the app's users.
+    case link
+    /// Merge customers, and undo it.
+    case merge
+    case export
+    case erase
+    /// Read the audit trail.
+    case audit
+}
+
+extension RecordedKey.Scope {
+    /// The one table of scopes.
+    var rights: Set<Right> {
+        switch self {
+        case .admin: Set(Right.allCases)
+        case .support: [.read, .support, .link, .merge, .export]
+        case .link: [.link]
+        case .read: [.read]
+        }
+    }
+}

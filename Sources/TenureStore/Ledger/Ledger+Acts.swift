@@ -1,0 +1,87 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    /// Performs the act and writes its line, whatever came of it.
+    func perform(
+        _ request: RequestedAct, on name: CustomerName, by derive: Deriving
+    ) throws(StoreError) -> ActOutcome {
+        guard let member = try member(name) else {
+            var known: String?
+            if case .publicID(let id) = name { known = id }
+            return try audited(.refused(.noSuchCustomer), request, on: known)
+        }
+        switch try earlier(request, on: member) {
+        case .same: return .done(try customer(of: member), isNew: false)
+        case .another: return try audited(.refused(.requestReused), request, on: member.publicID)
+        case nil: break
+        }
+        let outcome = try attempt(request, on: member, by: derive)
+        if case .done = outcome { try remember(request, on: member) }
+        return try audited(outcome, request, on: member.publicID)
+    }
+
+    private func attempt(
+        _ request: RequestedAct, on member: CustomerMember, by derive: Deriving
+    ) throws(StoreError) -> ActOutcome {
+        switch request.act {
+        case .grant(let entitlement, let until):
+            try support(SupportAct(.grant, of: entitlement, date: now, until: until), request, on: member)
+        case .revoke(let entitlement):
+            try support(SupportAct(.revocation, of: entitlement, date: now), request, on: member)
+        case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor, by: derive)
+        case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: derive)
+        case .merge(let other): try merge(other, with: member, actor: request.actor)
+        case .unmerge(let other): try unmerge(other, from: member, request, by: derive)
+        case .erase: .erased(try erase(try customer(of: member)))
+        }
+    }
+
+    private func support(
+        _ act: SupportAct, _ request: RequestedAct, on member: CustomerMember
+    ) throws(StoreError) -> ActOutcome {
+        let former = try customer(of: member)
+        guard let customer = try record(act, for: member.id, reason: request.reason, actor: request.actor) else {
+            return .refused(.noSuchCustomer)
+        }
+        return .done(customer.named(as: member.id), isNew: customer.facts != former.facts)
+    }
+
+    private func merge(_ publicID: String, with member: CustomerMember, actor: String) throws(StoreError) -> ActOutcome
+    {
+        guard let otherMember = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
+        let (customer, other) = (try customer(of: member), try customer(of: otherMember))
+        guard other.realm == customer.realm else { return .refused(.otherRealm) }
+        guard other.id != customer.id else { return .refused(.alreadyMerged) }
+        guard try !isVisit(member.id), try !isVisit(otherMember.id) else { return .refused(.unboundProof) }
+        try forgetSeparations(between: customer.id, and: other.id)
+        let merged = try merge(other, into: customer, because: .support, actor: actor)
+        return .done(merged, isNew: true)
+    }
+
+    private func unmerge(
+        _ publicID: String, from member: CustomerMember, _ request: RequestedAct, by derive: Deriving
+    ) throws(StoreError) -> ActOutcome {
+        guard let other = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
+        guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id) else {
+            return .refused(.notMerged)
+        }
+        try part(other, isForGood: true, actor: request.actor, because: MergeReason.support.rawValue, by: derive)
+        return .done(try customer(of: member), isNew: true)
+    }
+
+    private func audited(
+        _ outcome: ActOutcome, _ request: RequestedAct, on publicID: String?
+    ) throws(StoreError) -> ActOutcome {
+        var detail = request.act.detail
+        if let reason = request.reason { detail["reason"] = reason }
+        switch outcome {
+        case .refused(let refusal): detail["refused"] = refusal.rawValue
+        case .done(_, let isNew): if !isNew { detail["changed"] = "nothing" }
+        case .erased(let counts): for (name, count) in counts { detail[name] = String(count) }
+        }
+        try audit(
+            AuditEntry(at: now, actor: request.actor, act: request.act.name, customer: publicID, detail: detail))
+        return outcome
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    func audit(_ entry: AuditEntry) throws(StoreError) {
+        try session.execute(
+            "INSERT INTO audit (at, actor, act, customer, detail) VALUES ($1, $2, $3, $4, $5)",
+            [
+                .integer(entry.at.millisecondsSince1970), .text(entry.actor), .text(entry.act),
+                SQLValue(entry.customer), entry.detail.isEmpty ? .null : .text(entry.detail.json),
+            ])
+    }
+
+    func audit(before entry: Int64?, of publicID: String?, limit: Int) throws(StoreError) -> [AuditEntry] {
+        var conditions: [String] = []
+        var arguments: [SQLValue] = []
+        func add(_ condition: String, _ value: SQLValue) {
+            arguments.append(value)
+            conditions.append("\(condition) $\(arguments.count)")
+        }
+        if let entry { add("id <", .integer(entry)) }
+        if let publicID { add("customer =", .text(publicID)) }
+        arguments.append(SQLValue(limit))
+        let condition = conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
+        return try session.rows(
+            """
+            SELECT id, at, actor, act, customer, detail FROM audit \(condition) ORDER BY id DESC
+            LIMIT $\(arguments.count)
+            """, arguments
+        ).map { row throws(StoreError) in
+            AuditEntry(
+                id: try row.integer(0), at: try row.instant(1), actor: try row.text(2), act: try row.text(3),
+                customer: try row.textIfPresent(4),
+                detail: try row.textIfPresent(5).map { text throws(StoreError) in try [String: String](json: text) }
+                    ?? [:])
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TenureCore
+
+/// One row of the customers, whoever they turned out to be.
+struct CustomerMember {
+    let id: Int64
+    let realm: Realm
+    let publicID: String
+    let createdAt: Date
+    let mergedInto: Int64?
+}
+
+extension Ledger {
+    /// `forUpdate` is for acts; those who only read hold nobody up.
+    func member(_ name: CustomerName, forUpdate: Bool = true) throws(StoreError) -> CustomerMember? {
+        let (column, value): (String, SQLValue) =
+            switch name {
+            case .publicID(let id): ("public_id", .text(id))
+            case .number(let number): ("id", .integer(number))
+            }
+        let row = try session.row(
+            """
+            SELECT id, realm, public_id, created_at, merged_into FROM customers
+            WHERE \(column) = $1\(forUpdate ? session.dialect.forUpdate : "")
+            """, [value])
+        return try row.map { row throws(StoreError) in
+            let code = try row.integer(1)
+            guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
+                throw .damaged("no realm has the number \(code)")
+            }
+            return CustomerMember(
+                id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
+                mergedInto: try row.integerIfPresent(4))
+        }
+    }
+
+    /// Whom a member turned out to be, named as that member.
+    func customer(of member: CustomerMember, forUpdate: Bool = true) throws(StoreError) -> Customer {
+        guard let customer = try customer(member.id, forUpdate: forUpdate) else {
+            throw .damaged("customer \(member.id) was merged into nobody")
+        }
+        return customer.named(as: member.id)
+    }
+
+    func mergeMember(_ id: Int64, into parent: Int64?) throws(StoreError) {
+        try session.execute(
+            "UPDATE customers SET merged_into = $1 WHERE id = $2",
+            [parent.map { .integer($0) } ?? .null, .integer(id)])
+    }
+
+    /// Whether they are the record of somebody who did not prove that what they showed is theirs.
+    func isVisit(_ id: Int64) throws(StoreError) -> Bool {
+        try session.row(
+            "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",
+            [.integer(id), SQLValue(Identity.Kind.visit.rawValue)]) != nil
+    }
+}

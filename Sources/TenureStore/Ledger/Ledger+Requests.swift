@@ -1,0 +1,28 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    enum EarlierRequest {
+        case same
+        case another
+    }
+
+    /// What the same key asked for under the same id before.
+    func earlier(_ request: RequestedAct, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
+        guard let id = request.request else { return nil }
+        let row = try session.row(
+            "SELECT customer, act FROM requests WHERE actor = $1 AND request = $2", [.text(request.actor), .text(id)])
+        guard let row else { return nil }
+        let (customer, act) = (try row.text(0), try row.text(1))
+        return customer == member.publicID && act == request.act.spelling ? .same : .another
+    }
+
+    func remember(_ request: RequestedAct, on member: CustomerMember) throws(StoreError) {
+        guard let id = request.request else { return }
+        try session.execute(
+            "INSERT INTO requests (actor, request, customer, act, at) VALUES ($1, $2, $3, $4, $5)",
+            [
+                .text(request.actor), .text(id), .text(member.publicID), .text(request.act.spelling), milliseconds,
+            ])
+    }
+}

@@ -1,0 +1,70 @@
+package import Foundation
+import TenureCore
+
+extension SQLStore {
+    package func perform(
+        _ act: RequestedAct, on customer: CustomerName,
+        by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
+    ) async throws(StoreError) -> ActOutcome {
+        try await write(locking: act.keys) { session throws(StoreError) in
+            try Ledger(session, at: act.at).perform(act, on: customer, by: derive)
+        }
+    }
+
+    package func dossier(
+        of customer: CustomerName, with parts: CustomerDossier.Parts
+    ) async throws(StoreError) -> CustomerDossier? {
+        try await read { session throws(StoreError) in try Ledger(session).dossier(of: customer, with: parts) }
+    }
+
+    package func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer] {
+        try await read { session throws(StoreError) in try Ledger(session).customers(withAnyID: id, in: realms) }
+    }
+
+    package func audit(_ entry: AuditEntry) async throws(StoreError) {
+        try await write(locking: []) { session throws(StoreError) in try Ledger(session, at: entry.at).audit(entry) }
+    }
+
+    package func audit(
+        before entry: Int64?, of publicID: String?, limit: Int
+    ) async throws(StoreError) -> [AuditEntry] {
+        try await read { session throws(StoreError) in
+            try Ledger(session).audit(before: entry, of: publicID, limit: limit)
+        }
+    }
+
+    package func create(_ key: RecordedKey, secret hash: [UInt8], actor: String) async throws(StoreError) -> Bool {
+        try await write(locking: ["keys"]) { session throws(StoreError) in
+            try Ledger(session, at: key.createdAt).create(key, secret: hash, actor: actor)
+        }
+    }
+
+    package func revokeKey(named name: String, at now: Date, actor: String) async throws(StoreError) -> RecordedKey? {
+        try await write(locking: ["keys"]) { session throws(StoreError) in
+            try Ledger(session, at: now).revokeKey(named: name, actor: actor)
+        }
+    }
+
+    package func keys() async throws(StoreError) -> [RecordedKey] {
+        try await read { session throws(StoreError) in try Ledger(session).keys() }
+    }
+
+    package func key(withSecret hash: [UInt8]) async throws(StoreError) -> RecordedKey? {
+        try await read { session throws(StoreError) in try Ledger(session).key(withSecret: hash) }
+    }
+}
+
+extension RequestedAct {
+    /// Acts of one key under one id, and links of one user, happen one after the other.
+    fileprivate var keys: [String] {
+        var keys: [String] = []
+        if let request { keys.append("request \(actor) \(request)") }
+        switch act {
+        case .link(let user, _), .unlink(let user): keys.append("user \(user)")
+        // What joins and parts customers goes over many rows, in an order that differs.
+        case .merge, .unmerge, .erase: keys.append("merges")
+        case .grant, .revoke: break
+        }
+        return keys
+    }
+}

@@ -1,0 +1,92 @@
+import CommandRunner
+import Foundation
+import Testing
+
+/// `tenure webhook`, beside a service that runs as a user runs it.
+@Suite struct WebhookTests {
+    private static let policy = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } } }
+        buildNumbers: increasing
+        entitlements: { everything: { honours: [paid] } }
+        """
+
+    private func folder() throws -> Folder {
+        let folder = try Folder()
+        try folder.write(Self.policy, to: "policy.yaml")
+        try folder.write(String(repeating: "s", count: 32) + "\n", to: "webhook.secret")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: folder.url("webhook.secret").path)
+        return folder
+    }
+
+    @Test func `what cannot be delivered is logged with its attempts, and can be replayed`() async throws {
+        let folder = try folder()
+        let config = try folder.write(
+            """
+            policy: policy.yaml
+            database: record.sqlite
+            port: 0
+            webhooks:
+              - { name: app, url: "http://127.0.0.1:9/", secretFile: webhook.secret, allowPrivate: true }
+            """, to: "tenure.yaml")
+        let service = try RunningCommand(["serve", "--config", config])
+        _ = try #require(try await service.port(), "\(service.errors)")
+        var log = try Command.run("webhook", "log", "--config", config, "--since", "2020-01-01")
+        while log.status == 0, !log.output.contains("it refused the connection") {
+            log = try Command.run("webhook", "log", "--config", config, "--since", "2020-01-01")
+        }
+        #expect(log.output.contains("policy.published"))
+        #expect(log.output.contains("app: next attempt"))
+        let event = try #require(log.output.split(separator: " ").first.map(String.init))
+        let replay = try Command.run("webhook", "replay", "--config", config, "--event", event)
+        #expect(replay.output == "1 delivery is queued\n" && replay.status == 0)
+        #expect(service.end(by: SIGTERM) == 0, "\(service.errors)")
+        let nothing = try Command.run("webhook", "replay", "--config", config, "--event", "evt_none")
+        #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
+    }
+
+    @Test func `a mistake in the configuration is one line with its place`() async throws {
+        let folder = try folder()
+        let cases = [
+            ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: a webhook needs `secretFile`"),
+            ("- { name: app, url: \"https://example.com/\", secretFile: none }", "there is no such file"),
+            ("- { name: app, secret: x, url: \"https://example.com/\", secretFile: webhook.secret }", "has no `secret`"),
+            (
+                "- { name: app, url: \"https://example.com/\", secretFile: webhook.secret, events: [born] }",
+                "there is no event `born`"
+            ),
+            ("- { name: app, url: \"http://example.com/\", secretFile: webhook.secret }", "is not encrypted"),
+        ]
+        for (webhook, words) in cases {
+            let config = try folder.write("policy: policy.yaml\nwebhooks:\n  \(webhook)\n", to: "tenure.yaml")
+            let database = folder.url("record.sqlite").path
+            let result = try Command.run("serve", "--config", config, "--database", database, "--port", "0")
+            #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
+        }
+    }
+
+    @Test func `a test message says what came of it`() throws {
+        let folder = try folder()
+        let secret = folder.url("webhook.secret").path
+        func test(_ arguments: String...) throws -> Command.Result {
+            try Command.run(["webhook", "test", "--secret-file", secret] + arguments)
+        }
+        let nobody = try test("--allow-private", "http://127.0.0.1:9/")
+        #expect(nobody.status == 2 && nobody.output == "it refused the connection\n")
+        let hidden = try test("https://localhost/")
+        #expect(hidden.status == 2 && hidden.output.contains("not public"))
+        let plain = try test("http://example.com/")
+        #expect(plain.status == 1 && plain.errors.contains("is not encrypted"))
+    }
+
+    @Test func `a secret that others can read is refused`() throws {
+        let folder = try folder()
+        let path = folder.url("webhook.secret").path
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let result = try Command.run("webhook", "test", "https://example.com/", "--secret-file", path)
+        #expect(result.status == 1 && result.errors.contains("chmod 600"))
+    }
+}

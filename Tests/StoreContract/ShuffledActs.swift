@@ -1,0 +1,130 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+extension StoreClause {
+    /// Whatever people do in whatever order, five acquisitions and three users keep what is theirs.
+    static let shuffledActs: [StoreClause] = (1...8).map { seed in
+        StoreClause("merges and links in any order keep every identity, promise and fact (\(seed))") { store in
+            var random = Shuffler(seed: UInt64(seed))
+            let policy = try unwrap(
+                try await store.record(policy: [1], sha256: [1], at: Sample.now).first?.version, "a version")
+            let ids = (0..<5).map(String.init)
+            var originals: [Customer] = []
+            for id in ids {
+                originals.append(try await store.bring(id, purchases: ["p\(id)"], promisedUnder: policy))
+            }
+            let world = ShuffledWorld(store: store, originals: originals)
+            for _ in 0..<40 {
+                try await world.step(&random)
+                try await world.check()
+            }
+            try await world.partAll()
+            for original in originals {
+                let alone = try await store.present(original)
+                try expect(alone.id == original.id, "everybody is themselves again")
+                try expect(alone.facts == original.facts, "and has exactly what they brought")
+            }
+        }
+    }
+}
+
+/// Reproducible: a failure names its seed.
+struct Shuffler: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func next() -> UInt64 {
+        // splitmix64
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+}
+
+private struct ShuffledWorld {
+    let store: any Store
+    let originals: [Customer]
+
+    func step(_ random: inout Shuffler) async throws {
+        let one = originals[Int.random(in: originals.indices, using: &random)]
+        let other = originals[Int.random(in: originals.indices, using: &random)]
+        let user = ["u", "v", "w"][Int.random(in: 0..<3, using: &random)]
+        let transfer = Transfer.allCases[Int.random(in: 0..<3, using: &random)]
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0: _ = try await store.act(.merge(other: other.publicID), on: one)
+        case 1: _ = try await store.act(.unmerge(other: other.publicID), on: one)
+        case 2, 3: try await link(user, to: one, transfer)
+        case 4: _ = try await store.act(.unlink(user: user), on: one)
+        case 5: try await mergeAndBack(one, other)
+        default:
+            // The same again, from a device.
+            let index = originals.firstIndex(of: one) ?? 0
+            _ = try await store.bring(String(index), purchases: ["p\(index)"])
+        }
+    }
+
+    private func users(of customer: Customer) async throws -> Set<String> {
+        let dossier = try unwrap(try await store.dossier(of: .number(customer.id), with: []), "a dossier")
+        return Set(dossier.identities.filter { $0.kind == .userID }.map(\.value))
+    }
+
+    private func link(_ user: String, to customer: Customer, _ transfer: Transfer) async throws {
+        let before = try await users(of: customer)
+        let outcome = try await store.act(.link(user: user, transfer), on: customer)
+        let after = try await users(of: customer)
+        switch outcome {
+        case .done: try expect(after.contains(user), "the link holds")
+        default: try expect(after == before, "a refused link changes nothing")
+        }
+        guard outcome.isNew else { return }
+        switch transfer {
+        case .never: try expect(before.isEmpty, "never: it was nobody's")
+        case .newest: try expect(before.isEmpty || before.isDisjoint(with: after), "newest: it was taken from them")
+        case .share: try expect(before.isSubset(of: after), "share: it stays theirs too")
+        }
+    }
+
+    /// A merge that is undone at once leaves no trace in what either has.
+    private func mergeAndBack(_ one: Customer, _ other: Customer) async throws {
+        let (first, second) = (try await store.present(one), try await store.present(other))
+        guard first.id != second.id else { return }
+        guard try await store.act(.merge(other: second.publicID), on: one).isNew else { return }
+        let merged = try await store.present(other)
+        try expect(merged.facts.promises.count == first.facts.promises.count + second.facts.promises.count, "promises")
+        _ = try await store.act(.unmerge(other: second.publicID), on: one)
+        try expect(try await store.present(one) == first, "the first is as before")
+        try expect(try await store.present(other) == second, "so is the second")
+    }
+
+    func check() async throws {
+        var promises = 0
+        for id in try await store.customers(after: 0, limit: 100) {
+            let known = try unwrap(try await store.customer(id), "a customer")
+            let rederived = try unwrap(try await store.rederive(id, by: Sample.facts), "what they have")
+            try expect(!rederived.hasChanged, "what stands beside \(known.publicID) is what the ledger proves")
+            promises += known.facts.promises.count
+        }
+        try expect(promises == originals.count, "no promise is lost, and none is had twice")
+        for (index, original) in originals.enumerated() {
+            let found = try await store.customer(by: Identity(.appTransactionID, String(index)), in: Sample.production)
+            let present = try await store.present(original)
+            try expect(found?.id == present.id, "each id names whom its customer turned out to be")
+            try expect(
+                present.facts.promises.contains { $0.acquisition.appTransactionID == String(index) },
+                "and who has it has its promise")
+            try expect(
+                present.facts.purchases.contains { $0.transactionID == "p\(index)" }, "and its purchase")
+        }
+    }
+
+    func partAll() async throws {
+        for user in ["u", "v", "w"] {
+            for original in originals { _ = try await store.act(.unlink(user: user), on: original) }
+        }
+        for original in originals { _ = try await store.act(.unmerge(other: original.publicID), on: original) }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `what the record holds of a person` {
+    @Test func `comes out whole, with artifacts as they came`() async throws {
+        try await withDesk { desk, keys in
+            let minter = Calculator.minter()
+            let appTransaction = try minter.text(.appTransaction)
+            let transaction = try minter.text(.transaction)
+            let customer = try await desk.client.sync(
+                SyncRequest(appTransaction: appTransaction, transactions: [transaction]))
+            _ = try await desk.client.sync(SyncRequest(appTransaction: appTransaction), from: nil)
+            _ = try await desk.post(try customer.path("/links"), ["userID": "ada"])
+            _ = try await desk.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "r"])
+            let answer = try await desk.with(keys[.support]).get(try customer.path("/export?reason=asked"))
+            #expect(answer.status == .ok)
+            let record = try #require(answer.json["record"] as? [String: Any])
+            let artifacts = record["artifacts"] as? [[String: Any]] ?? []
+            #expect(artifacts.compactMap { $0["jws"] as? String } == [appTransaction, transaction])
+            #expect((record["support"] as? [Any])?.count == 1)
+            #expect((record["promises"] as? [Any])?.count == 1)
+            #expect((record["visits"] as? [Any])?.count == 1)
+            #expect(answer.text.contains("\"ada\""))
+            let line = try await desk.get("/v1/admin/audit?limit=1").entries.first
+            #expect(line?["act"] as? String == "export" && line?["actor"] as? String == "support")
+        }
+    }
+
+    @Test func `goes whole, and the person begins anew`() async throws {
+        try await withDesk { desk, _ in
+            let appTransaction = try Calculator.minter().text(.appTransaction)
+            let customer = try await desk.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            let found = try await desk.client.sync(SyncRequest(appTransaction: appTransaction), from: nil)
+            _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
+            _ = try await desk.post(try customer.path("/revocations"), ["entitlement": "everything", "reason": "r"])
+            let answer = try await desk.delete(try customer.path("?reason=asked"))
+            #expect(answer.status == .ok, "\(answer.text)")
+            let removed = answer.json["removed"] as? [String: Int] ?? [:]
+            #expect(removed["customers"] == 2 && removed["artifacts"] == 2 && removed["support"] == 1, "\(removed)")
+            for opened in [customer, found] {
+                let token = try #require(opened.accessToken?.value)
+                #expect(try await desk.client.get("/v1/customer", token: token).status == .unauthorized)
+            }
+            #expect(try await desk.get(try customer.path()).status == .notFound)
+            #expect(try await desk.get("/v1/admin/customers?id=ada@example.com").found.isEmpty)
+            #expect(try await desk.delete(try customer.path()).status == .notFound)
+            // The audit trail stays, and names no user.
+            let audit = try await desk.get("/v1/admin/audit?customer=\(try customer.publicID)")
+            #expect(
+                audit.entries.compactMap { $0["act"] as? String } == ["erase", "erase", "revoke", "link"],
+                "\(audit.text)")
+            #expect(!audit.text.contains("ada@example.com"))
+            let again = try await desk.client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            #expect(again.id != customer.id)
+            #expect(again.entitlements["everything"]?.outcome == .granted, "what support did is forgotten too")
+        }
+    }
+
+    @Test func `leaves nothing behind on the disk but its line`() async throws {
+        try await withFolder { folder in
+            let id = "704000000000004711"
+            try await withService(in: folder) {
+                $0.adminKey = Desk.adminKey
+            } _: { (client: Client) async throws in
+                let desk = Desk(client: client, key: Desk.adminKey)
+                let customer = try await desk.owner(id)
+                _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
+                #expect(try await desk.delete(try customer.path()).status == .ok)
+            }
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let tables = try await store.read { session throws(StoreError) in
+                try session.rows("SELECT name FROM sqlite_master WHERE type = 'table'").map { row throws(StoreError) in
+                    try row.text(0)
+                }
+            }
+            for table in tables {
+                let rows = try await store.read { session throws(StoreError) in
+                    try session.rows("SELECT * FROM \(table)")
+                }
+                for trace in [id, "ada@example.com"] { #expect(!"\(rows)".contains(trace), "\(table)") }
+            }
+            #expect(tables.count > 15)
+            try await store.close()
+        }
+    }
+
+    @Test func `a customer of another authority is nobody to act on`() async throws {
+        try await withFolder { folder in
+            let customer = try await withService(in: folder) { client in
+                try await Desk(client: client, key: nil).owner()
+            }
+            try await withService(in: folder) { configuration in
+                configuration.adminKey = Desk.adminKey
+                configuration.anchors = [.production: .apple]
+            } _: { (client: Client) async throws in
+                let desk = Desk(client: client, key: Desk.adminKey)
+                #expect(try await desk.get(try customer.path()).status == .notFound)
+                #expect(try await desk.delete(try customer.path()).status == .notFound)
+                #expect(
+                    try await desk.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "r"])
+                        .status == .notFound)
+                let lines = try await desk.get("/v1/admin/audit").entries
+                #expect(lines.count == 2)
+            }
+        }
+    }
+}

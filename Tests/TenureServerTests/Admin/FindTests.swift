@@ -1,0 +1,90 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a customer is found` {
+    @Test func `by any id`() async throws {
+        try await withDesk { desk, keys in
+            let minter = Calculator.minter()
+            let id = "704000000000000001"
+            let renewal = try minter.transaction(
+                "2000000000000002", of: id,
+                [
+                    "originalTransactionId": .string("2000000000000001"),
+                    "appAccountToken": .string("7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C"),
+                ])
+            let customer = try await desk.owner(id, transactions: [renewal])
+            let publicID = try customer.publicID
+            _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
+            let reader = desk.with(keys[.read])
+            for name in [
+                publicID, id, "2000000000000001", "2000000000000002", "ada@example.com", "ada%40example.com",
+                "7e3f1b52-0c5d-4b59-9b0e-0d4f1c2a3b4c", "7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C",
+            ] {
+                #expect(try await reader.get("/v1/admin/customers?id=\(name)").found == [publicID], "\(name)")
+            }
+            for name in ["7", "cus_nobody", "2000000000000009"] {
+                #expect(try await reader.get("/v1/admin/customers?id=\(name)").found.isEmpty, "\(name)")
+            }
+            for query in ["", "?id=", "?id=" + String(repeating: "1", count: 300), "?id=a%0Ab"] {
+                #expect(try await reader.get("/v1/admin/customers\(query)").problem?.code == .malformedRequest)
+            }
+        }
+    }
+
+    @Test func `by the download id of a receipt`() async throws {
+        try await withDesk { desk, _ in
+            let receipt = try Calculator.receipts().text()
+            _ = try await desk.client.sync(SyncRequest(receipt: receipt), from: nil)
+            let pasted = try await desk.post("/v1/admin/customers/find", ["artifact": receipt])
+            let found = try #require(pasted.found.first)
+            let shown = try await desk.get("/v1/admin/customers/\(found)")
+            let identities = shown.json["identities"] as? [[String: Any]] ?? []
+            let download = try #require(identities.first { $0["kind"] as? String == "downloadID" }?["value"] as? String)
+            #expect(try await desk.get("/v1/admin/customers?id=\(download)").found == [found])
+        }
+    }
+
+    @Test func `by pasting what the App Store gave out, which is not recorded`() async throws {
+        try await withDesk { desk, keys in
+            let customer = try await desk.owner()
+            let publicID = try customer.publicID
+            let reader = desk.with(keys[.read])
+            let later = Calculator.minter(signed: Calculator.now)
+            let other = try TestAuthority(seed: "another authority")
+            let forged = JWSMinter(authority: other, app: MintedApp(), signedAt: Calculator.now)
+            let id: [String: JSONValue] = ["appTransactionId": .string("704000000000000001")]
+            let cases: [(String, String, String)] = [
+                (try later.text(.appTransaction, id), "appTransaction", "verified"),
+                (try later.text(.transaction, id), "transaction", "verified"),
+                (try forged.text(.appTransaction, id), "appTransaction", "rejected"),
+                ("  \n" + (try later.text(.appTransaction, id)) + "\n", "appTransaction", "verified"),
+            ]
+            for (artifact, kind, status) in cases {
+                let answer = try await reader.post("/v1/admin/customers/find", ["artifact": artifact])
+                let described = answer.json["artifact"] as? [String: Any]
+                #expect(described?["kind"] as? String == kind, "\(answer.text)")
+                #expect(described?["status"] as? String == status)
+                #expect(answer.found == [publicID])
+            }
+            let response = #"{"status":0,"environment":"Production","latest_receipt_info":[{"transaction_id":"5"}]}"#
+            let unsigned = try await reader.post("/v1/admin/customers/find", ["artifact": response])
+            #expect((unsigned.json["artifact"] as? [String: Any])?["status"] as? String == "unsigned")
+            #expect(unsigned.found.isEmpty)
+            #expect(try await desk.get(try customer.path()).json["artifacts"] as? Int == 1, "nothing was recorded")
+            for garbage in ["", "hello", "a.b.c", "{}", "MII="] {
+                let answer = try await reader.post("/v1/admin/customers/find", ["artifact": garbage])
+                #expect(answer.problem?.code == .malformedRequest, "\(garbage): \(answer.text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `links with the app's users` {
+    @Test func `are made by the app's server with an access token`() async throws {
+        try await withDesk { desk, keys in
+            let server = desk.with(keys[.link])
+            let phone = try await desk.owner()
+            let other = try await desk.newcomer()
+            for customer in [phone, other] {
+                let token = try #require(customer.accessToken?.value)
+                let answer = try await server.post("/v1/link", ["userID": "ada", "accessToken": token])
+                #expect(answer.status == .ok, "\(answer.text)")
+                #expect(answer.json["isNew"] as? Bool == true)
+                // Whoever the customer is, nothing of their record.
+                #expect(Set(answer.json.keys) == ["customer", "userID", "isLinked", "isNew"])
+            }
+            // One user, one customer: the second account of theirs has what the first has.
+            let token = try #require(other.accessToken?.value)
+            let merged = try await desk.client.customer(token)
+            #expect(merged.id == phone.id)
+            #expect(merged.entitlements["everything"]?.outcome == .granted)
+            let timeline = try await desk.get(try phone.path("/timeline"))
+            #expect(timeline.kinds.filter { ["linked", "merged"].contains($0) } == ["linked", "merged", "linked"])
+            #expect(timeline.entries.contains { $0["because"] as? String == "sameUser" })
+            // The link ends, and with it what it made one.
+            #expect(try await server.delete(try phone.path("/links/ada")).status == .ok)
+            let alone = try await desk.client.customer(token)
+            #expect(alone.id == other.id)
+            #expect(alone.entitlements["everything"]?.outcome == .denied)
+        }
+    }
+
+    @Test func `are not moved to another user unless the operator says so, and the reason is told`() async throws {
+        try await withDesk { desk, keys in
+            let server = desk.with(keys[.link])
+            let token = try #require(try await desk.owner().accessToken?.value)
+            _ = try await server.post("/v1/link", ["userID": "ada", "accessToken": token])
+            let refused = try await server.post("/v1/link", ["userID": "boris", "accessToken": token])
+            #expect(refused.problem?.code == .conflict && refused.problem?.reason == "linkedToAnotherUser")
+            #expect(!refused.text.contains("ada"), "whose it is, is not told")
+            let lines = try await desk.get("/v1/admin/audit").entries
+            #expect((lines.first?["detail"] as? [String: Any])?["refused"] as? String == "linkedToAnotherUser")
+            #expect(try await desk.get("/v1/admin/customers?id=boris").found.isEmpty)
+        }
+    }
+
+    @Test func `newest: the acquisition goes along with its promise, and both timelines tell`() async throws {
+        try await withDesk(transfer: .newest) { desk, keys in
+            let server = desk.with(keys[.link])
+            let (owner, second) = (try await desk.owner(), try await desk.newcomer())
+            let third = try await desk.newcomer("704000000000000003")
+            func link(_ user: String, _ customer: CustomerResponse) async throws {
+                let token = try #require(customer.accessToken?.value)
+                let answer = try await server.post("/v1/link", ["userID": user, "accessToken": token])
+                #expect(answer.status == .ok, "\(answer.text)")
+            }
+            try await link("ada", second)
+            try await link("ada", owner)
+            try await link("boris", third)
+            try await link("boris", owner)
+            func outcome(_ customer: CustomerResponse) async throws -> Decision.Outcome? {
+                let token = try #require(customer.accessToken?.value)
+                return try await desk.client.customer(token).entitlements["everything"]?.outcome
+            }
+            #expect(try await outcome(third) == .granted)
+            #expect(try await outcome(owner) == .granted)
+            #expect(try await outcome(second) == .denied)
+            for customer in [second, third] {
+                let timeline = try await desk.get(try customer.path("/timeline"))
+                let moved = timeline.entries.first { $0["kind"] as? String == "transferred" }
+                #expect(moved?["promises"] as? String == "everything", "\(timeline.text)")
+            }
+        }
+    }
+
+    @Test func `a token that was made while two were one opens its own acquisition after they part`() async throws {
+        try await withDesk { desk, _ in
+            let (owner, other) = (try await desk.owner(), try await desk.newcomer())
+            let merge = try await desk.post(
+                try owner.path("/merges"), ["other": try other.publicID, "reason": "one person"])
+            #expect(merge.status == .ok, "\(merge.text)")
+            let again = try await desk.newcomer()
+            #expect(again.id == owner.id && again.entitlements["everything"]?.outcome == .granted)
+            #expect(try await desk.delete(try owner.path("/merges/\(try other.publicID)")).status == .ok)
+            let seen = try await desk.client.customer(try #require(again.accessToken?.value))
+            #expect(seen.id == other.id && seen.entitlements["everything"]?.outcome == .denied)
+        }
+    }
+
+    @Test func `proof that anybody may have found links nobody`() async throws {
+        try await withDesk { desk, keys in
+            let found = try await desk.client.sync(
+                SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)), from: nil)
+            let token = try #require(found.accessToken?.value)
+            let answer = try await desk.with(keys[.link]).post("/v1/link", ["userID": "eve", "accessToken": token])
+            #expect(answer.problem?.code == .conflict && answer.problem?.reason == "unboundProof")
+        }
+    }
+
+    @Test func `a request that names nobody, or two, is told so`() async throws {
+        try await withDesk { desk, keys in
+            let server = desk.with(keys[.link])
+            let token = try #require(try await desk.owner().accessToken?.value)
+            let cases: [[String: Any?]] = [
+                [:], ["userID": "ada"], ["userID": "", "accessToken": token],
+                ["userID": String(repeating: "a", count: 257), "accessToken": token],
+                ["userID": "a\nb", "accessToken": token], ["userID": "ada", "accessToken": token + "x"],
+                ["userID": "ada", "accessToken": "x"],
+                ["userID": "ada", "accessToken": token, "customer": "cus_nobody"],
+            ]
+            for body in cases {
+                #expect(try await server.post("/v1/link", body).problem?.code == .malformedRequest, "\(body)")
+            }
+            let nobody = try await server.post("/v1/link", ["userID": "ada", "customer": "cus_nobody"])
+            #expect(nobody.problem?.code == .notFound)
+        }
+    }
+
+    @Test func `two syncs after a merge by hand keep both in one, and undoing it gives each its own`() async throws {
+        try await withDesk { desk, _ in
+            let id = "704000000000000001"
+            let minter = Calculator.minter()
+            let owner = try await desk.owner(transactions: [try minter.transaction("1", of: id)])
+            let other = try await desk.newcomer()
+            _ = try await desk.post(try other.path("/merges"), ["other": try owner.publicID, "reason": "r"])
+            let later = try await desk.owner(
+                transactions: [try minter.transaction("1", of: id), try minter.transaction("2", of: id)])
+            #expect(later.id == other.id)
+            _ = try await desk.delete(try other.path("/merges/\(try owner.publicID)"))
+            let back = try await desk.get(try owner.path())
+            #expect(back.outcome("everything") == "granted")
+            let purchases = (back.json["customer"] as? [String: Any])?["purchases"] as? [Any]
+            #expect(purchases?.count == 2)
+            let rest = try await desk.get(try other.path())
+            #expect(rest.outcome("everything") == "denied")
+            #expect((rest.json["promises"] as? [Any])?.isEmpty == true)
+        }
+    }
+}

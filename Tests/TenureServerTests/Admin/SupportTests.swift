@@ -1,0 +1,130 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `support` {
+    @Test func `grants and takes back, with reasons that stand in timeline and audit`() async throws {
+        try await withDesk { admin, keys in
+            let desk = admin.with(keys[.support])
+            let customer = try await admin.newcomer()
+            #expect(customer.entitlements["everything"]?.outcome == .denied)
+            let granted = try await desk.post(
+                try customer.path("/grants"),
+                ["entitlement": "everything", "reason": "bought it twice", "until": "2027-01-01T00:00:00Z"])
+            #expect(granted.outcome("everything") == "granted", "\(granted.text)")
+            // The customer sees it at once.
+            let token = try #require(customer.accessToken?.value)
+            let seen = try await admin.client.customer(token)
+            #expect(seen.entitlements["everything"]?.outcome == .granted)
+            #expect(seen.entitlements["everything"]?.reasons.first?.code == "supportGrant")
+            #expect(seen.entitlements["everything"]?.until == Date(rfc3339: "2027-01-01T00:00:00Z"))
+            let revoked = try await desk.post(
+                try customer.path("/revocations"), ["entitlement": "everything", "reason": "a mistake"])
+            #expect(revoked.outcome("everything") == "denied", "\(revoked.text)")
+
+            let timeline = try await desk.get(try customer.path("/timeline"))
+            #expect(
+                timeline.kinds == ["acquired", "artifact", "purchasesComplete", "grant", "revocation"],
+                "\(timeline.text)")
+            #expect(timeline.entries.compactMap { $0["reason"] as? String } == ["bought it twice", "a mistake"])
+            #expect(timeline.entries.compactMap { $0["actor"] as? String } == ["support", "support"])
+            let lines = try await admin.get("/v1/admin/audit?customer=\(try customer.publicID)").entries
+            #expect(lines.compactMap { $0["act"] as? String } == ["revoke", "grant"])
+            #expect((lines.last?["detail"] as? [String: Any])?["reason"] as? String == "bought it twice")
+        }
+    }
+
+    @Test func `a request with a mistake changes nothing and says what is wrong`() async throws {
+        try await withDesk { desk, _ in
+            let customer = try await desk.newcomer()
+            let grants = try customer.path("/grants")
+            let cases: [([String: Any?], String)] = [
+                (["entitlement": "everything"], "`reason`"), (["reason": "r"], "`entitlement`"),
+                (["entitlement": "everything", "reason": "  "], "`reason`"),
+                (["entitlement": "everything", "reason": String(repeating: "r", count: 2000)], "`reason`"),
+                (["entitlement": "nothing", "reason": "r"], "`everything`"),
+                (["entitlement": 7, "reason": "r"], "`entitlement`"),
+                (["entitlement": "everything", "reason": "r", "until": "tomorrow"], "`until`"),
+                (["entitlement": "everything", "reason": "r", "until": "2020-01-01T00:00:00Z"], "past"),
+            ]
+            for (body, words) in cases {
+                let problem = try await desk.post(grants, body).problem
+                #expect(problem?.code == .malformedRequest, "\(body)")
+                #expect(problem?.detail.contains(words) == true, "\(problem?.detail ?? "")")
+            }
+            #expect(try await desk.get(try customer.path()).outcome("everything") == "denied")
+            let nobody = try await desk.post(
+                "/v1/admin/customers/cus_nobody/grants", ["entitlement": "everything", "reason": "r"])
+            #expect(nobody.problem?.code == .notFound && nobody.problem?.reason == "noSuchCustomer")
+        }
+    }
+
+    @Test func `the same request sent twice is one act`() async throws {
+        try await withDesk { desk, _ in
+            let customer = try await desk.newcomer()
+            let path = try customer.path("/grants")
+            let body = ["entitlement": "everything", "reason": "r"]
+            for _ in 0..<3 { #expect(try await desk.post(path, body, request: "one").status == .ok) }
+            let shown = try await desk.get(try customer.path()).json
+            #expect((shown["support"] as? [Any])?.count == 1)
+            let other = try await desk.post(
+                try customer.path("/revocations"), ["entitlement": "everything", "reason": "r"], request: "one")
+            #expect(other.problem?.code == .conflict && other.problem?.reason == "requestReused")
+        }
+    }
+
+    @Test func `sees what a customer has, why, and by what they are known`() async throws {
+        try await withDesk { desk, keys in
+            let transaction = try Calculator.minter().text(
+                .transaction,
+                [
+                    "appTransactionId": .string("704000000000000001"),
+                    "appAccountToken": .string("7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C"),
+                ])
+            let customer = try await desk.owner(transactions: [transaction])
+            let answer = try await desk.with(keys[.read]).get(try customer.path())
+            #expect(answer.outcome("everything") == "granted")
+            #expect(answer.text.contains("\"sentence\""))
+            #expect(answer.text.contains("\"eraHonoured\""))
+            let kinds = (answer.json["identities"] as? [[String: Any]] ?? []).compactMap { $0["kind"] as? String }
+            #expect(Set(kinds) == ["appTransactionID", "originalTransactionID", "appAccountToken"])
+            #expect((answer.json["promises"] as? [[String: Any]])?.first?["entitlement"] as? String == "everything")
+            #expect(answer.json["artifacts"] as? Int == 2)
+            #expect(try await desk.get("/v1/admin/customers/cus_nobody").problem?.code == .notFound)
+        }
+    }
+
+    @Test func `reads a long timeline page by page, and nothing twice`() async throws {
+        try await withDesk { desk, _ in
+            let minter = Calculator.minter()
+            let customer = try await desk.owner(
+                transactions: (0..<12).map { number in
+                    try minter.transaction("10\(number)", of: "704000000000000001")
+                })
+            let whole = try await desk.get(try customer.path("/timeline"))
+            #expect(whole.json["next"] is NSNull)
+            #expect(whole.entries.count == 28, "\(whole.kinds)")
+            var paged: [String] = []
+            var after = 0
+            for _ in 0..<10 {
+                let page = try await desk.get(try customer.path("/timeline?limit=5&after=\(after)"))
+                paged += page.kinds
+                guard let next = page.json["next"] as? Int else { break }
+                after = next
+            }
+            #expect(paged == whole.kinds)
+            for bad in ["limit=0", "limit=501", "limit=x", "after=-1", "after=9999999999999999999"] {
+                #expect(try await desk.get(try customer.path("/timeline?\(bad)")).problem?.code == .malformedRequest)
+            }
+        }
+    }
+}

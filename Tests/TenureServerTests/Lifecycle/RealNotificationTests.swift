@@ -1,0 +1,80 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// Notifications that Apple signed, which never lie in this repository: one JWS, or one body as it was posted, a file.
+private enum RealNotifications {
+    static let folder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("shared/real/notifications")
+
+    /// In the order of their signing.
+    static let all: [(jws: String, payload: JSONObject)] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let read = names.sorted().compactMap { name -> (jws: String, payload: JSONObject, signed: Date)? in
+            guard let bytes = try? Data(contentsOf: folder.appendingPathComponent(name)) else { return nil }
+            let posted = try? JSONDecoder().decode([String: String].self, from: bytes)
+            let jws =
+                posted?["signedPayload"]
+                ?? String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            guard let unverified = try? UnverifiedJWS(Array(jws.utf8)), unverified.kind == .notification else {
+                return nil
+            }
+            return (jws, unverified.payload, unverified.signedDate ?? .distantPast)
+        }
+        return read.sorted { $0.signed < $1.signed }.map { ($0.jws, $0.payload) }
+    }()
+
+    static func text(_ path: String...) -> String? {
+        for (_, payload) in all {
+            var value: JSONValue? = .object(payload)
+            for name in path { if case .object(let object)? = value { value = object[name] } else { value = nil } }
+            switch value {
+            case .string(let text)?, .number(let text)?: return text
+            default: continue
+            }
+        }
+        return nil
+    }
+}
+
+@Suite(.enabled(if: !RealNotifications.all.isEmpty, "no real notifications lie beside this repository"))
+struct `notifications that Apple signed` {
+    @Test func `end the same in order, shuffled and repeated`() async throws {
+        let app = AppIdentity(
+            bundleID: RealNotifications.text("data", "bundleId"),
+            appAppleID: RealNotifications.text("data", "appAppleId").flatMap { Int64($0) })
+        var random = Seeded(state: 5)
+        let words = RealNotifications.all.map(\.jws)
+        var states: [[CustomerFacts]] = []
+        for words in [words, words.reversed(), words.shuffled(using: &random) + words.shuffled(using: &random)] {
+            try await withFolder { folder in
+                var configuration = try Calculator.configuration(folder)
+                configuration.anchors = [.production: .apple, .sandbox: .apple]
+                configuration.app = app
+                configuration.now = { Date() }
+                let service = try await TenureService(configuration)
+                let verifier = AppStoreVerifier(app: app, trust: .appStore)
+                let notifications = NotificationService(
+                    verifier: verifier, store: service.store, policies: service.policies)
+                for word in words {
+                    _ = try await notifications.receive(
+                        Array(word.utf8), now: Date(), logger: Calculator.logger)
+                }
+                var facts: [CustomerFacts] = []
+                for id in try await service.store.customers(after: 0, limit: 1000) {
+                    facts.append(try #require(try await service.store.customer(id)).facts)
+                }
+                states.append(facts.sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) })
+                try await service.store.close()
+            }
+        }
+        #expect(states[1] == states[0] && states[2] == states[0])
+        #expect(states[0].contains { !$0.purchases.isEmpty })
+    }
+}

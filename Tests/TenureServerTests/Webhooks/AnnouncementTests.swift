@@ -1,0 +1,183 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// What is told, and when.
+@Suite struct `what the world is told` {
+    private static let nobody = Webhook.local(9)
+    private static let id = "704000000000000002"
+
+    private func subscription(until: Date, refunded: Date? = nil, signed: Date = Calculator.now) throws -> SyncRequest {
+        let minter = Calculator.minter(signed: signed)
+        var fields: [String: JSONValue] = [
+            "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+            "purchaseDate": .instant(Calculator.now.addingTimeInterval(-3600)), "expiresDate": .instant(until),
+        ]
+        if let refunded {
+            fields["revocationDate"] = .instant(refunded)
+            fields["revocationReason"] = .number("0")
+        }
+        return SyncRequest(
+            appTransaction: try minter.newcomer(Self.id),
+            transactions: [try minter.transaction("1", of: Self.id, fields)])
+    }
+
+    @Test func `a right is told of once, however often its owner syncs`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
+            let answer = try await client.sync(request)
+            _ = try await client.sync(request)
+            while try await hooks.announcements.pass() {}
+            let outbox = try await hooks.outbox()
+            #expect(outbox.map(\.message.type) == ["policy.published", "entitlement.granted"])
+            let body = try #require(outbox.last?.message.body(app: "com.example.calculator"))
+            let json = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+            #expect(Set(json.keys) == ["id", "type", "time", "app", "environment", "isTest", "customer", "data"])
+            #expect((json["customer"] as? [String: Any])?["id"] as? String == answer.id)
+            let data = try #require(json["data"] as? [String: Any])
+            #expect(data["entitlement"] as? String == "everything" && data["outcome"] as? String == "granted")
+            #expect(data["until"] is NSNull)
+            #expect(data["sentence"] as? String == answer.entitlements["everything"]?.sentence)
+            #expect(((data["reasons"] as? [[String: Any]])?.first)?["code"] as? String == "eraHonoured")
+            #expect(!String(decoding: body, as: UTF8.self).contains("eyJ"))
+        }
+    }
+
+    @Test func `who may use nothing is not told of, and a purchase that is refunded is`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let newcomer = try Calculator.minter().newcomer(Self.id)
+            _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
+            #expect(try await hooks.types() == ["policy.published"])
+            let end = Calculator.now.addingTimeInterval(100 * 86_400)
+            _ = try await client.sync(try subscription(until: end))
+            let refund = try subscription(
+                until: end, refunded: Calculator.now.addingTimeInterval(-60), signed: Calculator.now.addingTimeInterval(60))
+            _ = try await client.sync(refund)
+            #expect(try await hooks.types().dropFirst() == ["entitlement.granted", "entitlement.revoked"])
+            let data = try #require(try await hooks.outbox().last?.message.data)
+            let json = try #require(try JSONSerialization.jsonObject(with: Data(data)) as? [String: Any])
+            #expect(json["outcome"] as? String == "denied")
+        }
+    }
+
+    @Test func `a right that ends by itself is told of a week before, and at its end, once each`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let end = Calculator.now.addingTimeInterval(30 * 86_400)
+            _ = try await client.sync(try subscription(until: end))
+            func types() async throws -> [String] {
+                while try await hooks.announcements.pass() {}
+                return Array(try await hooks.types().dropFirst(2))
+            }
+            #expect(try await types() == [])
+            hooks.clock.advance(by: 23 * 86_400 - 1)
+            #expect(try await types() == [])
+            hooks.clock.advance(by: 1)
+            #expect(try await types() == ["entitlement.expiring"])
+            // A sync in the last week says nothing new.
+            _ = try await client.sync(try subscription(until: end))
+            #expect(try await types() == ["entitlement.expiring"])
+            hooks.clock.advance(by: 7 * 86_400)
+            #expect(try await types() == ["entitlement.expiring", "entitlement.revoked"])
+            hooks.clock.advance(by: 365 * 86_400)
+            #expect(try await types() == ["entitlement.expiring", "entitlement.revoked"])
+        }
+    }
+
+    @Test func `an end that moves is told of, and its warning begins anew`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let end = Calculator.now.addingTimeInterval(10 * 86_400)
+            _ = try await client.sync(try subscription(until: end))
+            hooks.clock.advance(by: 5 * 86_400)
+            while try await hooks.announcements.pass() {}
+            let later = end.addingTimeInterval(30 * 86_400)
+            _ = try await client.sync(try subscription(until: later, signed: Calculator.now.addingTimeInterval(60)))
+            hooks.clock.advance(by: 30 * 86_400)
+            while try await hooks.announcements.pass() {}
+            #expect(
+                try await hooks.types().dropFirst() == [
+                    "entitlement.granted", "entitlement.expiring", "entitlement.granted", "entitlement.expiring",
+                ])
+        }
+    }
+
+    @Test func `an end that came while nothing ran is told of by the sync that comes first`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let end = Calculator.now.addingTimeInterval(10 * 86_400)
+            _ = try await client.sync(try subscription(until: end))
+            hooks.clock.advance(by: 11 * 86_400)
+            _ = try await client.sync(try subscription(until: end))
+            #expect(try await hooks.types().dropFirst() == ["entitlement.granted", "entitlement.revoked"])
+        }
+    }
+
+    @Test func `what support does is told of, though it tells nobody itself`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let newcomer = try Calculator.minter().newcomer(Self.id)
+            _ = try await client.sync(SyncRequest(appTransaction: newcomer, transactions: []))
+            let identity = Identity(.appTransactionID, Self.id)
+            let found = try await hooks.service.store.customer(by: identity, in: Realm(.production, isTest: true))
+            let customer = try #require(found)
+            let acts: [SupportAct.Kind] = [.grant, .revocation]
+            for (index, kind) in acts.enumerated() {
+                let date = hooks.clock.now.addingTimeInterval(Double(index))
+                _ = try await hooks.service.store.record(
+                    SupportAct(kind, of: "everything", date: date), for: customer.id)
+                hooks.clock.advance(by: 1)
+                while try await hooks.announcements.pass() {}
+            }
+            #expect(try await hooks.types().dropFirst() == ["entitlement.granted", "entitlement.revoked"])
+        }
+    }
+
+    @Test func `a new policy tells of itself and of everybody for whom it changes something`() async throws {
+        try await withFolder { folder in
+            let end = Calculator.now.addingTimeInterval(100 * 86_400)
+            try await withHooks(in: folder, [Self.nobody]) { client, hooks in
+                _ = try await client.sync(try subscription(until: end))
+                while try await hooks.announcements.pass() {}
+            }
+            let app = try Calculator.policy().app
+            let stricter = try Policy(
+                app: app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
+                entitlements: [Entitlement(name: "everything", honours: [])])
+            try await withHooks(in: folder, [Self.nobody], policy: stricter) { _, hooks in
+                while try await hooks.announcements.pass() {}
+                let told = Array(try await hooks.types().dropFirst())
+                #expect(told == ["entitlement.granted", "policy.published", "entitlement.revoked"])
+            }
+        }
+    }
+
+    @Test func `the first webhook does not tell of everybody who was there before`() async throws {
+        try await withFolder { folder in
+            let end = Calculator.now.addingTimeInterval(30 * 86_400)
+            _ = try await withService(in: folder) { try await $0.sync(try subscription(until: end)) }
+            try await withHooks(in: folder, [Self.nobody]) { _, hooks in
+                while try await hooks.announcements.pass() {}
+                #expect(try await hooks.types() == [])
+                // From now on their ends are.
+                hooks.clock.advance(by: 30 * 86_400)
+                while try await hooks.announcements.pass() {}
+                #expect(try await hooks.types() == ["entitlement.revoked"])
+            }
+        }
+    }
+
+    @Test func `who shows what they may have found is not told of`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let request = SyncRequest(
+                appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
+            _ = try await client.sync(request, from: nil)
+            while try await hooks.announcements.pass() {}
+            // Of the customer whom it names, and not of the visit.
+            #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
+        }
+    }
+}

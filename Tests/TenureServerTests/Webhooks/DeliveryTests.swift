@@ -1,0 +1,247 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// From the outbox to the receiver.
+@Suite struct `delivering webhooks` {
+    private func owner(_ id: String) throws -> SyncRequest {
+        SyncRequest(
+            appTransaction: try Calculator.minter().text(.appTransaction, ["appTransactionId": .string(id)]),
+            transactions: [])
+    }
+
+    private static func grants(_ receiver: Receiver) -> [Receiver.Request] {
+        receiver.received.filter { $0.type == "entitlement.granted" }
+    }
+
+    @Test func `a message arrives signed, with its id in a header and in the body`() async throws {
+        let receiver = try await Receiver()
+        try await withHooks([.local(receiver.port)]) { client, hooks in
+            let answer = try await client.sync(try owner("1"))
+            try await hooks.work()
+            let request = try #require(Self.grants(receiver).first)
+            #expect(request.customer["id"] as? String == answer.id)
+            #expect(request.headers["tenure-event-id"] == request.id)
+            let time = Int(Calculator.now.timeIntervalSince1970)
+            let expected = WebhookSignature.text(of: request.body, at: Calculator.now, secrets: [Hooks.secret])
+            #expect(request.headers["tenure-signature"] == expected)
+            #expect(expected.hasPrefix("t=\(time),v1="))
+            let delivery = try #require(try await hooks.outbox().last?.deliveries.first)
+            #expect(delivery.deliveredAt == Calculator.now && delivery.attempts.map(\.status) == [200])
+        }
+        try await receiver.close()
+    }
+
+    @Test func `an endpoint hears of what it asked for`() async throws {
+        let receiver = try await Receiver()
+        let webhooks = [
+            Webhook.local(receiver.port, name: "grants", events: ["entitlement.granted"]),
+            Webhook.local(receiver.port, name: "policies", events: ["policy.published"]),
+        ]
+        try await withHooks(webhooks) { client, hooks in
+            _ = try await client.sync(try owner("1"))
+            try await hooks.work()
+            #expect(receiver.received.compactMap(\.type).sorted() == ["entitlement.granted", "policy.published"])
+        }
+        try await receiver.close()
+    }
+
+    @Test func `a failing receiver is tried ever later, as late as it asks, and gets the same message`() async throws {
+        let receiver = try await Receiver { _, count in
+            switch count {
+            case 0: .status(500)
+            case 1: .status(503, "Retry-After: 3600")
+            case 2: .status(301, "Location: /elsewhere")
+            default: .ok
+            }
+        }
+        try await withHooks([.local(receiver.port, events: ["entitlement.granted"])]) { client, hooks in
+            _ = try await client.sync(try owner("1"))
+            try await hooks.work()
+            #expect(receiver.received.count == 1)
+            hooks.clock.advance(by: 7)
+            try await hooks.work()
+            #expect(receiver.received.count == 1)
+            hooks.clock.advance(by: 6)
+            try await hooks.work()
+            #expect(receiver.received.count == 2)
+            hooks.clock.advance(by: 3599)
+            try await hooks.work()
+            #expect(receiver.received.count == 2)
+            hooks.clock.advance(by: 1)
+            try await hooks.work()
+            hooks.clock.advance(by: 51)
+            try await hooks.work()
+            #expect(receiver.received.count == 4)
+            #expect(Set(receiver.received.map(\.body)).count == 1)
+            #expect(Set(receiver.received.compactMap { $0.headers["tenure-signature"] }).count == 4)
+            let delivery = try #require(try await hooks.outbox().last?.deliveries.first)
+            #expect(delivery.attempts.map(\.status) == [500, 503, 301, 200])
+            #expect(delivery.attempts[2].detail == "it redirects, which is not followed")
+            #expect(delivery.deliveredAt != nil && delivery.nextAttempt == nil)
+        }
+        try await receiver.close()
+    }
+
+    @Test func `after three days it is given up, and a replay begins anew`() async throws {
+        let receiver = try await Receiver()
+        let port = receiver.port
+        try await receiver.close()
+        try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
+            _ = try await client.sync(try owner("1"))
+            for _ in 0..<200 {
+                try await hooks.work()
+                hooks.clock.advance(by: 1800)
+            }
+            let outbox = try await hooks.outbox()
+            let delivery = try #require(outbox.last?.deliveries.first)
+            #expect(delivery.nextAttempt == nil && delivery.deliveredAt == nil)
+            #expect((15...30).contains(delivery.attempts.count), "\(delivery.attempts.count)")
+            let last = try #require(delivery.attempts.last)
+            #expect(last.at < Calculator.now.addingTimeInterval(3 * 86_400))
+            #expect(last.at > Calculator.now.addingTimeInterval(2.5 * 86_400))
+            let back = try await Receiver(port: port)
+            let event = try #require(outbox.last?.message.event)
+            #expect(try await hooks.service.store.replay(.event(event), at: hooks.clock.now) == 1)
+            try await hooks.work()
+            #expect(back.received.map(\.id) == [event])
+            try await back.close()
+        }
+    }
+
+    @Test func `the messages of one customer arrive in their order, though the first fails`() async throws {
+        let receiver = try await Receiver { _, count in count == 0 ? .status(500) : .ok }
+        try await withHooks([.local(receiver.port, events: ["entitlement.granted", "entitlement.revoked"])]) {
+            client, hooks in
+            let answer = try await client.sync(try owner("1"))
+            let identity = Identity(.appTransactionID, "1")
+            let found = try await hooks.service.store.customer(by: identity, in: Realm(.production, isTest: true))
+            let customer = try #require(found)
+            let revocation = SupportAct(.revocation, of: "everything", date: Calculator.now)
+            _ = try await hooks.service.store.record(revocation, for: customer.id)
+            try await hooks.work()
+            #expect(receiver.received.count == 1)
+            hooks.clock.advance(by: 13)
+            try await hooks.work()
+            #expect(
+                receiver.received.compactMap(\.type) == [
+                    "entitlement.granted", "entitlement.granted", "entitlement.revoked",
+                ])
+            #expect(receiver.received.allSatisfy { $0.customer["id"] as? String == answer.id })
+        }
+        try await receiver.close()
+    }
+
+    @Test func `a service that starts with a full outbox empties it; a slow endpoint delays no other`() async throws {
+        try await withFolder { folder in
+            let slow = try await Receiver { _, _ in .silence }
+            let quick = try await Receiver()
+            let webhooks = [Webhook.local(slow.port, name: "slow"), Webhook.local(quick.port, name: "quick")]
+            let events = try await withHooks(in: folder, webhooks) { client, hooks in
+                for number in 1...30 { _ = try await client.sync(try owner(String(number))) }
+                #expect(quick.received.isEmpty)
+                return try await hooks.outbox().map(\.message.event)
+            }
+            #expect(events.count == 31)
+
+            var configuration = try Calculator.configuration(folder)
+            configuration.webhooks = webhooks
+            configuration.webhookDelivery.interval = .milliseconds(20)
+            let application = try await buildApplication(configuration: configuration, logger: Calculator.logger)
+            try await application.test(.live) { _ in
+                var arrived: Set<String> = []
+                for await request in quick.requests {
+                    arrived.insert(try #require(request.id))
+                    if arrived.count == events.count { break }
+                }
+                #expect(arrived == Set(events))
+                var waiting = slow.requests.makeAsyncIterator()
+                _ = await waiting.next()
+                // The slow one has as many in hand as it may, and no more.
+                #expect((1...8).contains(slow.received.count), "\(slow.received.count)")
+                try await slow.close()
+            }
+            try await quick.close()
+        }
+    }
+
+    @Test func `two processes beside one record deliver each message once`() async throws {
+        try await withFolder { folder in
+            let receiver = try await Receiver()
+            try await withHooks(in: folder, [.local(receiver.port)]) { client, hooks in
+                for number in 1...40 { _ = try await client.sync(try owner(String(number))) }
+                try await withHooks(in: folder, [.local(receiver.port)]) { _, others in
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        group.addTask { try await hooks.work() }
+                        group.addTask { try await others.work() }
+                        try await group.waitForAll()
+                    }
+                }
+            }
+            let ids = receiver.received.compactMap(\.id)
+            #expect(ids.count == 41 && Set(ids).count == 41)
+            try await receiver.close()
+        }
+    }
+
+    @Test func `a receiver that is killed gets everything when it is back`() async throws {
+        let first = try await Receiver { _, count in count < 3 ? .ok : .hangUp }
+        let port = first.port
+        try await withHooks([.local(port, events: ["entitlement.granted"])]) { client, hooks in
+            for number in 1...10 { _ = try await client.sync(try owner(String(number))) }
+            try await hooks.work()
+            try await first.close()
+            hooks.clock.advance(by: 15)
+            try await hooks.work()
+            let second = try await Receiver(port: port)
+            hooks.clock.advance(by: 60)
+            try await hooks.work()
+            let delivered = Set(first.received.prefix(3).compactMap(\.id)).union(second.received.compactMap(\.id))
+            #expect(delivered == Set(try await hooks.outbox().map(\.message.event)))
+            #expect(second.received.count == 7)
+            try await second.close()
+        }
+    }
+
+    @Test func `what was delivered is forgotten in time`() async throws {
+        let receiver = try await Receiver()
+        try await withHooks([.local(receiver.port)]) { client, hooks in
+            _ = try await client.sync(try owner("1"))
+            try await hooks.work()
+            hooks.clock.advance(by: 31 * 86_400)
+            try await hooks.work()
+            #expect(try await hooks.outbox().isEmpty)
+        }
+        try await receiver.close()
+    }
+
+    @Test func `waits double, vary a little, end after three days, and are as long as the receiver asks`() {
+        let schedule = RetrySchedule()
+        func delay(_ attempt: Int, retryAfter: TimeInterval? = nil, jitter: Double = 1) -> TimeInterval? {
+            schedule.retry(
+                after: attempt, queuedAt: Calculator.now, retryAfter: retryAfter, at: Calculator.now, jitter: jitter)?
+                .timeIntervalSince(Calculator.now)
+        }
+        #expect((1...4).map { delay($0) } == [10, 20, 40, 80])
+        #expect(delay(1, jitter: 0.75) == 7.5)
+        #expect(delay(40) == 21_600)
+        #expect(delay(1000) == 21_600)
+        #expect(delay(1, retryAfter: 60) == 60)
+        #expect(delay(4, retryAfter: 60) == 80)
+        #expect(delay(1, retryAfter: -5) == 10)
+        let late = Calculator.now.addingTimeInterval(3 * 86_400)
+        #expect(schedule.retry(after: 9, queuedAt: Calculator.now, retryAfter: nil, at: late) == nil)
+        #expect(RetrySchedule.retryAfter("120", at: Calculator.now) == 120)
+        #expect(RetrySchedule.retryAfter("Fri, 20 Nov 2026 12:01:00 GMT", at: Calculator.now) == 60)
+        #expect(RetrySchedule.retryAfter("soon", at: Calculator.now) == nil)
+        #expect(RetrySchedule.retryAfter("-1", at: Calculator.now) == nil)
+    }
+}

@@ -1,0 +1,112 @@
+import Crypto
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
+import NIOSSL
+import SwiftASN1
+import TenureCore
+import TenureStore
+import X509
+
+@testable import TenureServer
+
+/// A clock that stands until it is set.
+final class TestClock: @unchecked Sendable {
+    // Sound: `instant` is touched between `lock.lock()` and `lock.unlock()` only.
+    private let lock = NSLock()
+    private var instant = Calculator.now
+
+    var now: Date {
+        lock.lock()
+        defer { lock.unlock() }
+        return instant
+    }
+
+    func advance(by seconds: TimeInterval) {
+        lock.lock()
+        defer { lock.unlock() }
+        instant += seconds
+    }
+}
+
+/// A service whose webhooks are worked off when a test says so, and not before.
+struct Hooks: Sendable {
+    let service: TenureService
+    let announcements: AnnouncementService
+    let workers: [EndpointWorker]
+    let clock: TestClock
+
+    static let secret = "a secret of the tests"
+
+    /// Looks at customers, and then delivers, until nothing is left that is due.
+    func work() async throws {
+        while try await announcements.pass() {}
+        for worker in workers { while await worker.pass() > 0 {} }
+    }
+
+    /// All that was told, the first first.
+    func outbox() async throws -> [(message: RecordedMessage, deliveries: [RecordedDelivery])] {
+        try await service.store.messages(.since(.distantPast), limit: 1000).reversed()
+    }
+
+    func types() async throws -> [String] { try await outbox().map(\.message.type) }
+}
+
+extension Webhook {
+    static func local(_ port: Int, name: String = "app", events: [String] = []) -> Webhook {
+        Webhook(
+            name: name, url: "http://127.0.0.1:\(port)/hooks?from=tenure", secrets: [Hooks.secret], events: events,
+            allowsPrivate: true)
+    }
+}
+
+func withHooks<Result: Sendable>(
+    in folder: String? = nil, _ webhooks: [Webhook], policy: Policy? = nil, clock: TestClock = TestClock(),
+    _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
+    _ body: @escaping @Sendable (Client, Hooks) async throws -> Result
+) async throws -> Result {
+    guard let folder else {
+        return try await withFolder {
+            try await withHooks(in: $0, webhooks, policy: policy, clock: clock, change, body)
+        }
+    }
+    var configuration = try Calculator.configuration(folder, policy: policy)
+    configuration.webhooks = webhooks
+    configuration.now = { clock.now }
+    try change(&configuration)
+    let service = try await TenureService(configuration)
+    let parts = try configuration.webhookServices(service.announcer, store: service.store, logger: Calculator.logger)
+    guard let parts else { throw ServiceError.failed("no webhooks") }
+    let hooks = Hooks(
+        service: service, announcements: parts.announcements, workers: parts.deliveries.workers, clock: clock)
+    let application = Application(responder: try service.router().buildResponder(), logger: Calculator.logger)
+    let result = try await application.test(.router) { try await body(Client(http: $0), hooks) }
+    try? await service.store.close()
+    return result
+}
+
+/// A certificate that signed itself, for one host.
+struct HostCertificate {
+    let context: NIOSSLContext
+    let roots: NIOSSLTrustRoots
+
+    init(for host: String) throws {
+        let key = P256.Signing.PrivateKey()
+        let name = try DistinguishedName { CommonName("test") }
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
+            notValidBefore: Date().addingTimeInterval(-3600), notValidAfter: Date().addingTimeInterval(86_400),
+            issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                SubjectAlternativeNames([.dnsName(host)])
+            }, issuerPrivateKey: .init(key))
+        let pem = try NIOSSLCertificate(bytes: Array(certificate.serializeAsPEM().pemString.utf8), format: .pem)
+        let secret = try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem)
+        context = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: [.certificate(pem)], privateKey: .privateKey(secret)))
+        roots = .certificates([pem])
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import NIOCore
+import NIOSSL
+import Testing
+
+@testable import TenureServer
+
+/// What one delivery does on the wire, against receivers that misbehave.
+@Suite struct `sending a webhook` {
+    private func send(
+        to url: String, allowsPrivate: Bool = true, addresses: [String]? = nil, port: Int = 0,
+        roots: NIOSSLTrustRoots? = nil, body: String = "{}"
+    ) async throws -> WebhookSender.Answer {
+        let resolver = addresses.map { addresses in
+            HostResolver { _, port in try addresses.map { try SocketAddress(ipAddress: $0, port: port) } }
+        }
+        var sender = try WebhookSender(resolver: resolver ?? .system, trustRoots: roots)
+        sender.timeouts.answer = .milliseconds(300)
+        return await sender.send(
+            Array(body.utf8), headers: [("Tenure-Event-ID", "evt_1")],
+            to: try WebhookTarget(url, allowsPrivate: allowsPrivate))
+    }
+
+    @Test func `the request is a POST of the body to the path of the URL`() async throws {
+        let receiver = try await Receiver()
+        let answer = try await send(to: "http://127.0.0.1:\(receiver.port)/a/b?c=d", body: #"{"id":"ü"}"#)
+        #expect(answer == .status(200, retryAfter: nil))
+        let request = try #require(receiver.received.first)
+        #expect(request.line == "POST /a/b?c=d HTTP/1.1")
+        #expect(request.headers["host"] == "127.0.0.1:\(receiver.port)")
+        #expect(request.headers["content-type"] == "application/json")
+        #expect(request.headers["tenure-event-id"] == "evt_1")
+        #expect(request.body == Array(#"{"id":"ü"}"#.utf8))
+        try await receiver.close()
+    }
+
+    @Test func `a redirect is an answer, and not followed`() async throws {
+        let other = try await Receiver()
+        let receiver = try await Receiver { _, _ in .status(307, "Location: http://127.0.0.1:\(other.port)/") }
+        #expect(try await send(to: "http://127.0.0.1:\(receiver.port)/") == .status(307, retryAfter: nil))
+        #expect(other.received.isEmpty)
+        try await receiver.close()
+        try await other.close()
+    }
+
+    @Test func `silence, a hang-up, garbage and nobody at all each have their words`() async throws {
+        let cases: [(Receiver.Answer, String)] = [
+            (.silence, "it did not answer in time"),
+            (.hangUp, "it closed the connection without an answer"),
+            (.text("SSH-2.0-secret\r\n\r\n"), "what it answered is no HTTP"),
+            (.text("HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 200_000)), "what it answered is no HTTP"),
+        ]
+        for (answer, words) in cases {
+            let receiver = try await Receiver { _, _ in answer }
+            #expect(try await send(to: "http://127.0.0.1:\(receiver.port)/") == .none(words))
+            try await receiver.close()
+            #expect(
+                try await send(to: "http://127.0.0.1:\(receiver.port)/") == .none("it refused the connection"))
+        }
+    }
+
+    @Test func `an answer without end is cut off after its head`() async throws {
+        let receiver = try await Receiver { _, _ in .endless }
+        #expect(try await send(to: "http://127.0.0.1:\(receiver.port)/") == .status(200, retryAfter: nil))
+        try await receiver.close()
+    }
+
+    @Test func `the connection goes to the address that was checked, under the name of the URL`() async throws {
+        let certificate = try HostCertificate(for: "hooks.example.com")
+        let receiver = try await Receiver(tls: certificate.context)
+        let answer = try await send(
+            to: "https://hooks.example.com:\(receiver.port)/", addresses: ["127.0.0.1"], roots: certificate.roots)
+        #expect(answer == .status(200, retryAfter: nil))
+        #expect(receiver.received.first?.headers["host"] == "hooks.example.com:\(receiver.port)")
+        try await receiver.close()
+    }
+
+    @Test func `a certificate of another host, or of nobody, is refused before anything is said`() async throws {
+        let certificate = try HostCertificate(for: "other.example.com")
+        let receiver = try await Receiver(tls: certificate.context)
+        let url = "https://hooks.example.com:\(receiver.port)/"
+        #expect(
+            try await send(to: url, addresses: ["127.0.0.1"], roots: certificate.roots)
+                == .none("its certificate names another host"))
+        #expect(
+            try await send(to: url, addresses: ["127.0.0.1"])
+                == .none("its certificate is not trusted, or it speaks no TLS 1.2"))
+        #expect(receiver.received.isEmpty)
+        try await receiver.close()
+    }
+
+    @Test func `a name that leads into a private network is not connected to, however it is written`() async throws {
+        let receiver = try await Receiver()
+        for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0"] {
+            let answer = try await send(to: "https://\(host):\(receiver.port)/", allowsPrivate: false)
+            guard case .none(let words) = answer else {
+                Issue.record("\(host): \(answer)")
+                continue
+            }
+            #expect(words.contains("not public"), "\(host): \(words)")
+        }
+        // One public address beside a private one is what a rebinding name looks like.
+        let answer = try await send(
+            to: "https://hooks.example.com:\(receiver.port)/", allowsPrivate: false,
+            addresses: ["93.184.216.34", "10.0.0.7"])
+        #expect(answer == .none("`hooks.example.com` leads to 10.0.0.7 in a network that is not public"))
+        #expect(receiver.received.isEmpty)
+        try await receiver.close()
+    }
+
+    @Test func `without TLS only loopback is connected to`() async throws {
+        let answer = try await send(to: "http://hooks.example.com/", addresses: ["93.184.216.34"])
+        #expect(answer == .none("without TLS only loopback is delivered to"))
+    }
+
+    @Test(arguments: [
+        ("1.1.1.1", true), ("100.63.255.255", true), ("172.32.0.1", true), ("2606:4700::1111", true),
+        ("64:ff9b::808:808", true), ("223.255.255.255", true),
+        ("0.0.0.0", false), ("10.1.2.3", false), ("100.64.0.1", false), ("100.127.255.255", false),
+        ("127.0.0.1", false), ("169.254.169.254", false), ("172.16.0.1", false), ("172.31.255.255", false),
+        ("192.0.0.8", false), ("192.0.2.1", false), ("192.168.0.1", false), ("198.19.0.1", false),
+        ("203.0.113.9", false), ("224.0.0.1", false), ("255.255.255.255", false),
+        ("::", false), ("::1", false), ("::ffff:8.8.8.8", false), ("::8.8.8.8", false), ("64:ff9b::a00:1", false),
+        ("fe80::1", false), ("fc00::1", false), ("fd12::1", false), ("ff02::1", false), ("2001:db8::1", false),
+        ("2001::1", false), ("2002:a00:1::", false), ("3fff::1", false), ("100::1", false),
+    ])
+    func `an address is public or not`(text: String, isPublic: Bool) throws {
+        let address = try SocketAddress(ipAddress: text, port: 443)
+        #expect(PublicAddress.contains(address) == isPublic)
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the configuration of webhooks` {
+    private func mistake(_ change: (inout Webhook) -> Void) throws -> String? {
+        var webhook = Webhook(name: "app", url: "https://example.com/hooks", secrets: [Hooks.secret])
+        change(&webhook)
+        var configuration = try Calculator.configuration("/tmp")
+        configuration.webhooks = [webhook]
+        return configuration.mistake?.description
+    }
+
+    @Test func `a sound one is taken`() throws {
+        #expect(try mistake { _ in } == nil)
+        #expect(try mistake { $0.secrets.append("another secret of ours") } == nil)
+        #expect(try mistake { $0.events = ["customer.merged", "entitlement.expiring"] } == nil)
+    }
+
+    @Test func `each mistake is one line that says what to do`() throws {
+        let cases: [(String, (inout Webhook) -> Void)] = [
+            ("has no name", { $0.name = "" }),
+            ("is no URL", { $0.url = "hooks" }),
+            ("is not encrypted", { $0.url = "http://example.com/" }),
+            ("use https", { $0.url = "ftp://example.com/" }),
+            ("leave it out", { $0.url = "https://user:word@example.com/" }),
+            ("leave it out", { $0.url = "https://example.com/#here" }),
+            ("is no port", { $0.url = "https://example.com:0/" }),
+            ("there is no event `customer.born`", { $0.events = ["customer.born"] }),
+            ("too short", { $0.secrets = ["short"] }),
+            ("0 secrets", { $0.secrets = [] }),
+            ("3 secrets", { $0.secrets += [Hooks.secret, Hooks.secret] }),
+        ]
+        for (words, change) in cases {
+            let line = try #require(try mistake(change), "\(words)")
+            #expect(line.contains(words) && !line.contains("\n"), "\(line)")
+            #expect(!line.contains(Hooks.secret))
+        }
+    }
+
+    @Test func `two of one name are refused`() throws {
+        var configuration = try Calculator.configuration("/tmp")
+        configuration.webhooks = [.local(1), .local(2)]
+        #expect(configuration.mistake?.description.contains("two have this name") == true)
+    }
+
+    @Test func `both secrets sign while one takes the other's place`() {
+        let body = Array(#"{"id":"evt_1"}"#.utf8)
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        let both = WebhookSignature.text(of: body, at: date, secrets: ["new secret of ours", "old secret of ours"])
+        let codes = both.split(separator: ",").dropFirst()
+        #expect(both.hasPrefix("t=1700000000,v1=") && codes.count == 2)
+        for (code, secret) in zip(codes, ["new secret of ours", "old secret of ours"]) {
+            #expect(WebhookSignature.text(of: body, at: date, secrets: [secret]) == "t=1700000000,\(code)")
+        }
+    }
+
+    /// The sample that receivers copy, run as it stands in the document.
+    @Test func `the sample in Python takes what is genuine and fresh, and nothing else`() throws {
+        let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Docs/webhooks.md")
+        let text = try String(contentsOf: document, encoding: .utf8)
+        let sample = try #require(text.components(separatedBy: "```python\n").dropFirst().first)
+        let code = try #require(sample.components(separatedBy: "```").first)
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        let body = #"{"id":"evt_1"}"#
+        let secrets = ["new secret of ours", "old secret of ours"]
+        let signature = WebhookSignature.text(of: Array(body.utf8), at: now, secrets: secrets)
+        func verdict(_ body: String, _ signature: String, _ secret: String, after seconds: Int = 0) throws -> String {
+            let script =
+                code + "\nprint(verify(\(literal(body)).encode(), \(literal(signature)), \(literal(secret)), "
+                + "now=\(1_700_000_000 + seconds)))"
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["python3", "-c", script]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        for secret in secrets { #expect(try verdict(body, signature, secret) == "True") }
+        #expect(try verdict(body, signature, "another secret") == "False")
+        #expect(try verdict(body + " ", signature, secrets[0]) == "False")
+        #expect(try verdict(body, signature, secrets[0], after: 299) == "True")
+        #expect(try verdict(body, signature, secrets[0], after: 301) == "False")
+        #expect(try verdict(body, "t=1700000001," + signature.dropFirst(13), secrets[0]) == "False")
+        for broken in ["", "t=,v1=", "v1=00", "t=x,v1=y", ",,,"] {
+            #expect(try verdict(body, broken, secrets[0]) == "False")
+        }
+    }
+
+    private func literal(_ text: String) -> String {
+        "'" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "'", with: "\\'") + "'"
+    }
+}

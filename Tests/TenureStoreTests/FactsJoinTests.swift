@@ -1,0 +1,76 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import TenureStore
+
+@Suite struct `what is proven of a customer` {
+    private static let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 1 : 100
+
+    /// One thing that an act adds. From few values, so that signing instants often agree.
+    private enum Word {
+        case proof(AppProof)
+        case purchase(Purchase)
+        case renewal(Renewal)
+
+        init(using random: inout Seeded) {
+            func instant() -> Date? {
+                let day = Int.random(in: -1...40, using: &random)
+                return day < 0 ? nil : Date(timeIntervalSince1970: 1_600_000_000 + Double(day) * 86_400)
+            }
+            func rarely() -> Date? { Int.random(in: 0..<3, using: &random) == 0 ? instant() : nil }
+            func few() -> String { ["1", "2"].randomElement(using: &random) ?? "1" }
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                self = .proof(
+                    AppProof(
+                        kind: [.appTransaction, .serverAppTransaction].randomElement(using: &random) ?? .receipt,
+                        signedDate: instant(), id: .appTransaction(few()), originalAppVersion: few(),
+                        revocationDate: rarely()))
+            case 1:
+                self = .purchase(
+                    Purchase(
+                        transactionID: few(), originalTransactionID: few(), productID: few(),
+                        type: [.autoRenewable, .nonConsumable, nil].randomElement(using: &random) ?? nil,
+                        purchaseDate: rarely(), expiresDate: rarely(), revocationDate: rarely(),
+                        isUpgraded: Int.random(in: 0..<4, using: &random) == 0,
+                        isFamilyShared: Bool.random(using: &random),
+                        signedDate: Int.random(in: 0..<2, using: &random) == 0
+                            ? Date(timeIntervalSince1970: 1_600_000_000) : instant()))
+            default:
+                self = .renewal(
+                    Renewal(
+                        originalTransactionID: few(), productID: few(), gracePeriodExpiresDate: rarely(),
+                        isInBillingRetryPeriod: Bool.random(using: &random), signedDate: instant()))
+            }
+        }
+    }
+
+    private func facts(_ words: some Sequence<Word>) -> CustomerFacts {
+        var facts = CustomerFacts()
+        for word in words {
+            switch word {
+            case .proof(let proof): facts.add([proof])
+            case .purchase(let purchase): facts.add([purchase])
+            case .renewal(let renewal): facts.add([renewal])
+            }
+        }
+        return facts
+    }
+
+    @Test func `is the same in any order, in any groups, and however often it is said`() {
+        var random = Seeded(state: 41)
+        for round in 0..<3_000 * Self.effort {
+            let words = (0..<Int.random(in: 1...9, using: &random)).map { _ in Word(using: &random) }
+            let whole = facts(words)
+            #expect(facts(words.shuffled(using: &random) + words.shuffled(using: &random)) == whole, "round \(round)")
+            // In two halves that know nothing of each other, and then are one: as two customers who are merged.
+            let cut = Int.random(in: 0...words.count, using: &random)
+            var (left, right) = (facts(words[..<cut]), facts(words[cut...]))
+            let other = left
+            left.add(right)
+            right.add(other)
+            #expect(left == whole && right == whole, "round \(round)")
+        }
+    }
+}
