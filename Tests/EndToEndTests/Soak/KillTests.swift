@@ -74,7 +74,7 @@ import Testing
         let dump = try world.dump()
         let missing = acknowledged.filter { !dump.holds($0) }
         #expect(missing.isEmpty, "\(missing.count) of \(acknowledged.count): \(missing.prefix(3))")
-        for kind in ["sync", "notification", "trialSession"] {
+        for kind in ["sync", "notification", "trialSession", "grant"] {
             #expect(acknowledged.contains { "\($0)".hasPrefix(kind) }, "there was a \(kind)")
         }
         try world.expectHealthy()

@@ -8,6 +8,8 @@ enum SoakAct: Sendable {
     case notification(String)
     /// By the id that the app made, and the customer's public id.
     case trialSession(String, customer: String)
+    /// Of `studio`, to the customer with this public id.
+    case grant(customer: String)
 }
 
 /// A sync that was acknowledged.

@@ -42,6 +42,13 @@ struct SoakClient: Sendable {
         return status == 200 ? .acknowledged(.trialSession(session, customer: sync.customer)) : .refused(status)
     }
 
+    func grant(to sync: SoakSync) async -> Answer {
+        let (status, _) = await post(
+            "/v1/admin/customers/\(sync.customer)/grants", ["entitlement": "studio", "reason": "soak"],
+            token: SoakWorld.adminKey)
+        return (200..<300).contains(status) ? .acknowledged(.grant(customer: sync.customer)) : .refused(status)
+    }
+
     /// The status (0: no answer) and the answer's object.
     func post(_ path: String, _ body: [String: Any], token: String? = nil) async -> (Int, [String: Any]) {
         let data = (try? JSONSerialization.data(withJSONObject: body)) ?? Data()

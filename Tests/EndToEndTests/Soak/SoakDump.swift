@@ -12,6 +12,9 @@ struct SoakDump {
     private var artifacts: [String: Set<String>] = [:]
     private var notifications: Set<String> = []
     private var trialSessions: Set<String> = []
+    /// Customers to whom support gave something, and those of whom the audit trail says so.
+    private var granted: Set<String> = []
+    private var audited: Set<String> = []
 
     init(_ text: String) throws {
         for line in text.split(separator: "\n") {
@@ -26,6 +29,8 @@ struct SoakDump {
             case "notifications": if let uuid = object["uuid"] as? String { notifications.insert(uuid) }
             case "trial_sessions":
                 if let session = object["session"] as? String { trialSessions.insert("\(customer) \(session)") }
+            case "support_acts": granted.insert(customer)
+            case "audit": audited.insert(customer)
             default: break
             }
         }
@@ -37,6 +42,7 @@ struct SoakDump {
             customers[sync.appTransactionID] == sync.customer
                 && artifacts[sync.customer, default: []].isSuperset(of: sync.hashes)
         case .notification(let uuid): notifications.contains(uuid)
+        case .grant(let customer): granted.contains(customer) && audited.contains(customer)
         case .trialSession(let session, let customer): trialSessions.contains("\(customer) \(session)")
         }
     }

@@ -55,6 +55,7 @@ actor SoakLoad {
             }
             await note(try await client.sync(appTransaction, [try world.transaction("9\(number)", of: id)], of: id))
             await note(await client.beginTrial("session \(number)", of: sync))
+            await note(await client.grant(to: sync))
             let uuid = UUID().uuidString.lowercased()
             await note(await client.notify(try world.notification(uuid), uuid: uuid))
         }

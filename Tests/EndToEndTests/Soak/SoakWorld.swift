@@ -12,6 +12,9 @@ struct SoakWorld: Sendable {
     private let policy: String
 
     static let device = MintedApp.device
+    static let adminKey = String(repeating: "soak ", count: 8).trimmingCharacters(in: .whitespaces)
+        .replacingOccurrences(of: " ", with: "-")
+    private let keyFile: String
 
     /// `database`: nil is a SQLite file in the world's folder.
     init(database: String? = nil) throws {
@@ -19,6 +22,7 @@ struct SoakWorld: Sendable {
         authority = try TestAuthority(seed: "soak")
         try authority.save(to: folder.url("authority"))
         self.database = database ?? folder.url("tenure.sqlite").path
+        keyFile = try folder.write(Self.adminKey, to: "admin-key")
         policy = try folder.write(
             """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
@@ -46,7 +50,7 @@ struct SoakWorld: Sendable {
         try RunningCommand(
             [
                 "serve", "--policy", policy, "--database", database, "--keys-folder", folder.path, "--port", "0",
-                "--log-level", "error",
+                "--log-level", "error", "--admin-key-file", keyFile,
             ] + trust)
     }
 
