@@ -20,29 +20,6 @@ struct KeyCommand: AsyncParsableCommand {
     )
 }
 
-/// The record whose keys are meant.
-struct RecordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The record: the SQLite file of the service.", valueName: "file"))
-    var database = "tenure.sqlite"
-
-    /// Opens the record for one piece of work. Throws where it is not there, unless it may be made.
-    func withRecord<Result>(mayCreate: Bool = false, _ work: (any Store) async throws -> Result) async throws -> Result
-    {
-        guard mayCreate || FileManager.default.fileExists(atPath: database) else {
-            throw CommandError("there is no record `\(database)`; name it by --database")
-        }
-        let store = try SQLiteStore(path: database)
-        do {
-            let result = try await work(store)
-            try await store.close()
-            return result
-        } catch {
-            try? await store.close()
-            throw error
-        }
-    }
-}
-
 extension RecordedKey.Scope: ExpressibleByArgument {}
 
 /// As the audit trail calls who runs a command beside the record.

@@ -23,7 +23,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
     @Option(help: "What the audit trail calls who uses it.")
     var name: String
 
-    @OptionGroup var record: RecordOptions
+    @OptionGroup var record: RecordDatabaseOption
 
     func validate() throws {
         guard !name.isEmpty, name.utf8.count <= 64,
@@ -38,7 +38,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
         try await reportingErrors {
             let secret = KeySecret()
             let key = RecordedKey(name: name, scope: scope, createdAt: Date())
-            let isNew = try await record.withRecord(mayCreate: true) {
+            let isNew = try await withRecord(record.database, making: true) {
                 try await $0.create(key, secret: secret.hash, actor: consoleActor)
             }
             guard isNew else {

@@ -17,11 +17,11 @@ struct KeyRevokeCommand: AsyncParsableCommand {
     @Argument(help: "The name of the key.")
     var name: String
 
-    @OptionGroup var record: RecordOptions
+    @OptionGroup var record: RecordDatabaseOption
 
     func run() async throws {
         try await reportingErrors {
-            let key = try await record.withRecord {
+            let key = try await withRecord(record.database) {
                 try await $0.revokeKey(named: name, at: Date(), actor: consoleActor)
             }
             guard key != nil else {

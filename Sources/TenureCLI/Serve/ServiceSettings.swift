@@ -66,7 +66,6 @@ struct ServiceSettings {
         } catch {
             mistakes += describe(error).split(separator: "\n").map(String.init)
         }
-        configuration.keysFolder = values.text(.keysFolder)
         if let path = values.text(.adminKeyFile) {
             do {
                 let bytes = try InputFile(path: path).bytes(limit: 1 << 16)
@@ -111,6 +110,7 @@ extension ServiceConfiguration {
     fileprivate mutating func set(from values: SettingValues) {
         host = values.text(.host) ?? host
         port = values.number(.port) ?? port
+        keysFolder = values.text(.keys)
         allowsTestAnchorsBeyondLoopback = values.isOn(.testAnchorsBeyondLoopback)
         metrics = values.text(.metrics).flatMap { MetricsAccess(rawValue: $0) } ?? metrics
         limits.bodySize = values.number(.bodySize) ?? limits.bodySize

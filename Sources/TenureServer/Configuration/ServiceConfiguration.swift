@@ -11,7 +11,7 @@ public struct ServiceConfiguration: Sendable {
     public var port = 8080
     /// The SQLite file, made where there is none. Its folder must exist.
     public var databasePath: String
-    /// Where the certificate's key and the access tokens' secret lie; nil: beside the database, where it is a file.
+    /// Where the certificate's key and the access tokens' secret lie; nil: beside the database.
     public var keysFolder: String?
 
     public var policy: Policy
@@ -128,8 +128,7 @@ public struct ServiceConfiguration: Sendable {
 
     var folderOfKeys: String {
         if let keysFolder { return keysFolder }
-        guard let databaseFile else { return "." }
-        let folder = (databaseFile as NSString).deletingLastPathComponent
+        let folder = (databasePath as NSString).deletingLastPathComponent
         return folder.isEmpty ? "." : folder
     }
 

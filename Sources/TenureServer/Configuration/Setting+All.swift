@@ -9,11 +9,10 @@ extension Setting {
     package static let policy = Setting("policy", .path, "the policy, in YAML or JSON; required")
     package static let database = Setting(
         "database", .path, fallback: "tenure.sqlite",
-        "the record: a SQLite file, made where there is none, or the URL of a PostgreSQL database")
-    package static let keysFolder = Setting(
-        "keysFolder", .path,
-        "where the service's keys lie, mode 600; beside the SQLite file unless set, with PostgreSQL in the working folder"
-    )
+        "the record: a file of SQLite, or a URL of PostgreSQL; made where there is none")
+    package static let keys = Setting(
+        "keys", .path,
+        "the folder of the service's keys, mode 600; beside a record that is a file, unless it is said")
     package static let host = Setting("host", .text("address"), fallback: "127.0.0.1", "the address to listen on")
     package static let port = Setting("port", .number(0...65_535), fallback: "8080", "0 takes any free one")
     package static let environments = Setting(
@@ -71,8 +70,7 @@ extension Setting {
 
     /// In the order of the documentation.
     package static let all: [Setting] = [
-        config, check, policy, database, keysFolder, host, port, environments, trust, adminKeyFile, certificate,
-        certificateKey,
+        config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate, certificateKey,
         behindProxy, testAnchorsBeyondLoopback, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
     ]

@@ -49,7 +49,7 @@ struct SoakWorld: Sendable {
     func launch() throws -> RunningCommand {
         try RunningCommand(
             [
-                "serve", "--policy", policy, "--database", database, "--keys-folder", folder.path, "--port", "0",
+                "serve", "--policy", policy, "--database", database, "--keys", folder.path, "--port", "0",
                 "--log-level", "error", "--admin-key-file", keyFile,
             ] + trust)
     }
