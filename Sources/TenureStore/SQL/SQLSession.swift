@@ -20,6 +20,14 @@ extension SQLSession {
     @discardableResult package func execute(_ sql: String) throws(StoreError) -> Int { try execute(sql, []) }
 }
 
+extension SQLSession {
+    /// For transactions that wait for others than the database: for a reader of a dump, for another database.
+    func allowPauses() throws(StoreError) {
+        guard dialect == .postgres else { return }
+        _ = try rows("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+    }
+}
+
 package enum SQLDialect: Sendable, Hashable {
     case sqlite
     case postgres
