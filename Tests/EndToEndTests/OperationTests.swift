@@ -148,6 +148,7 @@ import Testing
 
     @Test func `slow clients and endless bodies leave memory flat`() async throws {
         let count = Self.isSoak ? 10_000 : 500
+        RawConnection.raiseLimit()
         let patience = Self.isSoak ? "60" : "5"
         let (service, port) = try await start(
             "--timeouts-head", patience, "--timeouts-body", patience, "--log-level", "error")
