@@ -140,6 +140,7 @@ import Testing
         service.signal(SIGTERM)
         #expect(await service.ended() == 0)
         #expect(await slow.received()?.contains("200 OK") == false)
+        #expect(service.errors.contains("was cut off"))
     }
 
     // MARK: Load
