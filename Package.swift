@@ -209,8 +209,12 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CommandRunner", "TenureCLI", "TenureAppStore", "TenureMint",
+                "CommandRunner", "TenureCLI", "TenureCore", "TenureAppStore", "TenureMint", "TenureStore",
+                "PostgresServer",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -49,7 +49,7 @@ package func serve(
         group.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
         try await ServiceGroup(configuration: group).run()
     } catch is CancellationError {
-        logger.warning("some requests were not finished in time")
+        // The time to finish was over; the record is closed.
     } catch {
         throw ServiceError(listening: error, configuration)
     }
@@ -70,7 +70,7 @@ extension TenureService {
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
         // Services end in reverse order: the record after the server, which finishes its requests first.
-        var services: [any Service] = [RecordService(store: store)]
+        var services: [any Service] = [RecordService(store: store, logger: logger)]
         var server = plain
         if let files = configuration.certificateFiles {
             let certificate = try ServerCertificate(files, now: configuration.now)
@@ -84,6 +84,7 @@ extension TenureService {
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }
+        services += try appStoreServices(logger: logger)
         let connections = min(configuration.limits.connections, OpenFiles.available)
         return Application(
             responder: routes.buildResponder(),
@@ -106,9 +107,11 @@ private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, Sys
 /// Closes the record when the service ends.
 private struct RecordService: Service {
     let store: any Store
+    let logger: Logger
 
     func run() async throws {
         try? await gracefulShutdown()
+        if Task.isCancelled { logger.warning("what was not finished in time was cut off") }
         // A task of its own: where the time to finish is over, this one is cancelled, and the record closes all the same.
         let store = store
         let closing = Task { try await store.close() }

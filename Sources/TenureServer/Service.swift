@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
+import ServiceLifecycle
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -54,7 +55,21 @@ struct TenureService: Sendable {
         SyncService(
             verifier: try verifier(), store: store, policies: policies, certificateKey: certificateKey,
             accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
-            announcer: announcer, deviceLimit: configuration.deviceLimit)
+            announcer: announcer, deviceLimit: configuration.deviceLimit,
+            asksAppStore: configuration.appStore != nil)
+    }
+
+    /// What asks the App Store; empty without a key. The last of them is the connection, which ends after the others.
+    func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
+        guard let settings = configuration.appStore else { return [] }
+        let http = HTTPTransport()
+        let verifier = try verifier()
+        let connection = try AppStoreConnection(settings, verifier: verifier, transport: http.transport, logger: logger)
+        let desk = AppStoreDesk(
+            connection: connection, store: store, policies: policies,
+            notifications: NotificationService(verifier: verifier, store: store, policies: policies), logger: logger,
+            now: configuration.now)
+        return [http, desk.histories, desk.catchUp]
     }
 
     func router() throws(ServiceError) -> Router<ServiceContext> {

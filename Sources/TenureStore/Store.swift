@@ -161,6 +161,19 @@ package protocol Store: Sendable {
     /// The key with this secret, unless it was revoked.
     func key(withSecret hash: [UInt8]) async throws(StoreError) -> RecordedKey?
 
+    /// The work that has waited longest; nobody else takes it before the lease (seconds) has ended. Nil: none is due.
+    func claimJob(_ kind: RecordedJob.Kind, at now: Date, lease: TimeInterval) async throws(StoreError) -> RecordedJob?
+
+    /// That it is done, or given up.
+    func finish(_ job: RecordedJob) async throws(StoreError)
+
+    func postpone(_ job: RecordedJob, until instant: Date) async throws(StoreError)
+
+    /// How far something got; nil before it was ever said.
+    func mark(_ name: String) async throws(StoreError) -> String?
+
+    func setMark(_ name: String, to value: String) async throws(StoreError)
+
     /// Throws unless the record answers.
     func check() async throws(StoreError)
 

@@ -4,6 +4,19 @@ import Foundation
 package final class RawConnection: Sendable {
     private let descriptor: Int32
 
+    /// As many at once as the system allows this process.
+    package static func raiseLimit() {
+        #if canImport(Glibc)
+            let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let files = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 1 << 20)
+        setrlimit(files, &limit)
+    }
+
     /// Throws where nobody listens.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)

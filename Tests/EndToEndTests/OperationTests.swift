@@ -140,6 +140,7 @@ import Testing
         service.signal(SIGTERM)
         #expect(await service.ended() == 0)
         #expect(await slow.received()?.contains("200 OK") == false)
+        #expect(service.errors.contains("was cut off"))
     }
 
     // MARK: Load
@@ -148,6 +149,7 @@ import Testing
 
     @Test func `slow clients and endless bodies leave memory flat`() async throws {
         let count = Self.isSoak ? 10_000 : 500
+        RawConnection.raiseLimit()
         let patience = Self.isSoak ? "60" : "5"
         let (service, port) = try await start(
             "--timeouts-head", patience, "--timeouts-body", patience, "--log-level", "error")

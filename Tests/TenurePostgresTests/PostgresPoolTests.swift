@@ -6,8 +6,8 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `a pool of connections` {
-    private func pool(limit: Int = 1, patience: Duration = .seconds(30)) throws -> PostgresPool {
-        PostgresPool(to: try freshAddress(), for: .acts, limit: limit, patience: patience)
+    private func pool() throws -> PostgresPool {
+        PostgresPool(to: try freshAddress(), for: .acts, limit: 1, patience: patience)
     }
 
     /// Takes a connection until `end` fires; returns once it has it.
@@ -22,11 +22,11 @@ import Testing
     }
 
     @Test func `says that it is busy to those who wait too long`() async throws {
-        let pool = try pool(patience: .milliseconds(50))
+        let pool = try pool()
         let end = Signal()
         await occupy(pool, until: end)
         let error = await #expect(throws: StoreError.self) {
-            try await pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
+            try await pool.run(within: .milliseconds(50)) { _ throws(PostgresFailure) in }
         }
         #expect(error == .busy)
         end.fire()
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `never has more connections than its limit`() async throws {
         let address = try freshAddress("application_name=limited")
-        let pool = PostgresPool(to: address, for: .acts, limit: 3, patience: .seconds(30))
+        let pool = PostgresPool(to: address, for: .acts, limit: 3, patience: patience)
         let counts = try await withThrowingTaskGroup(of: Int64?.self) { group in
             for _ in 0..<60 {
                 group.addTask {

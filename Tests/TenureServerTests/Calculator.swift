@@ -61,6 +61,8 @@ enum Calculator {
             .production: try authority.anchors, .sandbox: try authority.anchors, .xcode: try authority.xcodeAnchors,
         ]
         configuration.port = port
+        // Tests side by side keep their own clients waiting.
+        configuration.timeouts.head = 300
         configuration.now = { now }
         return configuration
     }

@@ -20,22 +20,6 @@ struct KeyCommand: AsyncParsableCommand {
     )
 }
 
-extension RecordDatabaseOption {
-    /// Opens the record for one piece of work. Throws where it is not there, unless it may be made.
-    func withRecord<Result>(making: Bool = false, _ work: (any SQLStore) async throws -> Result) async throws -> Result
-    {
-        let store = try database.open(making: making)
-        do {
-            let result = try await work(store)
-            try await store.close()
-            return result
-        } catch {
-            try? await store.close()
-            throw error
-        }
-    }
-}
-
 extension RecordedKey.Scope: ExpressibleByArgument {}
 
 /// As the audit trail calls who runs a command beside the record.

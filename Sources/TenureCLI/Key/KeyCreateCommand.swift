@@ -38,7 +38,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
         try await reportingErrors {
             let secret = KeySecret()
             let key = RecordedKey(name: name, scope: scope, createdAt: Date())
-            let isNew = try await record.withRecord(making: true) {
+            let isNew = try await withRecord(record.database, making: true) {
                 try await $0.create(key, secret: secret.hash, actor: consoleActor)
             }
             guard isNew else {

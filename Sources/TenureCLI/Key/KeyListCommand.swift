@@ -21,7 +21,7 @@ struct KeyListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let keys = try await record.withRecord { try await $0.keys() }
+            let keys = try await withRecord(record.database) { try await $0.keys() }
             guard json else {
                 let width = keys.map(\.name.count).max() ?? 0
                 for key in keys {

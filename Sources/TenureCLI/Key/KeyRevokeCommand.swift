@@ -21,7 +21,7 @@ struct KeyRevokeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            let key = try await record.withRecord {
+            let key = try await withRecord(record.database) {
                 try await $0.revokeKey(named: name, at: Date(), actor: consoleActor)
             }
             guard key != nil else {

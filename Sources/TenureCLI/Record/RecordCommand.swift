@@ -20,7 +20,7 @@ struct RecordCommand: AsyncParsableCommand {
 func withRecord<Result>(
     _ database: RecordDatabase, making: Bool = false, _ body: (any SQLStore) async throws -> Result
 ) async throws -> Result {
-    let store = try database.open(making: making)
+    let store = try await database.open(making: making)
     do {
         let result = try await body(store)
         try await store.close()

@@ -44,7 +44,9 @@ struct ServeCommand: AsyncParsableCommand {
             let logger = settings.logger
             for unknown in settings.unknownVariables { logger.warning("\(unknown)") }
             let address = ServiceAddress(configuration)
-            try await serve(configuration: configuration, logger: logger) { port in
+            let database = RecordDatabase(argument: configuration.databasePath)
+            let store = database.isPostgres ? try await database.open(making: true) : nil
+            try await serve(configuration: configuration, store: store, logger: logger) { port in
                 Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
             }
         }

@@ -111,8 +111,20 @@ extension ServiceConfiguration {
     fileprivate mutating func set(from values: SettingValues) {
         host = values.text(.host) ?? host
         port = values.number(.port) ?? port
-        allowsTestAnchorsBeyondLoopback = values.isOn(.testAnchorsBeyondLoopback)
+        keysFolder = values.text(.keys)
         transfer = values.text(.transfer).flatMap { Transfer(rawValue: $0) } ?? transfer
+        deviceLimit = values.number(.deviceLimit) ?? deviceLimit
+        webhookTerms.expiringDays = values.number(.expiringDays) ?? webhookTerms.expiringDays
+        webhookTerms.retentionDays = values.number(.webhookRetentionDays) ?? webhookTerms.retentionDays
+        if [.issuerID, .keyID, .privateKeyFile].contains(where: { values.text($0) != nil }) {
+            var settings = AppStoreSettings(
+                issuerID: values.text(.issuerID) ?? "", keyID: values.text(.keyID) ?? "",
+                privateKeyFile: values.text(.privateKeyFile) ?? "")
+            settings.hosts.production = values.text(.productionHost) ?? settings.hosts.production
+            settings.hosts.sandbox = values.text(.sandboxHost) ?? settings.hosts.sandbox
+            appStore = settings
+        }
+        allowsTestAnchorsBeyondLoopback = values.isOn(.testAnchorsBeyondLoopback)
         metrics = values.text(.metrics).flatMap { MetricsAccess(rawValue: $0) } ?? metrics
         limits.bodySize = values.number(.bodySize) ?? limits.bodySize
         limits.connections = values.number(.connections) ?? limits.connections

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TenurePostgres
 import TenureStore
 
 /// The record that a command was given: a file of SQLite by its path, or a database of PostgreSQL by its URL.
@@ -16,20 +17,17 @@ struct RecordDatabase: ExpressibleByArgument, Sendable, Hashable {
 
     static let standard = RecordDatabase(argument: "tenure.sqlite")
 
-    var isPostgres: Bool { text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") }
+    var isPostgres: Bool { PostgresAddress.isPostgres(text) }
 
     /// As it may be shown: without the password that a URL may hold.
     var name: String {
-        guard isPostgres, var parts = URLComponents(string: text) else { return text }
-        if parts.password != nil { parts.password = "…" }
-        return parts.string?.removingPercentEncoding ?? "the PostgreSQL database"
+        guard isPostgres else { return text }
+        return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
     }
 
     /// Opens it and brings it up to date. A file that is not there is made only where `making` says so.
-    func open(making: Bool) throws -> any SQLStore {
-        if isPostgres {
-            throw CommandError("this build does not speak PostgreSQL")
-        }
+    func open(making: Bool) async throws -> any SQLStore {
+        if isPostgres { return try await PostgresStore(PostgresAddress(text)) }
         guard making || FileManager.default.fileExists(atPath: text) else {
             throw CommandError("there is no record at `\(text)`; name the database of your service by --database")
         }

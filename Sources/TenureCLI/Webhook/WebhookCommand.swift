@@ -42,7 +42,7 @@ struct WebhookCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show messages, the latest first, with every attempt to deliver them.")
 
-        @OptionGroup var record: RecordOptions
+        @OptionGroup var record: RecordDatabaseOption
         @OptionGroup var selection: SelectionOptions
 
         @Option(help: "At most so many messages.")
@@ -50,7 +50,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await reportingErrors {
-                try await record.withStore { store in
+                try await withRecord(record.database) { store in
                     let messages = try await store.messages(try selection.selection, limit: max(1, limit))
                     if messages.isEmpty { Terminal.standardError.write("there is no such message") }
                     for (message, deliveries) in messages {
@@ -89,12 +89,12 @@ struct WebhookCommand: AsyncParsableCommand {
                 """
         )
 
-        @OptionGroup var record: RecordOptions
+        @OptionGroup var record: RecordDatabaseOption
         @OptionGroup var selection: SelectionOptions
 
         func run() async throws {
             try await reportingErrors {
-                let count = try await record.withStore { store in
+                let count = try await withRecord(record.database) { store in
                     try await store.replay(try selection.selection, at: Date())
                 }
                 guard count > 0 else {
@@ -125,32 +125,6 @@ struct SelectionOptions: ParsableArguments {
             if let event { return .event(event) }
             guard let since else { throw ValidationError("say since when") }
             return .since(since.date)
-        }
-    }
-}
-
-/// Which record.
-struct RecordOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The service's configuration file.", valueName: "file"))
-    var config: String?
-
-    @Option(help: ArgumentHelp("The SQLite file of the record. Default: tenure.sqlite", valueName: "file"))
-    var database: String?
-
-    /// Opens the record beside a service that may be running.
-    func withStore<Result>(_ body: (any Store) async throws -> Result) async throws -> Result {
-        let path = try database ?? config.flatMap { try ServiceFile(path: $0).database } ?? "tenure.sqlite"
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw CommandError("there is no record `\(path)`; name it by `--database`, or by `--config`")
-        }
-        let store = try SQLiteStore(path: path)
-        do {
-            let result = try await body(store)
-            try await store.close()
-            return result
-        } catch {
-            try? await store.close()
-            throw error
         }
     }
 }

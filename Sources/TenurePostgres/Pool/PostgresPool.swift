@@ -25,7 +25,8 @@ final class PostgresPool: @unchecked Sendable {
         /// Why the last attempt to connect failed; nil after one that succeeded.
         var outage: StoreError?
         var hasConnected = false
-        var isTimerSet = false
+        /// When the deadlines are looked at next.
+        var alarm: ContinuousClock.Instant?
         var isClosing = false
         var closers: [CheckedContinuation<Void, Never>] = []
     }
@@ -45,7 +46,10 @@ final class PostgresPool: @unchecked Sendable {
     /// Runs `body` on a connection, on a thread that may wait. `body` may run again where the connection breaks under it.
     ///
     /// A task that is cancelled stops waiting for a connection; what has begun is finished.
+    ///
+    /// - Parameter limit: how long to wait for a connection, where it is not as long as the others do.
     func run<Value: Sendable>(
+        within limit: Duration? = nil,
         _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Value
     ) async throws(StoreError) -> Value {
         let number = withState { $0.queue.newNumber() }
@@ -53,7 +57,7 @@ final class PostgresPool: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 submit(
                     PostgresJob(
-                        deadline: .now + patience,
+                        deadline: .now + (limit ?? patience),
                         run: { connection throws(PostgresFailure) in
                             let value = try body(connection)
                             continuation.resume(returning: .success(value))
@@ -86,8 +90,8 @@ final class PostgresPool: @unchecked Sendable {
             if state.isClosing { return .refused(.failed("the record is closed")) }
             if state.queue.count >= Self.longestQueue { return .refused(reason(in: state)) }
             state.queue.insert(job, as: number)
-            let isTimerDue = !state.isTimerSet
-            state.isTimerSet = true
+            let isTimerDue = state.alarm.map { job.deadline < $0 } ?? true
+            if isTimerDue { state.alarm = job.deadline }
             if let worker = state.idle.popLast() { return .accepted(by: worker, timer: isTimerDue) }
             guard state.workers < limit else { return .accepted(by: nil, timer: isTimerDue) }
             state.workers += 1
@@ -108,7 +112,7 @@ final class PostgresPool: @unchecked Sendable {
 
     // MARK: Deadlines
 
-    /// One timer for all: it looks at the next deadline when the last one is over.
+    /// One timer for nearly all: it looks at the next deadline when the last one is over.
     private func expireJobs(at deadline: ContinuousClock.Instant) {
         let wait = (deadline - .now).components
         let seconds = Double(wait.seconds) + Double(wait.attoseconds) / 1e18
@@ -117,7 +121,7 @@ final class PostgresPool: @unchecked Sendable {
             let (expired, error, next) = self.withState { state in
                 let expired = state.queue.removeExpired(at: .now)
                 let next = state.queue.earliestDeadline
-                state.isTimerSet = next != nil
+                state.alarm = next
                 return (expired, reason(in: state), next)
             }
             for job in expired { job.fail(error) }

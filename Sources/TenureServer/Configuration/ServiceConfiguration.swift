@@ -31,6 +31,9 @@ public struct ServiceConfiguration: Sendable {
     /// Who may read `/metrics`.
     public var metrics = MetricsAccess.guarded
 
+    /// With which key the App Store is asked; nil: never, and the service knows what it was sent.
+    public var appStore: AppStoreSettings?
+
     /// Who is told what became true; empty: nobody, and nothing is kept for it.
     public var webhooks: [Webhook] = []
     public var webhookTerms = WebhookTerms()
@@ -150,6 +153,8 @@ public struct ServiceConfiguration: Sendable {
         if !(0...65_535).contains(port) { mistakes.append(.invalidPort(port)) }
         if anchors[.production] != nil, app.appAppleID == nil { mistakes.append(.productionNeedsAppleID) }
         if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
+        if let mistake = appStore?.mistake { mistakes.append(mistake) }
+        if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
         guard !isLoopback || !proxies.isEmpty else { return mistakes }
         if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { mistakes.append(.testAnchorsBeyondLoopback(host: host)) }

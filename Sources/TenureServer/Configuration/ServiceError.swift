@@ -16,6 +16,8 @@ public enum ServiceError: Error, Sendable, Hashable {
     /// Each mistake with file, line and column.
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
+    /// The record is no file beside which the keys could lie.
+    case noKeysFolder
     /// A file of the service's own TLS.
     case certificateFile(path: String, detail: String)
     /// More than one, in the order in which they would matter.
@@ -63,6 +65,8 @@ extension ServiceError: CustomStringConvertible {
             """
         case .unreadablePolicy(let path, let detail): "the policy `\(path)` cannot be read: \(detail)"
         case .brokenPolicy(let mistakes): mistakes.joined(separator: "\n")
+        case .noKeysFolder:
+            "name the folder of the service's keys by `keys`; every process beside one database needs the same ones"
         case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
         case .certificateFile(let path, let detail): "`\(path)` does not serve for TLS: \(detail)"
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")

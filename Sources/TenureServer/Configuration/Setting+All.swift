@@ -9,7 +9,10 @@ extension Setting {
     package static let policy = Setting("policy", .path, "the policy, in YAML or JSON; required")
     package static let database = Setting(
         "database", .path, fallback: "tenure.sqlite",
-        "the record; made where there is none. The service's keys lie beside it, mode 600")
+        "the record: a file of SQLite, or a URL of PostgreSQL; made where there is none")
+    package static let keys = Setting(
+        "keys", .path,
+        "the folder of the service's keys, mode 600; beside a record that is a file, unless it is said")
     package static let host = Setting("host", .text("address"), fallback: "127.0.0.1", "the address to listen on")
     package static let port = Setting("port", .number(0...65_535), fallback: "8080", "0 takes any free one")
     package static let environments = Setting(
@@ -19,9 +22,6 @@ extension Setting {
         "trust", .list(.trust), "certificates beside Apple's roots; for xcode, the very certificate of your Xcode")
     package static let adminKeyFile = Setting(
         "adminKeyFile", .path, "a file with the admin key, at least 32 random characters")
-    package static let transfer = Setting(
-        "transfer", .choice(["never", "newest", "share"]), fallback: "never",
-        "what happens where an acquisition of one user is linked to another: see [admin.md](admin.md)")
     package static let certificate = Setting(
         "tls.certificate", .path, "a PEM file with the server's certificate and those between it and a root")
     package static let certificateKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")
@@ -30,6 +30,23 @@ extension Setting {
         "addresses or networks (10.0.0.0/8) of the proxies in front, which speak TLS with the clients")
     package static let testAnchorsBeyondLoopback = Setting(
         "testAnchorsBeyondLoopback", .flag, fallback: "false", "trust test anchors even beyond loopback")
+    package static let transfer = Setting(
+        "transfer", .choice(["never", "newest", "share"]), fallback: "never",
+        "what becomes of an acquisition that is linked to one user, and now to another")
+    package static let deviceLimit = Setting(
+        "deviceLimit", .number(1...1_000_000), fallback: "20", "devices of one acquisition beyond which it is noted")
+    package static let issuerID = Setting(
+        "appStore.issuerID", .text("UUID"), "for calls to the App Store: the issuer above the keys in App Store Connect"
+    )
+    package static let keyID = Setting("appStore.keyID", .text("id"), "the id beside the key")
+    package static let privateKeyFile = Setting("appStore.privateKeyFile", .path, "the key's `.p8` file")
+    package static let productionHost = Setting(
+        "appStore.hosts.production", .text("URL"), "another App Store for production, such as a local one")
+    package static let sandboxHost = Setting("appStore.hosts.sandbox", .text("URL"), "the same for the sandbox")
+    package static let expiringDays = Setting(
+        "expiringDays", .number(0...365), fallback: "7", "days before an end at which `entitlement.expiring` is told")
+    package static let webhookRetentionDays = Setting(
+        "webhookRetentionDays", .number(0...3650), fallback: "30", "days for which delivered messages are kept")
     package static let metrics = Setting(
         "metrics", .choice(["guarded", "open", "off"]), fallback: "guarded",
         "who may read `/metrics`: loopback and whoever has the admin key; everybody; nobody")
@@ -70,9 +87,9 @@ extension Setting {
 
     /// In the order of the documentation.
     package static let all: [Setting] = [
-        config, check, policy, database, host, port, environments, trust, adminKeyFile, transfer, certificate,
-        certificateKey,
-        behindProxy, testAnchorsBeyondLoopback, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
+        config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate, certificateKey,
+        behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile, productionHost,
+        sandboxHost, expiringDays, webhookRetentionDays, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
     ]
 

@@ -21,7 +21,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private let closed: @Sendable (Phase) -> Void
     private var readingUntil: (deadline: NIODeadline, phase: Phase)?
     private var writingUntil: NIODeadline?
-    private var timer: Scheduled<Void>?
+    private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// Requests that arrived whole, and answers that were begun: clients may send the next request beforehand.
     private var requestsRead = 0
     private var responsesBegun = 0
@@ -43,12 +43,12 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        timer?.cancel()
+        timer?.task.cancel()
         timer = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
+        timer?.task.cancel()
         timer = nil
         readingUntil = nil
         writingUntil = nil
@@ -108,20 +108,23 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             context.close(promise: nil)
         } else {
             readingUntil = (.now() + Self.lingering, .body)
-            timer?.cancel()
-            timer = nil
             arm(context)
         }
     }
 
-    /// One timer, set anew only when it rings: most deadlines are met long before.
+    /// One timer, set anew only when it rings or is too late: most deadlines are met long before.
     private func arm(_ context: ChannelHandlerContext) {
-        guard timer == nil, let next = [readingUntil?.deadline, writingUntil].compactMap(\.self).min() else { return }
+        guard let next = [readingUntil?.deadline, writingUntil].compactMap(\.self).min() else { return }
+        if let timer {
+            guard next < timer.deadline else { return }
+            timer.task.cancel()
+        }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        timer = context.eventLoop.scheduleTask(deadline: next) {
+        let task = context.eventLoop.scheduleTask(deadline: next) {
             let (clock, context) = bound.value
             clock.ring(context)
         }
+        timer = (next, task)
     }
 
     private func ring(_ context: ChannelHandlerContext) {

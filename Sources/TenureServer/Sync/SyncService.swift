@@ -18,6 +18,8 @@ struct SyncService: Sendable {
     let announcer: Announcer?
     /// More devices of one acquisition are worth a look.
     let deviceLimit: Int
+    /// Whether the history of whom it meets for the first time is asked for.
+    let asksAppStore: Bool
 
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
@@ -83,6 +85,7 @@ struct SyncService: Sendable {
                     limit: deviceLimit))
         }
         if membership.isComplete, alone.isBound { amendment.completePurchases() }
+        if asksAppStore, known == nil, submission.realm?.environment != .xcode { amendment.jobs.insert(.history) }
         let environment = submission.realm?.environment ?? .production
         let evidence = amendment.facts.evidence(in: environment)
         do {

@@ -10,6 +10,7 @@ package struct RecordSnapshot {
 
     /// What is wrong with the database, and between its rows.
     package func checkIntegrity(_ report: (RecordFinding) -> Void) throws(StoreError) {
+        try session.allowPauses()
         try withoutActuallyEscaping(report) { report throws(StoreError) in
             try RecordIntegrity(session: session, report: report).check()
         }

@@ -71,15 +71,4 @@ extension Ledger {
         static let terms = "announced terms"
         static let position = "announced up to"
     }
-
-    private func mark(_ name: String) throws(StoreError) -> String? {
-        let row = try session.row("SELECT value FROM marks WHERE name = $1", [.text(name)])
-        return try row.map { row throws(StoreError) in try row.text(0) }
-    }
-
-    private func setMark(_ name: String, to value: String?) throws(StoreError) {
-        try session.execute("DELETE FROM marks WHERE name = $1", [.text(name)])
-        guard let value else { return }
-        try session.execute("INSERT INTO marks (name, value) VALUES ($1, $2)", [.text(name), .text(value)])
-    }
 }

@@ -112,24 +112,9 @@ extension Ledger {
             for kind in Identity.Kind.allCases where kind != .visit && kind != .appAccountToken {
                 add(try customer(by: Identity(kind, id), in: realm))
             }
-            for member in try members(withAccountToken: id, in: realm) { add(try customer(member)) }
+            // A UUID, which everybody spells in their own way.
+            for customer in try customers(withAppAccountToken: id.lowercased(), in: realm) { add(customer) }
         }
         return found
-    }
-
-    /// All whose purchases carry the token: an app may give one to several accounts.
-    private func members(withAccountToken token: String, in realm: Realm) throws(StoreError) -> [Int64] {
-        // A UUID, which everybody spells in their own way; after it come a blank and a transaction.
-        guard let token = UUID(uuidString: token)?.uuidString.lowercased() else { return [] }
-        return try session.rows(
-            """
-            SELECT DISTINCT customer FROM identities
-            WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4 ORDER BY customer LIMIT 100
-            """,
-            [
-                SQLValue(realm.code), SQLValue(Identity.Kind.appAccountToken.rawValue), .text(token + " "),
-                .text(token + "!"),
-            ]
-        ).map { row throws(StoreError) in try row.integer(0) }
     }
 }

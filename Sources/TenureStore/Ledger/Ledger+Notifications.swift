@@ -55,8 +55,15 @@ extension Ledger {
 
     func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
         let rows = try session.rows(
-            "SELECT customer FROM identities WHERE realm = $1 AND kind = 9 AND substr(value, 1, 36) = $2",
-            [SQLValue(realm.code), .text(token)])
+            """
+            SELECT customer FROM identities
+            WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4 ORDER BY value LIMIT 100
+            """,
+            [
+                SQLValue(realm.code), SQLValue(Identity.Kind.appAccountToken.rawValue),
+                // After the token come a blank and a transaction; after the blank in ASCII comes the mark.
+                .text(token + " "), .text(token + "!"),
+            ])
         var found: [Int64: Customer] = [:]
         for row in rows {
             guard let customer = try customer(try row.integer(0)) else { continue }

@@ -70,10 +70,6 @@ extension Migration {
                     UNIQUE (customer, entitlement, session)
                 ) STRICT;
 
-                -- Purchases by the UUID that the app gave them, which stands first in their value.
-                CREATE INDEX identities_by_account_token ON identities (realm, kind, substr(value, 1, 36))
-                    WHERE kind = 9;
-
                 -- `secret` is a hash.
                 CREATE TABLE admin_keys (
                     id INTEGER PRIMARY KEY,

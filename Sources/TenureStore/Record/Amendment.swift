@@ -10,6 +10,8 @@ package struct Amendment: Sendable {
     /// What the world is told of it.
     package var announcement = Announcement.later
     package private(set) var sighting: DeviceSighting?
+    /// Work that is to follow, once for each customer and kind.
+    package var jobs: Set<RecordedJob.Kind> = []
 
     /// `customer` is nil for one who is not known yet.
     package init(of customer: Customer?) {

@@ -20,6 +20,14 @@ extension SQLSession {
     @discardableResult package func execute(_ sql: String) throws(StoreError) -> Int { try execute(sql, []) }
 }
 
+extension SQLSession {
+    /// For transactions that wait for others than the database: for a reader of a dump, for another database.
+    func allowPauses() throws(StoreError) {
+        guard dialect == .postgres else { return }
+        _ = try rows("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+    }
+}
+
 package enum SQLDialect: Sendable, Hashable {
     case sqlite
     case postgres
@@ -29,6 +37,14 @@ package enum SQLDialect: Sendable, Hashable {
         switch self {
         case .sqlite: ""  // A writing transaction is alone.
         case .postgres: " FOR UPDATE"
+        }
+    }
+
+    /// The same, passing over what another transaction has in hand.
+    package var forUpdateOfFree: String {
+        switch self {
+        case .sqlite: ""
+        case .postgres: " FOR UPDATE SKIP LOCKED"
         }
     }
 }

@@ -3,7 +3,7 @@
 /// All rows keep their numbers, and the record its id, so that what names them from outside (an access token does)
 /// stays true.
 package struct RecordCopy: Sendable {
-    private let tables: [RecordTable]
+    let tables: [RecordTable]
 
     package init() throws(StoreError) {
         tables = try RecordTable.all()
@@ -17,7 +17,8 @@ package struct RecordCopy: Sendable {
         case rows(RecordTable, [SQLRow])
         /// Rows that were copied, for what refers to the table itself.
         case links(RecordTable, [SQLRow])
-        case end([String: RecordCopySum])
+        /// What it came to, and the last number that each table gave.
+        case end([String: RecordCopySum], [String: Int64])
     }
 
     /// Everything or nothing: whatever happens before the end leaves the target as it was.
@@ -53,6 +54,7 @@ package struct RecordCopy: Sendable {
         do {
             // A transaction that writes nothing, and keeps others from writing.
             try await source.write(locking: []) { session throws(StoreError) in
+                try session.allowPauses()
                 if session.dialect == .postgres {
                     let names = tables.map(\.name).joined(separator: ", ")
                     try session.execute("LOCK TABLE \(names) IN SHARE MODE")
@@ -74,7 +76,7 @@ package struct RecordCopy: Sendable {
                         try handover.give(.links(table, rows))
                     }
                 }
-                try handover.give(.end(try summarize(session)))
+                try handover.give(.end(try summarize(session), try lastNumbers(in: session)))
             }
         } catch {
             handover.fail(error)
@@ -86,6 +88,7 @@ package struct RecordCopy: Sendable {
     private func receive(
         into session: any SQLSession, _ summarize: Summary, over handover: Handover<Piece>
     ) throws(StoreError) -> [String: RecordCopySum] {
+        try session.allowPauses()
         for table in tables where table.name != RecordTable.identity {
             if try session.row("SELECT 1 FROM \(table.name) LIMIT 1") != nil {
                 throw .notEmpty(table: table.name)
@@ -96,8 +99,8 @@ package struct RecordCopy: Sendable {
             switch try handover.take() {
             case .rows(let table, let rows): try insert(rows, into: table, session)
             case .links(let table, let rows): try link(rows, in: table, session)
-            case .end(let expected):
-                try setNumbers(session)
+            case .end(let expected, let numbers):
+                try setNumbers(numbers, session)
                 let sums = try summarize(session)
                 for table in tables where sums[table.name] != expected[table.name] {
                     throw .movedOtherwise(
@@ -130,19 +133,6 @@ package struct RecordCopy: Sendable {
             try session.execute(
                 "UPDATE \(table.name) SET \"\(table.columns[link].name)\" = $1 WHERE \"\(table.columns[key].name)\" = $2",
                 [row.values[link], row.values[key]])
-        }
-    }
-
-    /// The next row's number follows the last one's. SQLite sees to that itself.
-    private func setNumbers(_ session: any SQLSession) throws(StoreError) {
-        guard session.dialect == .postgres else { return }
-        for table in tables where table.isNumbered {
-            let key = table.columns[table.key[0]].name
-            _ = try session.rows(
-                """
-                SELECT setval(pg_get_serial_sequence('\(table.name)', '\(key)'), coalesce(max("\(key)"), 0) + 1, false)
-                FROM \(table.name)
-                """)
         }
     }
 }

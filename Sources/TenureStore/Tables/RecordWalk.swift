@@ -15,6 +15,7 @@ package struct RecordWalk {
     /// All reading happens in the session's one transaction.
     package init(_ session: any SQLSession) throws(StoreError) {
         self.session = session
+        try session.allowPauses()
         tables = try RecordTable.all()
     }
 

@@ -12,7 +12,7 @@ import Testing
 
 /// Throws rubbish at every route that the document names: what comes back is always an answer that it describes.
 @Suite struct garbage {
-    private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 60 : 5000
+    private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 50 : 2000
 
     @Test func `on every route is answered with a problem, never with a failure`() async throws {
         let document = try InterfaceDocument()
@@ -23,7 +23,9 @@ import Testing
         }) { client in
             var rubbish = Rubbish(seed: seed)
             for operation in document.operations {
-                for _ in 0..<Self.rounds {
+                // Where nothing is read but a head, less can go wrong.
+                let takesMore = operation.fields["requestBody"] != nil || operation.path.contains("{")
+                for _ in 0..<(takesMore ? Self.rounds : Self.rounds / 5) {
                     let (path, headers, body) = rubbish.request(for: operation, in: document)
                     let method = try #require(HTTPRequest.Method(operation.method))
                     let response = try await client.http.execute(

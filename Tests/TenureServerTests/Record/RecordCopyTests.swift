@@ -40,6 +40,28 @@ import Testing
         }
     }
 
+    // A token names a customer by number.
+    @Test func `gives nobody the number of somebody who was erased before`() async throws {
+        try await RecordWorld.withFilledRecord { source in
+            let realm = RecordWorld.realm
+            let add = { @Sendable (store: SQLiteStore, id: String) async throws in
+                try await store.amend([Identity(.appTransactionID, id)], in: realm, at: Calculator.now) {
+                    (Amendment(of: $0), ())
+                }.0.id
+            }
+            let erased = try await add(source, "erased")
+            try await RecordWorld.execute("DELETE FROM identities WHERE customer = \(erased)", in: source)
+            try await RecordWorld.execute("DELETE FROM customers WHERE id = \(erased)", in: source)
+            try await withFolder { folder in
+                let target = try SQLiteStore(path: folder + "/target.sqlite")
+                _ = try await RecordCopy().run(from: source, to: target, summarize: summarize)
+                let next = try await add(target, "next")
+                #expect(next == erased + 1)
+                try await target.close()
+            }
+        }
+    }
+
     @Test func `leaves a target that holds one already`() async throws {
         try await RecordWorld.withFilledRecord { source in
             try await RecordWorld.withFilledRecord { target in

@@ -1,0 +1,106 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// What the service asks of the App Store on its own account: the history of whom it met for the first time, and the
+/// notifications that were sent while it was away.
+struct AppStoreDesk: Sendable {
+    let connection: AppStoreConnection
+    let store: any Store
+    let policies: PolicyBook
+    let notifications: NotificationService
+    let logger: Logger
+    let now: @Sendable () -> Date
+
+    /// Seconds for which one process has a job to itself: longer than a history may take.
+    private static let lease: TimeInterval = 900
+    /// Seconds between two looks for missed notifications.
+    private static let catchUpPause: TimeInterval = 3600
+
+    var histories: AppStoreWork<RecordedJob> {
+        AppStoreWork(
+            next: { try await store.claimJob(.history, at: now(), lease: Self.lease).map { ($0, $0.tries) } },
+            perform: { try await complete($0) },
+            done: { try await store.finish($0) },
+            failed: { job, _, until in
+                if let until { try await store.postpone(job, until: until) } else { try await store.finish(job) }
+            },
+            logger: logger)
+    }
+
+    /// Adds what the App Store knows of a customer to their record.
+    private func complete(_ job: RecordedJob) async throws {
+        guard let id = AppStoreCustomerID(job.identities) else { return }
+        let environment = job.customer.realm.environment
+        let history = try await HistoryBackfill(connection: connection).history(of: id, in: environment)
+        // Signed under another authority than theirs: somebody else's.
+        guard history.realm == job.customer.realm, !history.identities.isEmpty else { return }
+        let now = now()
+        try await policies.upToDate {
+            let (_, outcome) = try await store.amend(history.identities, in: job.customer.realm, at: now) {
+                known -> (Amendment, Result<Void, Problem>) in
+                var amendment = Amendment(of: known)
+                history.add(to: &amendment)
+                do throws(Problem) {
+                    _ = try policies.decide(&amendment, in: environment, at: now)
+                    return (amendment, .success(()))
+                } catch {
+                    return (amendment, .failure(error))
+                }
+            }
+            try outcome.get()
+        }
+    }
+
+    /// Looks for missed notifications at the start, and every hour after it.
+    struct CatchUp: Service {
+        let desk: AppStoreDesk
+
+        func run() async throws {
+            try? await cancelWhenGracefulShutdown {
+                while true {
+                    for environment in desk.connection.environments { await desk.catchUp(in: environment) }
+                    try await desk.connection.time.sleep(AppStoreDesk.catchUpPause)
+                }
+            }
+        }
+    }
+
+    var catchUp: CatchUp { CatchUp(desk: self) }
+
+    private func catchUp(in environment: AppStoreEnvironment) async {
+        let mark = "notifications \(environment.rawValue)"
+        do {
+            let reached = try await store.mark(mark).flatMap { Double($0) }
+            // A service that starts for the first time has missed nothing.
+            guard let reached else { return try await setMark(mark, to: now()) }
+            // Clocks differ, and what was sent at that instant may have been under way.
+            let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
+            let summary = try await NotificationCatchUp(connection: connection, environment: environment).run(
+                since: start,
+                deliver: { jws in
+                    do {
+                        _ = try await notifications.receive(jws, now: now(), logger: logger)
+                    } catch let problem as Problem where problem.code.status < 500 {
+                        // Refused for good; its refusal is in the log.
+                        logger.warning("a missed notification was refused", metadata: ["detail": "\(problem.detail)"])
+                    }
+                },
+                reached: { try await setMark(mark, to: $0) })
+            logger.debug("asked for missed notifications", metadata: ["count": "\(summary.delivered)"])
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning(
+                "missed notifications could not be fetched",
+                metadata: ["environment": "\(environment.rawValue)", "detail": "\(error)"])
+        }
+    }
+
+    private func setMark(_ name: String, to instant: Date) async throws {
+        try await store.setMark(name, to: String(instant.timeIntervalSince1970))
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TenureCore
+
+extension Ledger {
+    func enqueue(_ kind: RecordedJob.Kind, for customer: Customer) throws(StoreError) {
+        try session.execute(
+            """
+            INSERT INTO jobs (kind, subject, customer, due_at, attempts) VALUES ($1, $2, $3, $4, 0)
+            ON CONFLICT DO NOTHING
+            """,
+            [.text(kind.rawValue), .text(String(customer.id)), .integer(customer.id), milliseconds])
+    }
+
+    /// The job that has waited longest, put off by the lease: nobody else takes it before.
+    func claimJob(_ kind: RecordedJob.Kind, lease: TimeInterval) throws(StoreError) -> RecordedJob? {
+        let row = try session.row(
+            """
+            SELECT id, customer, attempts FROM jobs WHERE kind = $1 AND due_at <= $2
+            ORDER BY due_at, id LIMIT 1\(session.dialect.forUpdateOfFree)
+            """, [.text(kind.rawValue), milliseconds])
+        guard let row else { return nil }
+        let id = try row.integer(0)
+        try session.execute(
+            "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
+            [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
+        guard let customer = try row.integerIfPresent(1), let customer = try self.customer(customer) else {
+            try finishJob(id)
+            return nil
+        }
+        return RecordedJob(
+            id: id, kind: kind, customer: customer, identities: try identities(of: customer.id),
+            tries: Int(clamping: try row.integer(2)))
+    }
+
+    func finishJob(_ id: Int64) throws(StoreError) {
+        try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
+    }
+
+    func postponeJob(_ id: Int64, until instant: Date) throws(StoreError) {
+        try session.execute(
+            "UPDATE jobs SET due_at = $1 WHERE id = $2", [.integer(instant.millisecondsSince1970), .integer(id)])
+    }
+
+    func mark(_ name: String) throws(StoreError) -> String? {
+        try session.row("SELECT value FROM marks WHERE name = $1", [.text(name)]).map { row throws(StoreError) in
+            try row.text(0)
+        }
+    }
+
+    /// Nil: it was never there.
+    func setMark(_ name: String, to value: String?) throws(StoreError) {
+        guard let value else {
+            try session.execute("DELETE FROM marks WHERE name = $1", [.text(name)])
+            return
+        }
+        try session.execute(
+            "INSERT INTO marks (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            [.text(name), .text(value)])
+    }
+}

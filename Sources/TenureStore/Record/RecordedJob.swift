@@ -1,0 +1,15 @@
+/// Work on a customer that waits in the record, so that it outlives the process that asked for it.
+package struct RecordedJob: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Ask the App Store for all that it knows of them.
+        case history
+    }
+
+    package let id: Int64
+    package let kind: Kind
+    package let customer: Customer
+    /// By what the customer is known.
+    package let identities: [Identity]
+    /// How often somebody took it before.
+    package let tries: Int
+}

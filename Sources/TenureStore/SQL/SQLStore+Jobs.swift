@@ -1,0 +1,32 @@
+package import Foundation
+import TenureCore
+
+extension SQLStore {
+    package func claimJob(
+        _ kind: RecordedJob.Kind, at now: Date, lease: TimeInterval
+    ) async throws(StoreError) -> RecordedJob? {
+        try await write(locking: []) { session throws(StoreError) in
+            try Ledger(session, at: now).claimJob(kind, lease: lease)
+        }
+    }
+
+    package func finish(_ job: RecordedJob) async throws(StoreError) {
+        try await write(locking: []) { session throws(StoreError) in try Ledger(session).finishJob(job.id) }
+    }
+
+    package func postpone(_ job: RecordedJob, until instant: Date) async throws(StoreError) {
+        try await write(locking: []) { session throws(StoreError) in
+            try Ledger(session).postponeJob(job.id, until: instant)
+        }
+    }
+
+    package func mark(_ name: String) async throws(StoreError) -> String? {
+        try await read { session throws(StoreError) in try Ledger(session).mark(name) }
+    }
+
+    package func setMark(_ name: String, to value: String) async throws(StoreError) {
+        try await write(locking: ["mark \(name)"]) { session throws(StoreError) in
+            try Ledger(session).setMark(name, to: value)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CommandRunner
+import Foundation
+import Testing
+
+/// A small file system in memory, for as long as it is used.
+private final class SmallDisk {
+    let path: String
+
+    /// Whether this process may mount.
+    static let isAllowed = (try? SmallDisk(size: "1m")) != nil
+
+    init(size: String) throws {
+        path = NSTemporaryDirectory() + "tenure-disk-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        guard try Self.run("mount", "-t", "tmpfs", "-o", "size=\(size),mode=700", "tmpfs", path) else {
+            try? FileManager.default.removeItem(atPath: path)
+            throw CocoaError(.featureUnsupported)
+        }
+    }
+
+    deinit {
+        _ = try? Self.run("umount", "-l", path)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func remount(_ options: String) throws -> Bool { try Self.run("mount", "-o", "remount,\(options)", path) }
+
+    private static func run(_ arguments: String...) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
+
+@Suite(.serialized, .enabled(if: SmallDisk.isAllowed, "no file system may be mounted here"))
+struct `a disk that cannot be written` {
+    @Test(.timeLimit(.minutes(10)))
+    func `where it is full, acts are refused, none that was acknowledged is lost, and room is all it needs`()
+        async throws
+    {
+        let disk = try SmallDisk(size: "2m")
+        let world = try SoakWorld(database: disk.path + "/tenure.sqlite")
+        let (service, port) = try await world.start()
+        let client = SoakClient(port: port)
+        var acknowledged: [SoakAct] = []
+        var refused: [Int] = []
+        for number in 0..<3000 where refused.count < 5 {
+            let id = "70400000\(4_000_000_000 + number)"
+            switch try await client.sync(try world.appTransaction(of: id), nil, of: id) {
+            case .acknowledged(let act): acknowledged.append(act)
+            case .refused(let status): refused.append(status)
+            }
+        }
+        #expect(refused == [503, 503, 503, 503, 503])
+        #expect(acknowledged.count > 10)
+        guard case .sync(let first)? = acknowledged.first else { return }
+        #expect(await client.get("/v1/customer", token: first.token).0 == 200, "what is there can be read")
+
+        #expect(try disk.remount("size=64m"))
+        let id = "704000005000000000"
+        guard case .acknowledged(let act) = try await client.sync(try world.appTransaction(of: id), nil, of: id) else {
+            Issue.record("it goes on once there is room")
+            return
+        }
+        let dump = try world.dump()
+        #expect((acknowledged + [act]).allSatisfy { dump.holds($0) })
+        try world.expectHealthy()
+        #expect(service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `where it is read-only, nothing starts, and one line says why`() async throws {
+        let disk = try SmallDisk(size: "8m")
+        let world = try SoakWorld(database: disk.path + "/tenure.sqlite")
+        let (service, _) = try await world.start()
+        #expect(service.end(by: SIGTERM) == 0)
+        #expect(try disk.remount("ro"))
+        let second = try world.launch()
+        #expect(try await second.port() == nil)
+        #expect(second.end(by: SIGTERM) == 1)
+        #expect(second.errors.hasPrefix("error: ") && second.errors.contains(disk.path), "\(second.errors)")
+        let backup = try world.record("backup", disk.path + "/copy")
+        #expect(backup.status == 1 && backup.errors.contains("read-only"), "\(backup.errors)")
+        let rebuild = try world.record("rebuild")
+        #expect(rebuild.status == 1 && rebuild.errors.split(separator: "\n").count == 1, "\(rebuild.errors)")
+    }
+}

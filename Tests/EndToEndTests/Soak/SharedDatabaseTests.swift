@@ -1,0 +1,74 @@
+import CommandRunner
+import Foundation
+import PostgresServer
+import Testing
+
+/// Two services beside one database are one service.
+@Suite(.serialized) struct `two services beside one PostgreSQL` {
+    /// Bodies of syncs and notifications, in the order in which they happened.
+    private struct Traffic: Sendable {
+        let path: String
+        let body: Data
+    }
+
+    private func traffic(_ world: SoakWorld) throws -> [Traffic] {
+        var all: [Traffic] = []
+        func add(_ path: String, _ body: [String: Any]) throws {
+            all.append(Traffic(path: path, body: try JSONSerialization.data(withJSONObject: body)))
+        }
+        for number in 0..<SoakScale.sharedSyncs / 5 {
+            let id = "70400000\(2_000_000_000 + number)"
+            let appTransaction = try world.appTransaction(of: id)
+            // Known by a purchase first, that names no account; then they turn out to be one.
+            let loose = try world.looseTransaction("8\(number)")
+            try add("/v1/sync", SoakClient.body(nil, [loose]))
+            try add("/v1/sync", SoakClient.body(appTransaction, nil))
+            try add("/v1/sync", SoakClient.body(appTransaction, [try world.transaction("9\(number)", of: id)]))
+            try add("/v1/sync", SoakClient.body(appTransaction, [loose]))
+            try add(
+                "/v1/notifications/apple",
+                ["signedPayload": try world.notification("3a4b0d0e-0000-4000-8000-\(100_000_000_000 + number)")])
+        }
+        return all
+    }
+
+    @Test(.timeLimit(.minutes(60)))
+    func `end in the same state as one, however often and in whatever order things come`() async throws {
+        let alone = try SoakWorld()
+        let traffic = try traffic(alone)
+        let (single, port) = try await alone.start()
+        for one in traffic { #expect(await Self.send(one, to: port) == 200) }
+        let expected = try alone.dump().state()
+        #expect(single.end(by: SIGTERM) == 0)
+        #expect(expected.count > SoakScale.sharedSyncs / 6)
+
+        let server = try PostgresServer()
+        let shared = try SoakWorld(database: server.url())
+        let services = [try await shared.start(), try await shared.start()]
+        let shuffled = (traffic + traffic).shuffled()
+        let failures = try await withThrowingTaskGroup(of: [Int].self) { group in
+            for client in 0..<8 {
+                let port = services[client % 2].port
+                group.addTask {
+                    var failures: [Int] = []
+                    for index in stride(from: client, to: shuffled.count, by: 8) {
+                        let status = await Self.send(shuffled[index], to: port)
+                        if status != 200 { failures.append(status) }
+                    }
+                    return failures
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(failures == [])
+        let state = try shared.dump().state()
+        #expect(state == expected, "\(state.symmetricDifference(expected).prefix(2).joined(separator: "\n--\n"))")
+        try shared.expectHealthy()
+        for service in services { #expect(service.service.end(by: SIGTERM) == 0) }
+    }
+
+    private static func send(_ one: Traffic, to port: Int) async -> Int {
+        let body = (try? JSONSerialization.jsonObject(with: one.body)) as? [String: Any] ?? [:]
+        return await SoakClient(port: port).post(one.path, body).0
+    }
+}

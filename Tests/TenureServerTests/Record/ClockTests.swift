@@ -1,0 +1,42 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a clock that is set back a day` {
+    // What came yesterday came tomorrow: the ledger's times go back, and nothing that was proven does.
+    @Test func `takes nothing from anybody, and the record stays sound`() async throws {
+        try await withFolder { folder in
+            let minter = Calculator.minter(signed: Calculator.now.addingTimeInterval(-3600))
+            let appTransaction = try minter.text(.appTransaction)
+            let first = try await withService(in: folder) { client in
+                try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
+            }
+            let yesterday = Calculator.now.addingTimeInterval(-86_400)
+            let token = try #require(first.accessToken?.value)
+            let second = try await withService(in: folder, { $0.now = { yesterday } }) { client in
+                let read = try await client.customer(token)
+                #expect(read.id == first.id)
+                #expect(read.entitlements["everything"]?.outcome == .granted)
+                return try await client.sync(
+                    SyncRequest(
+                        appTransaction: appTransaction,
+                        transactions: [try minter.text(.transaction, ["transactionId": .string("5")])]))
+            }
+            #expect(second.id == first.id)
+            #expect(second.entitlements["everything"]?.outcome == .granted)
+            try await RecordWorld.withRecord(in: folder) { store in
+                let before = try await RecordWorld.dump(store)
+                #expect(try await RecordWorld.findings(store) == [])
+                let outcome = try await RecordRebuild(of: store, trust: try RecordWorld.trust())
+                    .run(isTrial: false) { _ in }
+                #expect(outcome.changed == 0)
+                #expect(try await RecordWorld.dump(store) == before)
+            }
+        }
+    }
+}
