@@ -29,6 +29,14 @@ package struct Customer: Sendable, Hashable {
         self.announced = announced
     }
 
+    /// The same, by whichever number they were named.
+    package static func == (left: Customer, right: Customer) -> Bool {
+        left.id == right.id && left.realm == right.realm && left.publicID == right.publicID
+            && left.createdAt == right.createdAt && left.facts == right.facts && left.announced == right.announced
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
     package var evidence: Evidence { facts.evidence(in: realm.environment) }
 
     /// A new public id: 120 random bits.

@@ -64,7 +64,14 @@ import Testing
                     Issue.record("\(operation.name) does not describe `\(name)`")
                     continue
                 }
-                #expect(parameters.contains { $0["name"] == .string(String(name)) && $0["in"] == .string("path") })
+                let described = parameters.map { parameter in
+                    if case .string(let reference)? = parameter["$ref"] {
+                        document.schema.resolve(reference) ?? parameter
+                    } else {
+                        parameter
+                    }
+                }
+                #expect(described.contains { $0["name"] == .string(String(name)) && $0["in"] == .string("path") })
             }
         }
     }
