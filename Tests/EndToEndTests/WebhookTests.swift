@@ -53,7 +53,10 @@ import Testing
         let cases = [
             ("- { name: app, url: \"https://example.com/\" }", "tenure.yaml:3:5: a webhook needs `secretFile`"),
             ("- { name: app, url: \"https://example.com/\", secretFile: none }", "there is no such file"),
-            ("- { name: app, secret: x, url: \"https://example.com/\", secretFile: webhook.secret }", "has no `secret`"),
+            (
+                "- { name: app, secret: x, url: \"https://example.com/\", secretFile: webhook.secret }",
+                "has no `secret`"
+            ),
             (
                 "- { name: app, url: \"https://example.com/\", secretFile: webhook.secret, events: [born] }",
                 "there is no event `born`"

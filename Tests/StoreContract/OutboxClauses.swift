@@ -14,7 +14,7 @@ extension StoreClause {
         StoreClause("a message is written with the act, for those who want it") { store in
             try await store.listen(Endpoint(name: "all"), Endpoint(name: "merges", kinds: [.customerMerged]))
             let customer = try await store.amend {
-                $0.identify(by: [Identity(.user, "u2"), Identity(.user, "u1")])
+                $0.identify(by: [Identity(.userID, "u2"), Identity(.userID, "u1")])
                 $0.announcement = .told([Sample.granted], Announced(), nextLook: nil)
             }
             let outbox = try await store.outbox()

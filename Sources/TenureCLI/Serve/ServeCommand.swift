@@ -54,31 +54,68 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingErrors {
             let file = try config.map { try ServiceFile(path: $0) } ?? ServiceFile()
-            guard let policyPath = policy ?? file.policy else {
-                throw ValidationError("there is no policy; name one by `--policy`, or by `policy` in the configuration")
+            guard file.apps.isEmpty else {
+                try await serve(file.apps, beside: file)
+                return
             }
-            var configuration = ServiceConfiguration(
-                databasePath: database ?? file.database ?? "tenure.sqlite",
-                policy: try ServiceConfiguration.readPolicy(at: policyPath))
-            configuration.host = host ?? file.host ?? configuration.host
-            configuration.port = port ?? file.port ?? configuration.port
-            configuration.anchors = try trust.merged(with: file).configuration().anchors
-            if let adminKeyFile = adminKeyFile ?? file.adminKeyFile {
-                let bytes = try InputFile(path: adminKeyFile).bytes(limit: 1 << 16)
-                configuration.adminKey = String(decoding: bytes, as: UTF8.self)
-                    .trimmingCharacters(in: .whitespacesAndNewlines)
-            }
-            configuration.isBehindProxy = behindProxy || file.behindProxy == true
-            configuration.allowsTestAnchorsBeyondLoopback =
-                testAnchorsBeyondLoopback || file.testAnchorsBeyondLoopback == true
-            configuration.webhooks = file.webhooks
-            configuration.webhookTerms = file.webhookTerms
-            let (host, policy) = (configuration.host, configuration.policy.app.bundleID)
-            try await serve(configuration: configuration, logger: try logger(file.logLevel)) { port in
-                Terminal.standardOutput.write(
-                    "serving \(policy) on http://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+            let configuration = try configuration(of: file, beside: file)
+            let bundleID = configuration.policy.app.bundleID
+            try await TenureServer.serve(configuration: configuration, logger: try logger(file.logLevel)) { port in
+                announce(bundleID, configuration.host, port)
             }
         }
+    }
+
+    private func announce(_ what: String, _ host: String, _ port: Int) {
+        Terminal.standardOutput.write("serving \(what) on http://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+    }
+
+    private func serve(_ apps: [ServiceFile.App], beside file: ServiceFile) async throws {
+        guard policy == nil, database == nil else {
+            throw ValidationError("each app has its own policy and database; leave out `--policy` and `--database`")
+        }
+        var configurations: [AppConfiguration] = []
+        for app in apps {
+            if let keys = app.settings.keys {
+                try FileManager.default.createDirectory(
+                    atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
+            configurations.append(
+                AppConfiguration(name: app.name, configuration: try configuration(of: app.settings, beside: file)))
+        }
+        let host = host ?? file.host ?? "127.0.0.1"
+        let names = apps.map(\.name).joined(separator: ", ")
+        try await TenureServer.serve(apps: configurations, logger: try logger(file.logLevel)) { port in
+            announce(names, host, port)
+        }
+    }
+
+    /// What `own` says of one app, and `file` of the address.
+    private func configuration(of own: ServiceFile, beside file: ServiceFile) throws -> ServiceConfiguration {
+        guard let policyPath = policy ?? own.policy else {
+            throw ValidationError("there is no policy; name one by `--policy`, or by `policy` in the configuration")
+        }
+        var configuration = ServiceConfiguration(
+            databasePath: database ?? own.database ?? "tenure.sqlite",
+            policy: try ServiceConfiguration.readPolicy(at: policyPath))
+        configuration.keysFolder = own.keys
+        var trusted = own
+        trusted.trust = own.trust ?? file.trust
+        trusted.environments = own.environments ?? file.environments
+        configuration.anchors = try trust.merged(with: trusted).configuration().anchors
+        configuration.webhooks = own.webhooks
+        configuration.webhookTerms = own.webhookTerms
+        configuration.host = host ?? file.host ?? configuration.host
+        configuration.port = port ?? file.port ?? configuration.port
+        if let adminKeyFile = adminKeyFile ?? file.adminKeyFile {
+            let bytes = try InputFile(path: adminKeyFile).bytes(limit: 1 << 16)
+            configuration.adminKey = String(decoding: bytes, as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        configuration.isBehindProxy = behindProxy || file.behindProxy == true
+        configuration.allowsTestAnchorsBeyondLoopback =
+            testAnchorsBeyondLoopback || file.testAnchorsBeyondLoopback == true
+        return configuration
     }
 
     private func logger(_ fileLevel: String?) throws -> Logger {

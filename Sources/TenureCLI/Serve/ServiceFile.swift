@@ -16,12 +16,27 @@ struct ServiceFile {
     var logLevel: String?
     var webhooks: [Webhook] = []
     var webhookTerms = WebhookTerms()
+    /// Where the keys lie; nil: beside the database.
+    var keys: String?
+    /// Several apps, each with settings of its own, in the order of the file.
+    var apps: [App] = []
+
+    struct App {
+        let name: String
+        let settings: ServiceFile
+    }
 
     init() {}
 
-    private static let keys = [
+    private static let names = [
         "policy", "database", "host", "port", "trust", "environments", "adminKeyFile", "behindProxy",
         "testAnchorsBeyondLoopback", "logLevel", "webhooks", "expiringDays", "webhookRetentionDays",
+        "keys", "apps",
+    ]
+
+    /// Those of each app; the others are of the address, and stand once.
+    private static let namesOfApp = [
+        "policy", "database", "keys", "trust", "environments", "webhooks", "expiringDays", "webhookRetentionDays",
     ]
 
     /// Throws one line for each mistake.
@@ -37,17 +52,23 @@ struct ServiceFile {
             throw CommandError("`\(path)` holds no settings; write one a line, such as `port: 8081`")
         }
         var mistakes: [String] = []
+        self.init(mapping, in: path, names: Self.names, mistakes: &mistakes)
+        if !mistakes.isEmpty { throw CommandError(mistakes.joined(separator: "\n")) }
+    }
+
+    private init(_ mapping: Node.Mapping, in path: String, names: [String], mistakes: inout [String]) {
+        var found: [String] = []
+        defer { mistakes += found }
         func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
-        for (key, value) in mapping where !Self.keys.contains(key.string ?? "") {
-            mistakes.append(
-                "\(place(key)): there is no setting `\(key.string ?? "")`; the settings are \(Self.keys.joined(separator: ", "))"
+        for (key, _) in mapping where !names.contains(key.string ?? "") {
+            found.append(
+                "\(place(key)): there is no setting `\(key.string ?? "")` here; the settings are \(names.joined(separator: ", "))"
             )
-            _ = value
         }
         func setting<Value>(_ key: String, _ wanted: String, _ read: (Node) -> Value?) -> Value? {
             guard let node = mapping[Node(key)] else { return nil }
             if let value = read(node) { return value }
-            mistakes.append("\(place(node)): `\(key)` is \(wanted)")
+            found.append("\(place(node)): `\(key)` is \(wanted)")
             return nil
         }
         let folder = (path as NSString).deletingLastPathComponent
@@ -74,8 +95,31 @@ struct ServiceFile {
         if let node = mapping["webhooks"] {
             let reading = WebhookReading(node, place: place, beside: beside)
             webhooks = reading.webhooks
-            mistakes += reading.mistakes
+            found += reading.mistakes
         }
-        if !mistakes.isEmpty { throw CommandError(mistakes.joined(separator: "\n")) }
+        keys = setting("keys", "a folder") { $0.string }.map(beside)
+        guard let node = mapping["apps"] else { return }
+        guard let apps = node.mapping, !apps.isEmpty else {
+            found.append("\(place(node)): `apps` names each app, with its settings below it")
+            return
+        }
+        for name in ["policy", "database", "keys", "webhooks"] {
+            if let node = mapping[Node(name)] {
+                found.append("\(place(node)): beside `apps`, each app has its own `\(name)`")
+            }
+        }
+        for (key, node) in apps {
+            let name = key.string ?? ""
+            guard let mapping = node.mapping else {
+                found.append("\(place(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
+                continue
+            }
+            for needed in ["policy", "database"] where mapping[Node(needed)] == nil {
+                found.append("\(place(key)): the app `\(name)` needs `\(needed)`")
+            }
+            var settings = ServiceFile(mapping, in: path, names: Self.namesOfApp, mistakes: &found)
+            settings.keys = settings.keys ?? beside("keys/\(name)")
+            self.apps.append(App(name: name, settings: settings))
+        }
     }
 }

@@ -23,7 +23,8 @@ struct WebhookReading {
             let before = mistakes.count
             for (key, _) in mapping where !Self.keys.contains(key.string ?? "") {
                 mistakes.append(
-                    "\(place(key)): a webhook has no `\(key.string ?? "")`; it has \(Self.keys.joined(separator: ", "))")
+                    "\(place(key)): a webhook has no `\(key.string ?? "")`; it has \(Self.keys.joined(separator: ", "))"
+                )
             }
             func required(_ key: String) -> String {
                 if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }

@@ -139,7 +139,11 @@ struct RecordOptions: ParsableArguments {
 
     /// Opens the record beside a service that may be running.
     func withStore<Result>(_ body: (any Store) async throws -> Result) async throws -> Result {
-        let path = try database ?? config.flatMap { try ServiceFile(path: $0).database } ?? "tenure.sqlite"
+        let file = try config.map { try ServiceFile(path: $0) }
+        if database == nil, file?.apps.isEmpty == false {
+            throw CommandError("the configuration has several apps; name the record of one by `--database`")
+        }
+        let path = database ?? file?.database ?? "tenure.sqlite"
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandError("there is no record `\(path)`; name it by `--database`, or by `--config`")
         }

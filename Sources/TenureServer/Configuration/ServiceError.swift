@@ -17,6 +17,10 @@ public enum ServiceError: Error, Sendable, Hashable {
     case brokenPolicy([String])
     case keyFile(path: String, detail: String)
     case webhook(name: String, detail: String)
+    /// Apps that cannot run together.
+    case apps(String)
+    /// What is wrong with one of several.
+    case app(name: String, String)
     /// The record cannot be opened or was damaged.
     case record(String)
     case failed(String)
@@ -50,6 +54,8 @@ extension ServiceError: CustomStringConvertible {
         case .brokenPolicy(let mistakes): mistakes.joined(separator: "\n")
         case .keyFile(let path, let detail): "the key file `\(path)` is unusable: \(detail)"
         case .webhook(let name, let detail): "the webhook `\(name)` cannot be used: \(detail)"
+        case .apps(let detail): "the apps cannot run together: \(detail)"
+        case .app(let name, let detail): "the app `\(name)`: \(detail)"
         case .record(let detail): detail
         case .failed(let detail): "the service failed: \(detail)"
         }

@@ -33,7 +33,8 @@ extension Webhook {
             (WebhookSignature.eventHeader, event),
         ]
         switch await (try WebhookSender()).send(json.bytes, headers: headers, to: target) {
-        case .status(let status, _) where (200..<300).contains(status): return (true, "delivered: it answered \(status)")
+        case .status(let status, _) where (200..<300).contains(status):
+            return (true, "delivered: it answered \(status)")
         case .status(let status, _) where (300..<400).contains(status):
             return (false, "it redirects (\(status)), which is not followed; configure where it leads")
         case .status(let status, _): return (false, "it answered \(status), and 2xx is wanted")

@@ -41,7 +41,7 @@ extension Ledger {
 
     /// Those by which the app's own server knows the customer.
     private func userIDs(of customer: Int64) throws(StoreError) -> [String] {
-        try identities(of: customer).filter { $0.kind == .user }.map(\.value)
+        try identities(of: customer).filter { $0.kind == .userID }.map(\.value)
     }
 
     /// Who is told from now on. What waits for an endpoint that is gone waits no longer.
@@ -56,15 +56,6 @@ extension Ledger {
             UPDATE deliveries SET next_at = NULL
             WHERE next_at IS NOT NULL AND endpoint NOT IN (SELECT name FROM endpoints)
             """)
-    }
-
-    /// Removes what was told of somebody, delivered or not: for an erasure.
-    func removeMessages(of customer: Int64) throws(StoreError) {
-        for member in try group(of: customer) {
-            try removeMessages(
-                try session.rows("SELECT id FROM outbox WHERE customer = $1", [.integer(member)])
-                    .map { row throws(StoreError) in try row.integer(0) })
-        }
     }
 
     /// Removes at most so many of those written before an instant that no endpoint waits for. Returns how many.

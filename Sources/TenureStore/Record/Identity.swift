@@ -13,8 +13,8 @@ package struct Identity: Sendable, Hashable {
         case artifact = 5
         /// What somebody showed who did not prove that it is theirs: a record of its own, beside the customer's.
         case visit = 6
-        /// The app's own id of its user, as the app's own server linked it.
-        case user = 7
+        /// A user of the app, as its own server names them. Nothing but that server's key links one.
+        case userID = 8
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
