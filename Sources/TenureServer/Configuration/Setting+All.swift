@@ -46,7 +46,7 @@ extension Setting {
     package static let expiringDays = Setting(
         "expiringDays", .number(0...365), fallback: "7", "days before an end at which `entitlement.expiring` is told")
     package static let webhookRetentionDays = Setting(
-        "webhookRetentionDays", .number(0...3650), fallback: "30", "days for which delivered messages are kept")
+        "webhookRetentionDays", .number(4...3650), fallback: "30", "days for which delivered messages are kept")
     package static let metrics = Setting(
         "metrics", .choice(["guarded", "open", "off"]), fallback: "guarded",
         "who may read `/metrics`: loopback and whoever has the admin key; everybody; nobody")
@@ -91,6 +91,12 @@ extension Setting {
         behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile, productionHost,
         sandboxHost, expiringDays, webhookRetentionDays, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
+    ]
+
+    /// Those that each of several apps has for itself; the others are of the address, and stand once.
+    package static let ofApp: [Setting] = [
+        policy, database, keys, environments, trust, transfer, deviceLimit, issuerID, keyID, privateKeyFile,
+        productionHost, sandboxHost, expiringDays, webhookRetentionDays,
     ]
 
     /// Those that can stand in a file and in the environment.

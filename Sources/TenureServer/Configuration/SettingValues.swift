@@ -4,7 +4,23 @@ package struct SettingValues: Sendable {
     /// One line each, with the place.
     package private(set) var mistakes: [String] = []
 
+    /// Who is told what became true.
+    package var webhooks: [Webhook] = []
+    /// Several apps in one service, in the order of the file, each with what is said of it alone.
+    package var apps: [(name: String, values: SettingValues)] = []
+
     package init() {}
+
+    /// For one of several apps: what is said of it alone wins over what is said of all.
+    package func overlaid(by app: SettingValues) -> SettingValues {
+        var overlaid = self
+        overlaid.texts.merge(app.texts) { $1 }
+        overlaid.webhooks = app.webhooks
+        overlaid.apps = []
+        return overlaid
+    }
+
+    package func says(_ setting: Setting) -> Bool { texts[setting.name] != nil }
 
     // MARK: Reading
 
