@@ -1,3 +1,4 @@
+import Foundation
 import StoreContract
 import TenureCore
 import Testing
