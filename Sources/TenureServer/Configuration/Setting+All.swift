@@ -87,9 +87,11 @@ extension Setting {
 
     /// In the order of the documentation.
     package static let all: [Setting] = [
-        config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate, certificateKey,
+        config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate,
+        certificateKey,
         behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile, productionHost,
-        sandboxHost, expiringDays, webhookRetentionDays, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
+        sandboxHost, expiringDays, webhookRetentionDays, metrics, logLevel, logFormat, addressRate, addressBurst,
+        tokenRate,
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
     ]
 
