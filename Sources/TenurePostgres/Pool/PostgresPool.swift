@@ -168,23 +168,24 @@ final class PostgresPool: @unchecked Sendable {
 
     /// A worker without work lies idle, or ends where the pool is closing.
     private func hasWork(_ worker: PostgresWorker) -> Bool {
-        enum Next { case work, rest, end([CheckedContinuation<Void, Never>]) }
+        enum Next { case work, rest, end }
         let next = withState { state -> Next in
             guard state.queue.isEmpty else { return .work }
-            guard state.isClosing else {
-                state.idle.append(worker)
-                return .rest
-            }
-            state.workers -= 1
-            guard state.workers == 0 else { return .end([]) }
-            defer { state.closers = [] }
-            return .end(state.closers)
+            guard !state.isClosing else { return .end }
+            state.idle.append(worker)
+            return .rest
         }
         switch next {
         case .work: return true
         case .rest: return false
-        case .end(let closers):
+        case .end:
             disconnect(worker)
+            let closers = withState { state -> [CheckedContinuation<Void, Never>] in
+                state.workers -= 1
+                guard state.workers == 0 else { return [] }
+                defer { state.closers = [] }
+                return state.closers
+            }
             for closer in closers { closer.resume() }
             return false
         }
