@@ -6,6 +6,8 @@ import Yams
 struct ServiceFile {
     private let path: String
     private let folder: String
+    /// The settings of a shape of their own, by name, for who knows the shape.
+    private(set) var structures: [String: Node] = [:]
 
     init(path: String) {
         self.path = path
@@ -13,7 +15,7 @@ struct ServiceFile {
     }
 
     /// Adds what the file says; what is wrong with it becomes mistakes, one line each with its place.
-    func read(into values: inout SettingValues) {
+    mutating func read(into values: inout SettingValues) {
         let node: Node?
         do {
             let text = String(decoding: try InputFile(path: path).bytes(limit: 1 << 20), as: UTF8.self)
@@ -32,11 +34,15 @@ struct ServiceFile {
         read(mapping, under: "", into: &values)
     }
 
-    private func read(_ mapping: Node.Mapping, under prefix: String, into values: inout SettingValues) {
+    private mutating func read(_ mapping: Node.Mapping, under prefix: String, into values: inout SettingValues) {
         for (key, node) in mapping {
             let name = prefix + (key.string ?? "")
             if let setting = Setting.configurable.first(where: { $0.name == name }) {
-                read(setting, from: node, into: &values)
+                if setting.kind == .structure {
+                    structures[name] = node
+                } else {
+                    read(setting, from: node, into: &values)
+                }
             } else if Setting.configurable.contains(where: { $0.name.hasPrefix(name + ".") }) {
                 if let inner = node.mapping {
                     read(inner, under: name + ".", into: &values)
@@ -69,5 +75,9 @@ struct ServiceFile {
         values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
     }
 
-    private func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
+    /// A path as it stands in the file, seen from where the command runs.
+    func beside(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
+
+    /// `tenure.yaml:3:7`
+    func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
 }

@@ -26,9 +26,8 @@ struct ServiceSettings {
             throw ValidationError(error.description)
         }
         var values = SettingValues()
-        if let file = given.text(.config) ?? environment[Setting.config.variable] {
-            ServiceFile(path: file).read(into: &values)
-        }
+        var file = (given.text(.config) ?? environment[Setting.config.variable]).map { ServiceFile(path: $0) }
+        file?.read(into: &values)
         unknownVariables = values.read(environment: environment)
         do {
             try values.read(arguments: arguments)

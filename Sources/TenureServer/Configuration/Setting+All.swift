@@ -72,7 +72,7 @@ extension Setting {
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
     ]
 
-    /// Those that can stand in a file and in the environment.
+    /// Those that can stand in a file, and in the environment unless they are structures.
     package static let configurable = all.filter { !$0.isForCommandOnly }
 }
 
@@ -80,8 +80,10 @@ extension Setting {
     /// A row of the table in `Docs/service.md`.
     package var row: String {
         let name = isForCommandOnly ? "" : "`\(name)`"
-        let variable = isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
-        return "| \(name) | \(variable) | `\(flag)` | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
+        let isText = kind != .structure
+        let variable = !isText || isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
+        return
+            "| \(name) | \(variable) | \(isText ? "`\(flag)`" : "") | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
     }
 
     package static let tableHead = """
@@ -91,7 +93,7 @@ extension Setting {
 
     /// The options as `--help` tells them, in lines of at most `width` characters.
     package static func help(width: Int = 78) -> String {
-        all.map { setting in
+        all.filter { $0.kind != .structure }.map { setting in
             var facts: [String] = []
             if !setting.isForCommandOnly || setting.name == config.name { facts.append(setting.variable) }
             if let fallback = setting.fallback, setting.kind != .flag { facts.append("default: \(fallback)") }
