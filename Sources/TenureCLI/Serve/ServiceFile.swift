@@ -33,17 +33,17 @@ struct ServiceFile {
         readApps(mapping, into: &values)
     }
 
-    /// `webhooks` and `apps` are lists of more than words, and stand in a file only.
     private func read(
         _ mapping: Node.Mapping, under prefix: String, as settings: [Setting], into values: inout SettingValues
     ) {
         for (key, node) in mapping {
             let name = prefix + (key.string ?? "")
-            if name == "webhooks" {
+            if name == Setting.webhooks.name {
                 let reading = WebhookReading(node, place: place, beside: beside)
                 values.webhooks = reading.webhooks
                 reading.mistakes.forEach { values.note($0) }
-            } else if name == "apps", settings.count == Setting.configurable.count {
+            } else if name == Setting.apps.name, settings.contains(where: { $0.name == name }) {
+                // After the rest; see `readApps`.
                 continue
             } else if let setting = settings.first(where: { $0.name == name }) {
                 read(setting, from: node, into: &values)
@@ -55,7 +55,7 @@ struct ServiceFile {
                     values.note("\(place(node)): `\(name)` holds settings: \(names.joined(separator: ", "))")
                 }
             } else {
-                let names = (settings.map(\.name) + ["webhooks"]).joined(separator: ", ")
+                let names = settings.map(\.name).joined(separator: ", ")
                 let here = settings.count == Setting.configurable.count ? "" : " here"
                 values.note("\(place(key)): there is no setting `\(name)`\(here); the settings are \(names)")
             }
@@ -90,8 +90,6 @@ struct ServiceFile {
         }
     }
 
-    private func beside(_ file: String) -> String { Setting.Kind.path.resolved(file, in: folder) }
-
     private func read(_ setting: Setting, from node: Node, into values: inout SettingValues) {
         var words = node.scalar.map { [$0.string] }
         if case .list = setting.kind, let sequence = node.sequence {
@@ -110,5 +108,9 @@ struct ServiceFile {
         values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
     }
 
-    private func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
+    /// A path as it stands in the file, seen from where the command runs.
+    func beside(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
+
+    /// `tenure.yaml:3:7`
+    func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
 }
