@@ -116,13 +116,14 @@ let package = Package(
         .target(
             name: "LocalAppStore",
             dependencies: [
-                "TenureCore", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
