@@ -125,6 +125,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
@@ -161,7 +162,7 @@ let package = Package(
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [
-                "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),

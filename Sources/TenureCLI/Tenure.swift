@@ -11,7 +11,7 @@ import ArgumentParser
         version: "0.1.0",
         subcommands: [
             InspectCommand.self, DecideCommand.self, PolicyCommand.self, MintCommand.self, ServeCommand.self,
-            DemoCommand.self,
+            DemoCommand.self, AppStoreCommand.self, ScenarioCommand.self,
         ]
     )
 }

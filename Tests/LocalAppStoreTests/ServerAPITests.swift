@@ -11,7 +11,7 @@ import Testing
     try world.buy(Shop.monthly, "Ada")
     world.advance(to: Shop.date("2014-10-20"))
     let ended = world
-    try await withCounter(world) { counter in
+    try await withCounter(world) { counter async throws in
         let id = ended.id(of: ended.transactions[0])
         let info = try await counter.get("/inApps/v1/transactions/\(id)")
         #expect(info.status == 200)
@@ -47,7 +47,7 @@ import Testing
     var world = try Shop.world(of: "Ada")
     try world.buy(Shop.everything, "Ada")
     let id = world.id(of: world.transactions[0])
-    try await withCounter(world) { counter in
+    try await withCounter(world) { counter async throws in
         let path = "/inApps/v1/transactions/\(id)"
         #expect(try await counter.get(path).status == 200)
         #expect(try await counter.get(path, bundleID: "com.example.other").status == 401)

@@ -63,7 +63,7 @@ package struct Act: Sendable, Hashable {
 package struct ActMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 

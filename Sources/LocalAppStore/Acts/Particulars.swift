@@ -58,6 +58,21 @@ extension Act {
         return value
     }
 
+    /// Throws where a particular is no value of its kind, whatever the world is like.
+    func checkValues() throws(ActMistake) {
+        _ = try platform()
+        _ = try price()
+        for name in [Particular.preordered, .licenceEnds, .to] { _ = try date(name) }
+        _ = try flag(.needsConsent)
+        _ = try uuid(.appAccountToken)
+        _ = try number(.quantity, in: 1...10)
+        _ = try number(.percent, in: 1...100)
+        _ = try number(.periodsAgo, in: 0...1000)
+        _ = try number(.days, in: 1...90)
+        _ = try word(.way, among: StoreAcquisition.Way.allCases) { $0.rawValue }
+        _ = try word(.state, among: Network.allCases) { $0.rawValue }
+    }
+
     /// When time is to reach, for an act that lets it pass; nil for any other.
     func timeToReach(in world: World) throws(ActMistake) -> Date? {
         guard verb == .advance else { return nil }

@@ -68,7 +68,7 @@ extension World {
         for other in families[family] ?? [] where other != account {
             for place in accounts[other].subscriptions
             where subscriptions[place].isShared && subscriptions[place].app == app && subscriptions[place].isRunning {
-                share(place)
+                share(place, with: account)
             }
             for place in accounts[other].transactions
             where sharedPurchases.contains(place) && transactions[place].app == app {
@@ -82,10 +82,13 @@ extension World {
     }
 
     /// Gives every member who has the app a share in a subscription.
-    mutating func share(_ purchaser: Int) {
+    ///
+    /// - Parameter account: only that one; nil: all of them.
+    mutating func share(_ purchaser: Int, with account: Int? = nil) {
         let it = subscriptions[purchaser]
         let origin = transactions[it.current]
-        for member in family(of: it.account) where acquisition(of: member, app: it.app) != nil {
+        for member in account.map({ [$0] }) ?? family(of: it.account) where acquisition(of: member, app: it.app) != nil
+        {
             if let known = it.sharedWith.first(where: { subscriptions[$0].account == member }) {
                 follow(known) { $0.notify(.subscribed, .resubscribe, about: known) }
                 continue
