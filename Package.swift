@@ -190,7 +190,13 @@ let package = Package(
         // These run the built command.
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
         .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
-        .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
+        .testTarget(
+            name: "InteropTests",
+            dependencies: [
+                "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+            ]),
         .testTarget(name: "EndToEndTests", dependencies: ["CommandRunner", "TenureCLI"]),
     ],
     swiftLanguageModes: [.v6]

@@ -23,12 +23,14 @@ package struct BearerToken {
             key.privateKey.publicKey.isValidSignature(raw, for: Array("\(parts[0]).\(parts[1])".utf8))
         else { return nil }
         guard claims["iss"] == .string(key.issuerID), claims["aud"] == .string(Self.audience),
-            let begins = Self.number(claims["iat"]), let ends = Self.number(claims["exp"]),
-            case .string(let bundleID)? = claims["bid"]
+            let ends = Self.number(claims["exp"]), case .string(let bundleID)? = claims["bid"]
         else { return nil }
         let seconds = Int64(now.timeIntervalSince1970)
+        // Apple's own library for Python leaves `iat` out.
+        let begins = claims["iat"] == nil ? seconds : Self.number(claims["iat"])
         // Bounded before they are subtracted: a token may say any number.
-        guard (0...1 << 40).contains(begins), (0...1 << 40).contains(ends), ends - begins <= Self.longestLife,
+        guard let begins, (0...1 << 40).contains(begins), (0...1 << 40).contains(ends),
+            ends - begins <= Self.longestLife,
             begins <= seconds + Self.clockTolerance, ends > seconds
         else { return nil }
         self.bundleID = bundleID

@@ -115,7 +115,8 @@ private struct HistoryFilter {
             return ownership
         }
         isRevoked = try request.single("revoked").map { name throws(ServerAPIError) in
-            guard let flag = Bool(name) else { throw .invalidRevoked }
+            // Apple's library for Python writes `True`.
+            guard let flag = Bool(name.lowercased()) else { throw .invalidRevoked }
             return flag
         }
     }

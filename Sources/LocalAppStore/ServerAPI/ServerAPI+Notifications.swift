@@ -95,8 +95,8 @@ private struct NotificationFilter {
     let end: Date
     let type: String?
     let subtype: String?
-    /// The place of a transaction's first one.
-    let original: Int?
+    /// Whose purchases it is about.
+    let account: Int?
     let onlyFailures: Bool
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
@@ -113,10 +113,10 @@ private struct NotificationFilter {
         subtype = try Self.text(body["notificationSubtype"]) { NotificationSubtype(rawValue: $0) != nil }
         guard subtype == nil || type != nil else { throw .invalidNotificationType }
         switch body["transactionId"] {
-        case nil, .null?: original = nil
+        case nil, .null?: account = nil
         case .string(let id)?:
             guard type == nil else { throw .multipleFiltersSupplied }
-            original = try request.transaction(id).original
+            account = try request.transaction(id).account
         default: throw .invalidTransactionID
         }
         switch body["onlyFailures"] {
@@ -143,7 +143,7 @@ private struct NotificationFilter {
         guard it.app == app, let last = it.attempts.last, it.date >= begin, it.date <= end else { return false }
         if let type, it.type.rawValue != type { return false }
         if let subtype, it.subtype?.rawValue != subtype { return false }
-        if let original, it.transaction?.original != original { return false }
+        if let account, it.transaction?.account != account { return false }
         return !onlyFailures || last.result != .success
     }
 }
