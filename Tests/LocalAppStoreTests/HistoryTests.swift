@@ -133,6 +133,28 @@ extension Counter {
     }
 }
 
+@Test func `trouble is made for as many requests as wanted`() async throws {
+    let world = try busy()
+    try await withCounter(world) { counter async throws in
+        let path = "/inApps/v1/transactions/\(world.id(of: world.transactions[0]))"
+        await counter.trouble.make(.generalInternalRetryable, requests: 2)
+        for _ in 0..<2 {
+            let answer = try await counter.get(path)
+            #expect(answer.status == 500)
+            #expect(answer.body.number("errorCode") == 5_000_001)
+        }
+        #expect(try await counter.get(path).status == 200)
+    }
+}
+
+@Test func `errors speak as Apple's do`() {
+    #expect(ServerAPIError.transactionIDNotFound.message == "Transaction id not found.")
+    #expect(ServerAPIError.invalidTransactionID.message == "Invalid transaction id.")
+    #expect(ServerAPIError.originalTransactionIDNotFound.message == "Original transaction id not found.")
+    #expect(ServerAPIError.rateLimitExceeded.message == "Rate limit exceeded.")
+    #expect(ServerAPIError.notificationURLNotFound.message == "Notification url not found.")
+}
+
 @Test func `an order is looked up in production only`() async throws {
     for environment in [AppStoreEnvironment.production, .sandbox] {
         let world = try busy(environment)

@@ -123,6 +123,7 @@ struct Counter {
     let http: any TestClientProtocol
     let store: LocalAppStore
     let key: ServerAPIKey
+    let trouble: Trouble
     let now: Date
 
     func get(_ path: String, bundleID: String = Shop.bundleID) async throws -> (status: Int, body: JSONObject) {
@@ -165,9 +166,10 @@ func withCounter(
     let store = LocalAppStore(world, signer: Shop.signer, courier: courier)
     let key = try ServerAPIKey(seed: world.seed)
     let router = Router(context: BasicRequestContext.self)
-    await ServerAPI(store: store, key: key, rateLimitShare: rateLimitShare, now: { now }).add(to: router)
+    let api = await ServerAPI(store: store, key: key, rateLimitShare: rateLimitShare, now: { now })
+    api.add(to: router)
     let application = Application(responder: router.buildResponder())
     try await application.test(.router) { client in
-        try await body(Counter(http: client, store: store, key: key, now: now))
+        try await body(Counter(http: client, store: store, key: key, trouble: api.trouble, now: now))
     }
 }

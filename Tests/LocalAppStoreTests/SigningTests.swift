@@ -59,6 +59,20 @@ import Testing
     #expect(again.originalApplicationVersion == "37")
 }
 
+@Test func `a volume licence ends, a promo code costs nothing, a pre-order is dated`() throws {
+    var world = Shop.world()
+    for name in ["Vera", "Paul", "Olga"] { try world.addCustomer(name) }
+    try world.acquire("Vera", way: .volumePurchase, licenceEnds: Shop.date("2015-09-06"))
+    try world.acquire("Paul", way: .promoCode)
+    try world.acquire("Olga", preorderDate: Shop.date("2014-08-01"))
+    let receipt = try Shop.signer.receipt(of: world.acquisitions[0], in: world, device: world.accounts[0].devices[0])
+    let payload = try Shop.verifier.verifyReceipt(receipt, now: world.now).payload
+    #expect(payload.receiptType == "ProductionVPP")
+    #expect(payload.expirationDate == Shop.date("2015-09-06"))
+    #expect(try Shop.payload(world, "Olga").preorderDate == Shop.date("2014-08-01"))
+    #expect(throws: WorldError.appNotBought(customer: "Paul", app: Shop.bundleID)) { try world.refundApp("Paul") }
+}
+
 @Test(arguments: ["2012-10-03T09:00:00Z", "2014-09-06T10:00:00Z", "2025-06-01T10:00:00Z"])
 func `a receipt of every time verifies, and the oldest know no version`(_ time: String) throws {
     var app = Shop.app()

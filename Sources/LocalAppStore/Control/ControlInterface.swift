@@ -8,18 +8,21 @@ import TenureMint
 /// The interface by which people and scripts turn the world: for loopback only, without a key.
 ///
 /// `GET /control/world`, `POST /control/acts` with one act or a list, `GET /control/customers/{name}` with what the
-/// customer's device would hand over.
+/// customer's device would hand over, `POST /control/trouble` with a code and how many requests it refuses.
 package struct ControlInterface: Sendable {
     private let store: LocalAppStore
+    private let trouble: Trouble
 
-    package init(store: LocalAppStore) {
+    package init(store: LocalAppStore, trouble: Trouble) {
         self.store = store
+        self.trouble = trouble
     }
 
     package func add(to router: Router<BasicRequestContext>) {
         let control = router.group("control")
         control.get("world") { _, _ in Response.json(await world()) }
         control.post("acts") { request, _ in try await act(request) }
+        control.post("trouble") { request, _ in try await makeTrouble(request) }
         control.get("customers/{name}") { request, context in
             let name = context.parameters.get("name").flatMap { $0.removingPercentEncoding } ?? ""
             return await customer(name, shows: request.uri.queryParameters["shows"].map(String.init))
@@ -73,6 +76,26 @@ package struct ControlInterface: Sendable {
         } catch let error as JournalError {
             return Self.refusal(error.description, .internalServerError)
         }
+    }
+
+    private func makeTrouble(_ request: Request) async throws -> Response {
+        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
+            return Self.refusal("send `application/json`", .unsupportedMediaType)
+        }
+        let bytes = Array(try await request.body.collect(upTo: 1 << 10).readableBytesView)
+        guard case .object(let body)? = try? JSONValue(parsing: bytes), case .number(let code)? = body["code"],
+            let error = Int(code).flatMap(ServerAPIError.init(rawValue:)),
+            case .number(let count)? = body["requests"], let requests = Int(count), (0...1_000_000).contains(requests)
+        else {
+            return Self.refusal(
+                "write a code of the App Store Server API and a number of requests, such as `{\"code\": 5000001, \"requests\": 3}`",
+                .badRequest)
+        }
+        await trouble.make(error, requests: requests)
+        return .json([
+            "code": .integer(Int64(error.rawValue)), "message": .string(error.message),
+            "requests": .integer(Int64(requests)),
+        ])
     }
 
     private func customer(_ name: String, shows: String?) async -> Response {

@@ -29,8 +29,9 @@ package struct StoreServer: Sendable {
     ) async -> some ApplicationProtocol {
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: LoopbackOnly())
-        await ServerAPI(store: store, key: key).add(to: router)
-        ControlInterface(store: store).add(to: router)
+        let api = await ServerAPI(store: store, key: key)
+        api.add(to: router)
+        ControlInterface(store: store, trouble: api.trouble).add(to: router)
         var logger = Logger(label: "appstore")
         logger.logLevel = .warning
         return Application(

@@ -10,6 +10,7 @@ package struct ServerAPI: Sendable {
     let store: LocalAppStore
     let key: ServerAPIKey
     let limit: RateLimit
+    package let trouble = Trouble()
     /// Real time: tokens and rate limits run by it, whatever the world's clock says.
     let now: @Sendable () -> Date
 
@@ -134,6 +135,10 @@ extension ServerAPI {
         }
         let world = await store.world
         guard let app = try? world.appPlace(token.bundleID) else { throw Unauthorized() }
+        if let error = await trouble.next() {
+            if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
+            throw error
+        }
         if let next = await limit.limit(kind, of: token.bundleID, at: now) { throw RateLimited(next: next) }
         let body: [UInt8]
         do {

@@ -1,6 +1,7 @@
 /// What the App Store Server API answers instead of a result: the code, and what it says with it.
 package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     case generalBadRequest = 4_000_000
+    case invalidAppIdentifier = 4_000_002
     case invalidRequestRevision = 4_000_005
     case invalidTransactionID = 4_000_006
     case invalidOriginalTransactionID = 4_000_008
@@ -12,6 +13,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     case invalidPaginationToken = 4_000_014
     case invalidStartDate = 4_000_015
     case invalidEndDate = 4_000_016
+    case paginationTokenExpired = 4_000_017
     case invalidNotificationType = 4_000_018
     case multipleFiltersSupplied = 4_000_019
     case invalidTestNotificationToken = 4_000_020
@@ -19,6 +21,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     case invalidProductType = 4_000_022
     case invalidProductID = 4_000_023
     case invalidSubscriptionGroup = 4_000_024
+    case invalidExcludeRevoked = 4_000_025
     case invalidInAppOwnershipType = 4_000_026
     case emptyStorefrontList = 4_000_027
     case invalidStorefront = 4_000_028
@@ -62,13 +65,16 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     /// The HTTP status is the code's beginning.
     package var status: Int { rawValue / 10_000 }
 
-    /// In Apple's manner: the case in words.
+    /// In Apple's manner: the case in words, `Transaction id not found.`
     package var message: String {
+        let letters = Array("\(self)")
         var words = ""
-        for character in "\(self)" {
-            if character.isUppercase, words.last?.isLowercase == true { words += " " }
-            words.append(
-                contentsOf: words.hasSuffix("I") || character == "D" ? String(character) : character.lowercased())
+        for (place, letter) in letters.enumerated() {
+            // A word begins after a small letter, and at the last letter of an abbreviation that a word follows.
+            let isStart =
+                place > 0 && letter.isUppercase
+                && (letters[place - 1].isLowercase || place + 1 < letters.count && letters[place + 1].isLowercase)
+            words += (isStart ? " " : "") + letter.lowercased()
         }
         return words.prefix(1).uppercased() + words.dropFirst() + "."
     }
