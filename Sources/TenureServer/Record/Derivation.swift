@@ -3,7 +3,7 @@ package import TenureAppStore
 import TenureCore
 package import TenureStore
 
-/// What a customer's ledger proves, derived from it alone: each artifact is verified anew, as on the day it came.
+/// What a customer's ledger proves, derived from it alone: each artifact and notification is verified anew, as on the day it came.
 ///
 /// The record keeps the result beside the customer; this is how it is rebuilt, and how it is checked.
 package struct Derivation: Sendable {
@@ -24,6 +24,17 @@ package struct Derivation: Sendable {
                 throw .damaged(
                     """
                     artifact \(index + 1) (\(entry.artifact.kind)) of \(ledger.customer.publicID) does not verify: \
+                    \(error.detail)
+                    """)
+            }
+        }
+        for entry in ledger.notifications {
+            do throws(Rejection) {
+                facts.add(try NotificationContents(entry.notification, receivedAt: entry.receivedAt, by: verifier))
+            } catch {
+                throw .damaged(
+                    """
+                    notification \(entry.notification.uuid) of \(ledger.customer.publicID) does not verify: \
                     \(error.detail)
                     """)
             }

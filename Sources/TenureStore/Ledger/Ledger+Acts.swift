@@ -33,8 +33,16 @@ extension Ledger {
         case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: derive)
         case .merge(let other): try merge(other, with: member, request)
         case .unmerge(let other): try unmerge(other, from: member, request, by: derive)
-        case .erase: .erased(try erase(try customer(of: member)))
+        case .erase: try erase(member)
         }
+    }
+
+    private func erase(_ member: CustomerMember) throws(StoreError) -> ActOutcome {
+        let customer = try customer(of: member)
+        let counts = try erase(customer)
+        // After what was kept for them is gone; it carries nothing but the public id.
+        try tell(Message(.customerErased, [:]), of: customer)
+        return .erased(counts)
     }
 
     private func support(

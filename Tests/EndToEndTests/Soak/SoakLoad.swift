@@ -71,7 +71,9 @@ actor SoakLoad {
         case .acknowledged(let act):
             acknowledged.append(act)
             for watcher in watchers { watcher.yield(acknowledged.count) }
-        case .refused(let status): refusals[status, default: 0] += 1
+        case .refused(let status):
+            // Whoever was told to stop did not wait for the answer.
+            if !Task.isCancelled { refusals[status, default: 0] += 1 }
         }
     }
 }
