@@ -127,14 +127,16 @@ let package = Package(
         .target(
             name: "LocalAppStore",
             dependencies: [
-                "TenureCore", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
@@ -174,7 +176,7 @@ let package = Package(
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [
-                "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
@@ -205,7 +207,13 @@ let package = Package(
         // These run the built command.
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
         .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
-        .testTarget(name: "InteropTests", dependencies: ["TenureAppStore", "TenureMint"]),
+        .testTarget(
+            name: "InteropTests",
+            dependencies: [
+                "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+            ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

@@ -24,7 +24,7 @@ extension Problem {
         private var row: (status: Int, title: String) {
             switch self {
             case .malformedRequest: (400, "The request cannot be read")
-            case .notAuthenticated: (401, "A valid access token is missing")
+            case .notAuthenticated: (401, "A valid access token or key is missing")
             case .notBound: (403, "The proof is not bound to a device")
             case .trialOver: (403, "The trial is over")
             case .forbidden: (403, "This key may not do this")

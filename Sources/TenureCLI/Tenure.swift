@@ -11,7 +11,8 @@ import ArgumentParser
         version: "0.1.0",
         subcommands: [
             InspectCommand.self, DecideCommand.self, PolicyCommand.self, MintCommand.self, ServeCommand.self,
-            DemoCommand.self, RecordCommand.self, KeyCommand.self, WebhookCommand.self,
+            DemoCommand.self, RecordCommand.self, KeyCommand.self, WebhookCommand.self, AppStoreCommand.self,
+            ScenarioCommand.self,
         ]
     )
 }

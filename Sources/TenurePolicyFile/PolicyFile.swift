@@ -31,9 +31,11 @@ public enum PolicyFile {
         public var description: String { "no other file can be read from here" }
     }
 
-    /// The document of a file, and the mistakes that did not keep it from being read.
-    static func document(
-        _ bytes: some Collection<UInt8>, named fileName: String
+    /// The document of a file, and the mistakes that did not keep it from being read. `beginning`: what an empty file
+    /// should hold.
+    package static func document(
+        _ bytes: some Collection<UInt8>, named fileName: String,
+        beginning: String = "a policy, beginning with `app: { bundleID: com.example.calculator }`"
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
         let source = try SourceText(bytes, named: fileName)
         if source.isJSON {
@@ -44,8 +46,7 @@ public enum PolicyFile {
             throw PolicyFileError(mistakes: [
                 PolicyFileMistake(
                     file: fileName, line: 1, column: 1,
-                    message:
-                        "the file is empty; write a policy, beginning with `app: { bundleID: com.example.calculator }`")
+                    message: "the file is empty; write \(beginning)")
             ])
         }
         return (root, mistakes)

@@ -29,7 +29,7 @@ extension PostgresConnection {
         let table = try rows(
             "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations'", [.text(address.schema)])
         if table.isEmpty {
-            try run("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)")
+            try run("CREATE TABLE migrations (name TEXT COLLATE \"C\" PRIMARY KEY, applied_at BIGINT NOT NULL)")
         }
     }
 

@@ -42,6 +42,23 @@ package func serve(
     OpenFiles.raiseLimit()
     let application = try await buildApplication(
         configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
+    try await run(application, configuration, logger: logger)
+}
+
+/// Runs several apps behind one address, that of the first; see `AppConfiguration`.
+public func serve(
+    apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) {
+    guard let first = apps.first else { throw .apps("there is none") }
+    OpenFiles.raiseLimit()
+    let application = try await buildApplication(apps: apps, logger: logger, onServerRunning: onServerRunning)
+    try await run(application, first.configuration, logger: logger)
+}
+
+private func run(
+    _ application: some ApplicationProtocol, _ configuration: ServiceConfiguration, logger: Logger
+) async throws(ServiceError) {
     do {
         var group = ServiceGroupConfiguration(
             services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -55,6 +72,38 @@ package func serve(
     }
 }
 
+/// Wires each app as if it were alone, and one address before them.
+func buildApplication(
+    apps: [AppConfiguration], logger: Logger = Logger(label: "tenure"),
+    onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+) async throws(ServiceError) -> some ApplicationProtocol {
+    if let mistake = AppConfiguration.mistake(in: apps) { throw mistake }
+    var responders: [String: RouterResponder<ServiceContext>] = [:]
+    var services: [any Service] = []
+    var first: (service: TenureService, responder: RouterResponder<ServiceContext>)?
+    var opened: [any Store] = []
+    do throws(ServiceError) {
+        for app in apps {
+            let service = try await TenureService(app.configuration, store: app.store)
+            opened.append(service.store)
+            var logger = logger
+            logger[metadataKey: "app"] = "\(app.name)"
+            let responder = try service.router().buildResponder()
+            responders[app.name] = responder
+            services += try service.services(logger: logger)
+            if first == nil { first = (service, responder) }
+        }
+        guard let first else { throw .apps("there is none") }
+        return try first.service.application(
+            AppsResponder(first: first.responder, all: responders), services: services, logger: logger,
+            onServerRunning: onServerRunning)
+    } catch {
+        // One that does not start must not keep the others' records open.
+        for store in opened { try? await store.close() }
+        throw error
+    }
+}
+
 extension TenureService {
     func application(
         logger: Logger, router: Router<ServiceContext>? = nil,
@@ -62,6 +111,24 @@ extension TenureService {
     ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
         let routes: Router<ServiceContext>
         if let router { routes = router } else { routes = try self.router() }
+        return try application(
+            routes.buildResponder(), services: try services(logger: logger), logger: logger,
+            onServerRunning: onServerRunning)
+    }
+
+    /// What runs beside the server. Services end in reverse order: the record last, when nobody needs it any more.
+    fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
+        var services: [any Service] = [RecordService(store: store, logger: logger)]
+        if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
+            services += [webhooks.announcements, webhooks.deliveries]
+        }
+        return services + (try appStoreServices(logger: logger))
+    }
+
+    fileprivate func application<Responder: HTTPResponder>(
+        _ responder: Responder, services: [any Service], logger: Logger,
+        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
+    ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
         let (timeouts, metrics) = (configuration.timeouts, metrics)
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
@@ -69,8 +136,7 @@ extension TenureService {
                     ConnectionClock(timeouts) { metrics.closedSlowClient(at: $0) }
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
-        // Services end in reverse order: the record after the server, which finishes its requests first.
-        var services: [any Service] = [RecordService(store: store, logger: logger)]
+        var services = services
         var server = plain
         if let files = configuration.certificateFiles {
             let certificate = try ServerCertificate(files, now: configuration.now)
@@ -81,17 +147,14 @@ extension TenureService {
                 throw .failed("TLS cannot be set up: \(error)")
             }
         }
-        if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
-            services += [webhooks.announcements, webhooks.deliveries]
-        }
-        services += try appStoreServices(logger: logger)
         let connections = min(configuration.limits.connections, OpenFiles.available)
         return Application(
-            responder: routes.buildResponder(),
+            responder: responder,
             server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024,
                 availableConnectionsDelegate: .maximum(connections, logger: logger)),
+            // The server ends before them, and finishes its requests first.
             services: services,
             onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(eventLoops),

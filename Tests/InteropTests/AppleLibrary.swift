@@ -21,23 +21,29 @@ enum AppleLibrary {
         let fields: JSONValue?
     }
 
-    private static let script = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Interop/interop.py")
+    private static let scripts = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Interop")
 
-    static func judge(_ artifacts: [Artifact]) throws -> [Verdict] {
+    /// What one of the scripts says of its input, both JSON.
+    static func run(_ script: String, _ json: [UInt8]) throws -> JSONValue {
         let input = FileManager.default.temporaryDirectory.appendingPathComponent("interop-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: input) }
-        try JSONEncoder().encode(artifacts).write(to: input)
+        try Data(json).write(to: input)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: python ?? "")
-        process.arguments = [script.path, input.path]
+        process.arguments = [scripts.appendingPathComponent(script).path, input.path]
         let output = Pipe()
         process.standardOutput = output
         try process.run()
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        guard process.terminationStatus == 0, case .array(let verdicts) = try JSONValue(parsing: [UInt8](text)) else {
-            throw Failure(status: process.terminationStatus)
+        guard process.terminationStatus == 0 else { throw Failure(status: process.terminationStatus) }
+        return try JSONValue(parsing: [UInt8](text))
+    }
+
+    static func judge(_ artifacts: [Artifact]) throws -> [Verdict] {
+        guard case .array(let verdicts) = try run("interop.py", Array(JSONEncoder().encode(artifacts))) else {
+            throw Failure(status: 0)
         }
         return verdicts.map { verdict in
             guard case .object(let object) = verdict else { return Verdict(error: "no verdict", fields: nil) }

@@ -31,10 +31,17 @@ package final class PostgresServer: Sendable {
         port = try Self.freePort()
         watch = try tools.keepWatch(over: folder)
         try tools.giveAway(folder)
-        try tools.run(
-            "initdb",
-            ["-D", folder + "/data", "-U", "tenure", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
-            in: folder)
+        let basics = [
+            "-D", folder + "/data", "-U", "tenure", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync",
+        ]
+        do {
+            // Texts in the order of a language, as most servers have them, and not of their bytes.
+            try tools.run("initdb", basics + ["--locale-provider=icu", "--icu-locale=en"], in: folder)
+        } catch {
+            // Before PostgreSQL 15, or built without ICU.
+            try? FileManager.default.removeItem(atPath: folder + "/data")
+            try tools.run("initdb", basics, in: folder)
+        }
         var all = [
             "listen_addresses": "127.0.0.1", "port": "\(port)", "unix_socket_directories": folder,
             "max_connections": "300", "shared_buffers": "64MB", "wal_level": "minimal", "max_wal_senders": "0",

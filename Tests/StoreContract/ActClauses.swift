@@ -35,9 +35,19 @@ extension StoreClause {
             try expect(
                 try await store.act(.revoke(entitlement: "everything"), on: customer, request: "r").refusal
                     == .requestReused, "another act is another request")
+            _ = try await store.perform(
+                RequestedAct(grant, actor: "ada", at: Sample.now.addingTimeInterval(32 * 86_400), request: "s"),
+                on: .publicID(customer.publicID), by: Sample.facts)
             try expect(
-                try await store.act(.revoke(entitlement: "everything"), on: customer, actor: "boris", request: "r")
-                    .isNew, "ids are each key's own")
+                try await store.act(.revoke(entitlement: "everything"), on: customer, request: "r").isNew,
+                "after a month an id is free again")
+            try expect(
+                try await !store.act(.revoke(entitlement: "everything"), on: customer, request: "r").isNew, "once")
+            try expect(
+                try await store.act(
+                    .grant(entitlement: "cloud", until: nil), on: customer, actor: "boris", request: "r"
+                )
+                .isNew, "ids are each key's own")
         },
         StoreClause("the audit trail is read backwards, page by page") { store in
             let customer = try await store.bring("1")

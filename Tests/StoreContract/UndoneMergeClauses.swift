@@ -81,6 +81,33 @@ extension StoreClause {
             try expect(try await store.present(one).facts == one.facts, "one is as before")
             try expect(try await store.act(.unmerge(other: one.publicID), on: one).refusal == .notMerged, "not merged")
         },
+        StoreClause("the timeline says why people were merged and parted") { store in
+            let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            _ = try await store.act(.merge(other: two.publicID), on: one, reason: "one person")
+            _ = try await store.act(.unmerge(other: two.publicID), on: one, reason: "two after all")
+            let events = try unwrap(try await store.ledger(of: one.id), "the ledger").events
+            try expect(events.map(\.kind) == [.merged, .unmerged], "both")
+            try expect(events.map(\.detail["reason"]) == ["one person", "two after all"], "with reasons")
+            let others = try unwrap(try await store.ledger(of: two.id), "the ledger").events
+            try expect(others.map(\.kind) == [.unmerged], "also the other's")
+        },
+        StoreClause("no customer is made of more than a hundred") { store in
+            var before = try await store.bring("0")
+            for number in 1..<100 {
+                let next = try await store.bring(String(number))
+                // The longest chain: each into the next.
+                try expect(try await store.act(.merge(other: before.publicID), on: next).isNew, "merged \(number)")
+                before = next
+            }
+            let first = try await store.bring("0")
+            try expect(first.id == before.id && first.facts.proofs.count == 100, "the first is found at the end")
+            try expect(try await store.customer(first.member)?.id == before.id, "also by a look-up")
+            let one = try await store.bring("100")
+            try expect(
+                try await store.act(.merge(other: before.publicID), on: one).refusal == .tooManyMembers, "enough")
+            _ = try await store.act(.link(user: "u", .never), on: before)
+            try expect(try await store.act(.link(user: "u", .never), on: one).refusal == .tooManyMembers, "also here")
+        },
         StoreClause("realms, visitors and oneself are not merged") { store in
             let one = try await store.bring("1")
             let sandbox = try await store.amend("1", in: Realm(.sandbox)) { _ in }

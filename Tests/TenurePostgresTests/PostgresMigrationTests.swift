@@ -67,6 +67,19 @@ import Testing
         #expect(tables == [SQLRow([.text("events")])])
     }
 
+    // As SQLite does, where ranges of texts are asked for.
+    @Test func `orders texts by their bytes, whatever the language of the database`() async throws {
+        try await withStore { store in
+            let names = try await store.write(locking: []) { session throws(StoreError) in
+                try session.execute(
+                    "INSERT INTO marks (name, value) VALUES ('a', ''), ('B', ''), ('a b', ''), ('a!c', '')")
+                return try session.rows("SELECT name FROM marks WHERE name >= 'B' ORDER BY name")
+                    .map { row throws(StoreError) in try row.text(0) }
+            }
+            #expect(names == ["B", "a", "a b", "a!c"])
+        }
+    }
+
     // A role that may use a schema need not be one that may make schemas.
     @Test func `needs no right to make a schema that is there`() async throws {
         let schema = freshSchema()

@@ -135,6 +135,23 @@ import Testing
         await pool.close()
     }
 
+    @Test func `keeps working with the connections that it has where it gets no more`() async throws {
+        let server = try PostgresServer.shared()
+        let role = freshSchema()
+        let owner = try PostgresConnection(to: try PostgresAddress(server.url()), for: .acts)
+        _ = try owner.run("CREATE ROLE \(role) LOGIN")
+        let address = try PostgresAddress(server.url(user: role))
+        let pool = PostgresPool(to: address, for: .acts, limit: 4, patience: patience)
+        let end = Signal()
+        await occupy(pool, until: end)
+        _ = try owner.run("ALTER ROLE \(role) NOLOGIN")
+        // Begins to wait while a worker is refused a second connection, and is served by the first.
+        async let one = pool.run { connection throws(PostgresFailure) in try connection.rows("SELECT 1") }
+        end.fire()
+        #expect(try await one == [SQLRow([1])])
+        await pool.close()
+    }
+
     @Test func `drops a connection that is left inside a transaction`() async throws {
         let pool = try pool()
         try await pool.run { connection throws(PostgresFailure) in _ = try connection.run("BEGIN") }

@@ -130,9 +130,13 @@ extension ReceiptMinter {
 /// One running service, without a socket.
 struct Client {
     let http: any TestClientProtocol
+    /// Before every path: that of one app of several.
+    var prefix = ""
 
     func post(_ body: String, headers: HTTPFields = [.contentType: "application/json"]) async throws -> TestResponse {
-        try await http.execute(uri: "/v1/sync", method: .post, headers: headers, body: ByteBuffer(string: body)) { $0 }
+        try await http.execute(
+            uri: prefix + "/v1/sync", method: .post, headers: headers, body: ByteBuffer(string: body)
+        ) { $0 }
     }
 
     func send(_ request: SyncRequest) async throws -> TestResponse {
@@ -166,7 +170,7 @@ struct Client {
     func get(_ path: String, token: String? = nil) async throws -> TestResponse {
         var headers = HTTPFields()
         if let token { headers[.authorization] = "Bearer \(token)" }
-        return try await http.execute(uri: path, method: .get, headers: headers) { $0 }
+        return try await http.execute(uri: prefix + path, method: .get, headers: headers) { $0 }
     }
 
     func customer(_ token: String) async throws -> CustomerResponse {

@@ -160,29 +160,6 @@ import Testing
     }
 }
 
-/// Stands still until it is told.
-final class TestClock: @unchecked Sendable {
-    // Sound: `instant` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var instant: Date
-
-    init(_ instant: Date) {
-        self.instant = instant
-    }
-
-    var now: Date {
-        lock.lock()
-        defer { lock.unlock() }
-        return instant
-    }
-
-    func advance(by seconds: TimeInterval) {
-        lock.lock()
-        instant += seconds
-        lock.unlock()
-    }
-}
-
 extension Client {
     func postSession(_ id: String, of entitlement: String = "everything", token: String) async throws -> TestResponse {
         let body = String(decoding: try JSONEncoder().encode(TrialRequest(id: id)), as: UTF8.self)

@@ -44,11 +44,34 @@ struct ServeCommand: AsyncParsableCommand {
             let logger = settings.logger
             for unknown in settings.unknownVariables { logger.warning("\(unknown)") }
             let address = ServiceAddress(configuration)
-            let database = RecordDatabase(argument: configuration.databasePath)
-            let store = database.isPostgres ? try await database.open(making: true) : nil
-            try await serve(configuration: configuration, store: store, logger: logger) { port in
+            if !settings.apps.isEmpty {
+                return try await serve(settings.apps, at: address, logger: logger)
+            }
+            let store = try await Self.store(of: configuration)
+            try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
                 Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
             }
+        }
+    }
+
+    /// Nil for a file of SQLite, which the service opens itself.
+    private static func store(of configuration: ServiceConfiguration) async throws -> (any Store)? {
+        let database = RecordDatabase(argument: configuration.databasePath)
+        return database.isPostgres ? try await database.open(making: true) : nil
+    }
+
+    private func serve(_ apps: [AppConfiguration], at address: ServiceAddress, logger: Logger) async throws {
+        var apps = apps
+        for index in apps.indices {
+            if let keys = apps[index].configuration.keysFolder {
+                try FileManager.default.createDirectory(
+                    atPath: keys, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
+            apps[index].store = try await Self.store(of: apps[index].configuration)
+        }
+        let names = apps.map(\.name).joined(separator: ", ")
+        try await TenureServer.serve(apps: apps, logger: logger) { port in
+            Terminal.standardOutput.write("serving \(names) on \(address.url(port))")
         }
     }
 

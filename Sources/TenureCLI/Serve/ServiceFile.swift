@@ -29,25 +29,64 @@ struct ServiceFile {
             values.note("`\(path)` holds no settings; write one a line, such as `port: 8081`")
             return
         }
-        read(mapping, under: "", into: &values)
+        read(mapping, under: "", as: Setting.configurable, into: &values)
+        readApps(mapping, into: &values)
     }
 
-    private func read(_ mapping: Node.Mapping, under prefix: String, into values: inout SettingValues) {
+    private func read(
+        _ mapping: Node.Mapping, under prefix: String, as settings: [Setting], into values: inout SettingValues
+    ) {
         for (key, node) in mapping {
             let name = prefix + (key.string ?? "")
-            if let setting = Setting.configurable.first(where: { $0.name == name }) {
+            if name == Setting.webhooks.name {
+                let reading = WebhookReading(node, place: place, beside: beside)
+                values.webhooks = reading.webhooks
+                reading.mistakes.forEach { values.note($0) }
+            } else if name == Setting.apps.name, settings.contains(where: { $0.name == name }) {
+                // After the rest; see `readApps`.
+                continue
+            } else if let setting = settings.first(where: { $0.name == name }) {
                 read(setting, from: node, into: &values)
-            } else if Setting.configurable.contains(where: { $0.name.hasPrefix(name + ".") }) {
+            } else if settings.contains(where: { $0.name.hasPrefix(name + ".") }) {
                 if let inner = node.mapping {
-                    read(inner, under: name + ".", into: &values)
+                    read(inner, under: name + ".", as: settings, into: &values)
                 } else {
-                    let names = Setting.configurable.map(\.name).filter { $0.hasPrefix(name + ".") }
+                    let names = settings.map(\.name).filter { $0.hasPrefix(name + ".") }
                     values.note("\(place(node)): `\(name)` holds settings: \(names.joined(separator: ", "))")
                 }
             } else {
-                let names = Setting.configurable.map(\.name).joined(separator: ", ")
-                values.note("\(place(key)): there is no setting `\(name)`; the settings are \(names)")
+                let names = settings.map(\.name).joined(separator: ", ")
+                let here = settings.count == Setting.configurable.count ? "" : " here"
+                values.note("\(place(key)): there is no setting `\(name)`\(here); the settings are \(names)")
             }
+        }
+    }
+
+    private func readApps(_ mapping: Node.Mapping, into values: inout SettingValues) {
+        guard let node = mapping["apps"] else { return }
+        guard let apps = node.mapping, !apps.isEmpty else {
+            values.note("\(place(node)): `apps` names each app, with its settings below it")
+            return
+        }
+        for name in ["policy", "database", "keys", "webhooks"] {
+            if let node = mapping[Node(name)] {
+                values.note("\(place(node)): beside `apps`, each app has its own `\(name)`")
+            }
+        }
+        for (key, node) in apps {
+            let name = key.string ?? ""
+            guard let mapping = node.mapping else {
+                values.note("\(place(key)): the app `\(name)` has no settings; it needs `policy` and `database`")
+                continue
+            }
+            for needed in ["policy", "database"] where mapping[Node(needed)] == nil {
+                values.note("\(place(key)): the app `\(name)` needs `\(needed)`")
+            }
+            var own = SettingValues()
+            read(mapping, under: "", as: Setting.ofApp, into: &own)
+            own.mistakes.forEach { values.note($0) }
+            if !own.says(.keys) { own.set(.keys, to: [beside("keys/\(name)")], at: place(key)) }
+            values.apps.append((name, own))
         }
     }
 
@@ -69,5 +108,9 @@ struct ServiceFile {
         values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
     }
 
-    private func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
+    /// A path as it stands in the file, seen from where the command runs.
+    func beside(_ path: String) -> String { Setting.Kind.path.resolved(path, in: folder) }
+
+    /// `tenure.yaml:3:7`
+    func place(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
 }

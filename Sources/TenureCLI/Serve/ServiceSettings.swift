@@ -8,8 +8,10 @@ import TenureStore
 
 /// What `tenure serve` was told, by file, environment and command line, and all that is wrong with it.
 struct ServiceSettings {
-    /// nil where too little is known to make one.
+    /// nil where too little is known to make one. Of several apps that of the first, whose address is theirs.
     let configuration: ServiceConfiguration?
+    /// Several apps behind one address; empty where there is one without a name.
+    let apps: [AppConfiguration]
     let logLevel: Logger.Level
     let logsJSON: Bool
     let isCheck: Bool
@@ -41,8 +43,23 @@ struct ServiceSettings {
         logsJSON =
             values.text(.logFormat) == "json" || (values.text(.logFormat) == "auto" && isatty(STDERR_FILENO) != 1)
         var mistakes = values.mistakes
-        configuration = Self.configuration(values, mistakes: &mistakes)
-        self.mistakes = mistakes + (configuration?.findings.map(\.description) ?? [])
+        if values.apps.isEmpty {
+            apps = []
+            configuration = Self.configuration(values, mistakes: &mistakes)
+            mistakes += configuration?.findings.map(\.description) ?? []
+        } else {
+            for setting in [Setting.policy, .database] where given.says(setting) {
+                mistakes.append("each app has its own `\(setting.name)`; leave out `\(setting.flag)`")
+            }
+            apps = values.apps.compactMap { app in
+                Self.configuration(values.overlaid(by: app.values), mistakes: &mistakes).map {
+                    AppConfiguration(name: app.name, configuration: $0)
+                }
+            }
+            configuration = apps.first?.configuration
+            if let mistake = AppConfiguration.mistake(in: apps) { mistakes.append(mistake.description) }
+        }
+        self.mistakes = mistakes
     }
 
     private static func configuration(
@@ -62,6 +79,7 @@ struct ServiceSettings {
         guard let known = policy ?? (try? standIn) else { return nil }
         var configuration = ServiceConfiguration(databasePath: values.text(.database) ?? "", policy: known)
         configuration.set(from: values)
+        configuration.webhooks = values.webhooks
         do {
             configuration.anchors = try TrustOptions(values).configuration().anchors
         } catch {

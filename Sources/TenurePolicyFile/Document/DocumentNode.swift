@@ -1,13 +1,13 @@
 /// A place in a file, counted from 1; columns in Unicode scalars.
-struct SourcePosition: Sendable, Hashable {
-    let file: String
-    let line: Int
-    let column: Int
+package struct SourcePosition: Sendable, Hashable {
+    package let file: String
+    package let line: Int
+    package let column: Int
 }
 
 /// A value of a YAML or JSON document with its place. Scalars keep their text: an unquoted `1.10` is never a number.
-struct DocumentNode: Sendable {
-    enum Content: Sendable {
+package struct DocumentNode: Sendable {
+    package enum Content: Sendable {
         case null
         /// Without quotes: in JSON a number, `true` or `false`.
         case plain(String)
@@ -16,14 +16,14 @@ struct DocumentNode: Sendable {
         case mapping([Entry])
     }
 
-    struct Entry: Sendable {
-        let key: String
-        let keyPosition: SourcePosition
-        let value: DocumentNode
+    package struct Entry: Sendable {
+        package let key: String
+        package let keyPosition: SourcePosition
+        package let value: DocumentNode
     }
 
-    let content: Content
-    let position: SourcePosition
+    package let content: Content
+    package let position: SourcePosition
 
     /// Deeper than this no file of ours goes; it bounds every recursion over a document.
     static let maximumDepth = 64
@@ -53,7 +53,7 @@ struct DocumentNode: Sendable {
     }
 
     /// The text of a scalar, quoted or not.
-    var text: String? {
+    package var text: String? {
         switch content {
         case .plain(let text), .quoted(let text): text
         case .null, .sequence, .mapping: nil
@@ -84,7 +84,7 @@ struct DocumentNode: Sendable {
     }
 
     /// What the value is, for messages.
-    var kindInWords: String {
+    package var kindInWords: String {
         switch content {
         case .null: "nothing"
         case .plain(let text), .quoted(let text): "`\(text.shortened)`"
@@ -102,7 +102,7 @@ extension PolicyFileMistake {
 
 extension String {
     /// For messages: of a long text its beginning, and in one line.
-    var shortened: String {
+    package var shortened: String {
         let line = String(prefix(61)).map { $0.isNewline || $0 == "\t" ? " " : $0 }
         return line.count > 60 ? String(line.prefix(59)) + "…" : String(line)
     }

@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
 /// Lengths of exact time: `-24h`, `+48h`, `90m`, `2d`, `1w`, `30s`, `1d12h`, or ISO 8601's `PT24H` and `P1DT12H`.
 /// A day has 24 hours; months and years have no exact length and do not occur.
-enum Duration {
+package enum Duration {
     /// Some thirty years.
     private static let maximum: TimeInterval = 999_999_999
 
     /// Seconds; nil where the text is no duration.
-    static func seconds(_ text: String) -> TimeInterval? {
+    package static func seconds(_ text: String) -> TimeInterval? {
         var rest = text.utf8[...]
         var sign = 1.0
         if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") {

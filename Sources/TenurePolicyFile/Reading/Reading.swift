@@ -1,20 +1,20 @@
-import TenureCore
+package import TenureCore
 
 /// What one reading of a file found wrong so far, and where.
 ///
 /// A part with a mistake in its shape is left out of the policy and remembered: what the policy then lacks is no
 /// mistake of its own.
-struct Reading {
-    typealias Path = [PolicyMistake.Step]
+package struct Reading {
+    package typealias Path = [PolicyMistake.Step]
 
-    private(set) var mistakes: [PolicyFileMistake] = []
+    package private(set) var mistakes: [PolicyFileMistake] = []
     private var brokenParts: [Path] = []
 
-    init(mistakes: [PolicyFileMistake] = []) {
+    package init(mistakes: [PolicyFileMistake] = []) {
         self.mistakes = mistakes
     }
 
-    mutating func report(_ message: String, at position: SourcePosition, breaking path: Path? = nil) {
+    package mutating func report(_ message: String, at position: SourcePosition, breaking path: Path? = nil) {
         mistakes.append(PolicyFileMistake(message, at: position))
         if let path { brokenParts.append(path) }
     }
@@ -35,7 +35,7 @@ struct Reading {
     }
 
     /// The mistakes in the order of the text, those of the main file first.
-    func error(mainFile: String) -> PolicyFileError {
+    package func error(mainFile: String) -> PolicyFileError {
         func order(_ mistake: PolicyFileMistake) -> (Int, String, Int, Int) {
             (mistake.file == mainFile ? 0 : 1, mistake.file, mistake.line, mistake.column)
         }
@@ -55,13 +55,13 @@ private func < (
 }
 
 /// A value of the document, and the policy's name for its place.
-struct Part {
-    let node: DocumentNode
-    let path: Reading.Path
+package struct Part {
+    package let node: DocumentNode
+    package let path: Reading.Path
     /// Where a mistake in the whole value is shown: for a value that fills lines of its own, at its key.
-    let position: SourcePosition
+    package let position: SourcePosition
 
-    init(root node: DocumentNode) {
+    package init(root node: DocumentNode) {
         self.node = node
         path = []
         position = node.position
@@ -73,7 +73,7 @@ struct Part {
         self.position = position
     }
 
-    init(_ entry: DocumentNode.Entry, under path: Reading.Path) {
+    package init(_ entry: DocumentNode.Entry, under path: Reading.Path) {
         let isScalar =
             switch entry.value.content {
             case .plain, .quoted: true
@@ -83,7 +83,7 @@ struct Part {
     }
 
     /// The elements of a list; nil, and a mistake, where it is none.
-    func elements(_ reading: inout Reading, example: String) -> [Part]? {
+    package func elements(_ reading: inout Reading, example: String) -> [Part]? {
         guard case .sequence(let nodes) = node.content else {
             reading.report("\(node.kindInWords) is no list; write `\(example)`", at: position, breaking: path)
             return nil
@@ -107,9 +107,9 @@ struct Part {
 }
 
 /// The values of a mapping, by key, after what does not belong there was reported.
-struct Fields {
+package struct Fields {
     private let parts: [String: Part]
-    let whole: Part
+    package let whole: Part
 
     /// Nil, and a mistake, where the value is no mapping.
     init?(_ part: Part, _ shape: PolicyShape, _ reading: inout Reading) {
@@ -118,7 +118,7 @@ struct Fields {
             &reading)
     }
 
-    init?(
+    package init?(
         _ part: Part, keys: [String], required: [(key: String, example: String)] = [],
         explained: [String: String] = [:],
         _ reading: inout Reading
@@ -160,5 +160,5 @@ struct Fields {
     }
 
     subscript(key: PolicyKey) -> Part? { parts[key.rawValue] }
-    subscript(key: String) -> Part? { parts[key] }
+    package subscript(key: String) -> Part? { parts[key] }
 }

@@ -1,5 +1,5 @@
-import Foundation
-import TenureCore
+package import Foundation
+package import TenureCore
 
 /// Scalars of a policy: each nil, and a mistake, where the text says something else.
 extension Part {
@@ -9,7 +9,7 @@ extension Part {
     }
 
     /// A name or id. What YAML or JSON would read as a number or a yes must be in quotes, as the schema says.
-    func name(_ reading: inout Reading, example: String) -> String? {
+    package func name(_ reading: inout Reading, example: String) -> String? {
         switch node.content {
         case .quoted(let text): return text
         case .plain(let text):
@@ -22,7 +22,7 @@ extension Part {
         }
     }
 
-    func word<Word: RawRepresentable & CaseIterable>(_ reading: inout Reading, of _: Word.Type) -> Word?
+    package func word<Word: RawRepresentable & CaseIterable>(_ reading: inout Reading, of _: Word.Type) -> Word?
     where Word.RawValue == String {
         let words = Word.allCases.map(\.rawValue)
         guard let text = node.text else {
@@ -32,7 +32,7 @@ extension Part {
             ?? refuse(&reading, "`\(text.shortened)` is unknown here; \(Spelling.advice(for: text, among: words))")
     }
 
-    func platform(_ reading: inout Reading) -> Platform? {
+    package func platform(_ reading: inout Reading) -> Platform? {
         guard let text = node.text else {
             return refuse(
                 &reading,
@@ -54,7 +54,7 @@ extension Part {
             )
     }
 
-    func integer(_ reading: inout Reading, example: String) -> Int? {
+    package func integer(_ reading: inout Reading, example: String) -> Int? {
         guard case .plain(let text) = node.content, let number = Int(text) else {
             let isQuoted = if case .quoted(let text) = node.content { Int(text) != nil } else { false }
             return refuse(
@@ -81,7 +81,7 @@ extension Part {
     }
 
     /// A day means its midnight in UTC.
-    func dayOrInstant(_ reading: inout Reading) -> Date? {
+    package func dayOrInstant(_ reading: inout Reading) -> Date? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) is no date; write one such as `2015-06-10`")
         }
@@ -104,7 +104,7 @@ extension Part {
         return "`\(text.shortened)` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`"
     }
 
-    func duration(_ reading: inout Reading, example: String) -> TimeInterval? {
+    package func duration(_ reading: inout Reading, example: String) -> TimeInterval? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) is no length of time; write one such as `\(example)`")
         }
@@ -115,7 +115,7 @@ extension Part {
             )
     }
 
-    func period(_ reading: inout Reading) -> CalendarPeriod? {
+    package func period(_ reading: inout Reading) -> CalendarPeriod? {
         let advice = "write one such as `P1Y`, `P3M`, `P2W` or `P10D`"
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) is no length in the calendar; \(advice)")

@@ -1,5 +1,5 @@
 /// Guesses at what somebody meant who wrote a word that does not exist.
-enum Spelling {
+package enum Spelling {
     /// The known word nearest to the one written, if near enough to be meant.
     static func nearest(to word: String, among known: [String]) -> String? {
         let written = Array(word.lowercased().unicodeScalars.prefix(64))
@@ -9,13 +9,13 @@ enum Spelling {
     }
 
     /// `did you mean `x`?`, or the choice.
-    static func advice(for word: String, among known: [String]) -> String {
+    package static func advice(for word: String, among known: [String]) -> String {
         if let nearest = nearest(to: word, among: known) { return "did you mean `\(nearest)`?" }
         return "write \(choice(of: known))"
     }
 
     /// `` `a`, `b` or `c` ``
-    static func choice(of words: [String]) -> String {
+    package static func choice(of words: [String]) -> String {
         let quoted = words.map { "`\($0)`" }
         guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
         return (quoted.count > 2 ? "one of " : "") + quoted.dropLast().joined(separator: ", ") + " or " + last

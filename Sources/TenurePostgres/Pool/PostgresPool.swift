@@ -25,6 +25,8 @@ final class PostgresPool: @unchecked Sendable {
         /// Why the last attempt to connect failed; nil after one that succeeded.
         var outage: StoreError?
         var hasConnected = false
+        /// How many workers have a connection.
+        var connected = 0
         /// When the deadlines are looked at next.
         var alarm: ContinuousClock.Instant?
         var isClosing = false
@@ -160,29 +162,30 @@ final class PostgresPool: @unchecked Sendable {
                 }
             }
             // Broken, or in a transaction that did not even roll back.
-            if !connection.isIdle { worker.connection = nil }
+            if !connection.isIdle { disconnect(worker) }
         }
     }
 
     /// A worker without work lies idle, or ends where the pool is closing.
     private func hasWork(_ worker: PostgresWorker) -> Bool {
-        enum Next { case work, rest, end([CheckedContinuation<Void, Never>]) }
+        enum Next { case work, rest, end }
         let next = withState { state -> Next in
             guard state.queue.isEmpty else { return .work }
-            guard state.isClosing else {
-                state.idle.append(worker)
-                return .rest
-            }
-            state.workers -= 1
-            guard state.workers == 0 else { return .end([]) }
-            defer { state.closers = [] }
-            return .end(state.closers)
+            guard !state.isClosing else { return .end }
+            state.idle.append(worker)
+            return .rest
         }
         switch next {
         case .work: return true
         case .rest: return false
-        case .end(let closers):
-            worker.connection = nil
+        case .end:
+            disconnect(worker)
+            let closers = withState { state -> [CheckedContinuation<Void, Never>] in
+                state.workers -= 1
+                guard state.workers == 0 else { return [] }
+                defer { state.closers = [] }
+                return state.closers
+            }
             for closer in closers { closer.resume() }
             return false
         }
@@ -195,16 +198,23 @@ final class PostgresPool: @unchecked Sendable {
             withState { state in
                 state.outage = nil
                 state.hasConnected = true
+                state.connected += 1
             }
         } catch {
             worker.backoff.failed()
             let hopeless = withState { state -> [PostgresJob] in
                 state.outage = error.error
-                // To wait would not help.
-                return error.error.isRetryable ? [] : state.queue.removeAll()
+                // To wait would not help, unless for the connections that there are.
+                return error.error.isRetryable || state.connected > 0 ? [] : state.queue.removeAll()
             }
             for job in hopeless { job.fail(error.error) }
         }
+    }
+
+    private func disconnect(_ worker: PostgresWorker) {
+        guard worker.connection != nil else { return }
+        worker.connection = nil
+        withState { $0.connected -= 1 }
     }
 
     // MARK: Closing

@@ -10,12 +10,11 @@ extension AdminDesk {
         let id = try publicID(in: context)
         _ = try await gate.holder(of: request, context, needing: .read, on: id)
         let dossier = try await dossier(id)
-        let evidence = dossier.customer.evidence
-        let decisions = try policies.decide(dossier.customer.facts, evidence, at: now())
+        let answer = try await answer(for: dossier.customer)
         var json = JSONWriter(capacity: 8192)
         json.object { json in
             json.key("customer")
-            json.value(CustomerAnswer(dossier.customer, evidence: evidence, decisions: decisions))
+            json.value(answer)
             json.key("createdAt")
             json.value(dossier.customer.createdAt)
             json.key("members")

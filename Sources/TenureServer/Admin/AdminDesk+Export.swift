@@ -15,14 +15,13 @@ extension AdminDesk {
             AuditEntry(
                 at: now, actor: holder.name, act: "export", customer: dossier.customer.publicID,
                 detail: try reason(of: request).map { ["reason": $0] } ?? [:]))
-        let evidence = dossier.customer.evidence
-        let decisions = try policies.decide(dossier.customer.facts, evidence, at: now)
+        let answer = try await answer(for: dossier.customer)
         var json = JSONWriter(capacity: 1 << 16)
         json.object { json in
             json.key("exportedAt")
             json.value(now)
             json.key("customer")
-            json.value(CustomerAnswer(dossier.customer, evidence: evidence, decisions: decisions))
+            json.value(answer)
             json.key("record")
             json.value(dossier)
         }

@@ -9,8 +9,8 @@ extension AdminDesk {
         let id = try publicID(in: context)
         let holder = try await gate.holder(of: request, context, needing: .merge, on: id)
         let body = try await request.decoded(MergeRequest.self, upTo: limits.bodySize)
-        return try answer(
-            try await perform(
+        return try await answer(
+            perform(
                 .merge(other: try self.id(body.other, "other")), on: .publicID(id), by: holder,
                 reason: try reason(body.reason), request, context))
     }
@@ -20,8 +20,8 @@ extension AdminDesk {
         let id = try publicID(in: context)
         let holder = try await gate.holder(of: request, context, needing: .merge, on: id)
         let other = try parameter("other", in: context)
-        return try answer(
-            try await perform(
+        return try await answer(
+            perform(
                 .unmerge(other: other), on: .publicID(id), by: holder, reason: try reason(of: request), request,
                 context))
     }

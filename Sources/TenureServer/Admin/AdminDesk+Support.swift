@@ -15,8 +15,8 @@ extension AdminDesk {
             throw Problem(.malformedRequest, "`until` lies in the past")
         }
         try await check(entitlement: body.entitlement, of: id)
-        return try answer(
-            try await perform(
+        return try await answer(
+            perform(
                 .grant(entitlement: body.entitlement, until: body.until), on: .publicID(id), by: holder,
                 reason: reason, request, context))
     }
@@ -28,8 +28,8 @@ extension AdminDesk {
         let body = try await request.decoded(RevocationRequest.self, upTo: limits.bodySize)
         let reason = try reason(body.reason)
         try await check(entitlement: body.entitlement, of: id)
-        return try answer(
-            try await perform(
+        return try await answer(
+            perform(
                 .revoke(entitlement: body.entitlement), on: .publicID(id), by: holder, reason: reason, request,
                 context))
     }

@@ -142,13 +142,19 @@ struct AdminDesk: Sendable {
         throw Problem(.noSuchCustomer)
     }
 
+    /// What a customer may use now, and why.
+    func answer(for customer: Customer) async throws -> CustomerAnswer {
+        let (evidence, now) = (customer.evidence, now())
+        let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
+        return CustomerAnswer(customer, evidence: evidence, decisions: decisions)
+    }
+
     /// The answer to an act: the customer as they are now.
-    func answer(_ outcome: ActOutcome) throws -> Response {
+    func answer(_ outcome: ActOutcome) async throws -> Response {
         guard case .done(let customer, _) = outcome else { throw Problem(.internalError, "the act had no answer") }
-        let evidence = customer.evidence
-        let decisions = try policies.decide(customer.facts, evidence, at: now())
+        let answer = try await answer(for: customer)
         var json = JSONWriter(capacity: 4096)
-        json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))
+        json.value(answer)
         return .json(json.bytes)
     }
 }

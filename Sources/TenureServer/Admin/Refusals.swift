@@ -29,6 +29,7 @@ extension Problem {
             case .notLinked: (.notFound, "this user is not linked with this customer")
             case .notMerged: (.notFound, "the other was not merged into this customer")
             case .alreadyMerged: (.conflict, "they are one customer already")
+            case .tooManyMembers: (.conflict, "no customer is made of so many; part those who are not one person")
             case .requestReused: (.conflict, "this `Idempotency-Key` stands for another act; make a new one")
             }
         self.init(code, detail, reason: refusal.rawValue)

@@ -46,7 +46,10 @@ extension Setting {
     package static let expiringDays = Setting(
         "expiringDays", .number(0...365), fallback: "7", "days before an end at which `entitlement.expiring` is told")
     package static let webhookRetentionDays = Setting(
-        "webhookRetentionDays", .number(0...3650), fallback: "30", "days for which delivered messages are kept")
+        "webhookRetentionDays", .number(4...3650), fallback: "30", "days for which delivered messages are kept")
+    package static let webhooks = Setting("webhooks", .structure, "who is told what became true; see Docs/webhooks.md")
+    package static let apps = Setting(
+        "apps", .structure, "several apps in one service, by name, each with its own policy, database and keys")
     package static let metrics = Setting(
         "metrics", .choice(["guarded", "open", "off"]), fallback: "guarded",
         "who may read `/metrics`: loopback and whoever has the admin key; everybody; nobody")
@@ -87,13 +90,22 @@ extension Setting {
 
     /// In the order of the documentation.
     package static let all: [Setting] = [
-        config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate, certificateKey,
+        config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate,
+        certificateKey,
         behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile, productionHost,
-        sandboxHost, expiringDays, webhookRetentionDays, metrics, logLevel, logFormat, addressRate, addressBurst, tokenRate,
+        sandboxHost, webhooks, expiringDays, webhookRetentionDays, apps, metrics, logLevel, logFormat, addressRate,
+        addressBurst,
+        tokenRate,
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
     ]
 
-    /// Those that can stand in a file and in the environment.
+    /// Those that each of several apps has for itself; the others are of the address, and stand once.
+    package static let ofApp: [Setting] = [
+        policy, database, keys, environments, trust, transfer, deviceLimit, issuerID, keyID, privateKeyFile,
+        productionHost, sandboxHost, webhooks, expiringDays, webhookRetentionDays,
+    ]
+
+    /// Those that can stand in a file, and in the environment unless they are structures.
     package static let configurable = all.filter { !$0.isForCommandOnly }
 }
 
@@ -101,8 +113,10 @@ extension Setting {
     /// A row of the table in `Docs/service.md`.
     package var row: String {
         let name = isForCommandOnly ? "" : "`\(name)`"
-        let variable = isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
-        return "| \(name) | \(variable) | `\(flag)` | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
+        let isText = kind != .structure
+        let variable = !isText || isForCommandOnly && self.name != Setting.config.name ? "" : "`\(variable)`"
+        return
+            "| \(name) | \(variable) | \(isText ? "`\(flag)`" : "") | \(fallback.map { "`\($0)`" } ?? "") | \(sentence) |"
     }
 
     package static let tableHead = """
@@ -112,7 +126,7 @@ extension Setting {
 
     /// The options as `--help` tells them, in lines of at most `width` characters.
     package static func help(width: Int = 78) -> String {
-        all.map { setting in
+        all.filter { $0.kind != .structure }.map { setting in
             var facts: [String] = []
             if !setting.isForCommandOnly || setting.name == config.name { facts.append(setting.variable) }
             if let fallback = setting.fallback, setting.kind != .flag { facts.append("default: \(fallback)") }

@@ -15,6 +15,8 @@ package struct Setting: Sendable {
         case choice([String])
         /// A list: in a file a sequence, on the command line one option for each, in the environment with commas.
         indirect case list(Kind)
+        /// Of a shape of its own, such as a list of mappings: in a file only.
+        case structure
     }
 
     /// As in the file; a dot stands for a mapping in a mapping.
@@ -73,7 +75,7 @@ extension Setting.Kind {
         case .path, .trust: "file"
         case .text(let wanted): wanted
         case .number: "number"
-        case .flag: nil
+        case .flag, .structure: nil
         case .choice(let names): names.joined(separator: "|")
         case .list(let kind): kind.placeholder
         }
@@ -90,6 +92,7 @@ extension Setting.Kind {
         case .choice(let names):
             names.contains(text) ? nil : "is one of \(names.joined(separator: ", ")), and not `\(text)`"
         case .list(let kind): kind.objection(to: text)
+        case .structure: "is no text; see Docs/service.md"
         }
     }
 
@@ -108,7 +111,7 @@ extension Setting.Kind {
             guard let equals = text.firstIndex(of: "=") else { return beside(text[...]) }
             return text[...equals] + beside(text[text.index(after: equals)...])
         case .list(let kind): return kind.resolved(text, in: folder)
-        case .text, .number, .flag, .choice: return text
+        case .text, .number, .flag, .choice, .structure: return text
         }
     }
 }

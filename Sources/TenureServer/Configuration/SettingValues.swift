@@ -4,7 +4,23 @@ package struct SettingValues: Sendable {
     /// One line each, with the place.
     package private(set) var mistakes: [String] = []
 
+    /// Who is told what became true.
+    package var webhooks: [Webhook] = []
+    /// Several apps in one service, in the order of the file, each with what is said of it alone.
+    package var apps: [(name: String, values: SettingValues)] = []
+
     package init() {}
+
+    /// For one of several apps: what is said of it alone wins over what is said of all.
+    package func overlaid(by app: SettingValues) -> SettingValues {
+        var overlaid = self
+        overlaid.texts.merge(app.texts) { $1 }
+        overlaid.webhooks = app.webhooks
+        overlaid.apps = []
+        return overlaid
+    }
+
+    package func says(_ setting: Setting) -> Bool { texts[setting.name] != nil }
 
     // MARK: Reading
 
@@ -27,14 +43,15 @@ package struct SettingValues: Sendable {
     ///
     /// Returns those, for whoever only warns.
     package mutating func read(environment: [String: String]) -> [String] {
-        for setting in Setting.configurable {
+        let settings = Setting.configurable.filter { $0.kind != .structure }
+        for setting in settings {
             guard let text = environment[setting.variable] else { continue }
             let words =
                 setting.kind.isList
                 ? text.split(separator: ",").map { $0.trimmed } : [text]
             set(setting, to: words, at: "$\(setting.variable)")
         }
-        let known = Set(Setting.configurable.map(\.variable) + [Setting.config.variable])
+        let known = Set(settings.map(\.variable) + [Setting.config.variable])
         return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }.sorted().map {
             "there is no setting `\($0)`; unset it, or see `tenure serve --help` for the names"
         }
@@ -52,7 +69,7 @@ package struct SettingValues: Sendable {
         while let argument = rest.popFirst() {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first, name.hasPrefix("--"),
-                let setting = Setting.all.first(where: { $0.flag == name })
+                let setting = Setting.all.first(where: { $0.flag == name && $0.kind != .structure })
             else {
                 throw UsageError(description: "there is no option `\(argument)`; see `tenure serve --help`")
             }

@@ -31,10 +31,18 @@ extension Ledger {
             try support(SupportAct(.revocation, of: entitlement, date: now), request, on: member)
         case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor, by: derive)
         case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: derive)
-        case .merge(let other): try merge(other, with: member, actor: request.actor)
+        case .merge(let other): try merge(other, with: member, request)
         case .unmerge(let other): try unmerge(other, from: member, request, by: derive)
-        case .erase: .erased(try erase(try customer(of: member)))
+        case .erase: try erase(member)
         }
+    }
+
+    private func erase(_ member: CustomerMember) throws(StoreError) -> ActOutcome {
+        let customer = try customer(of: member)
+        let counts = try erase(customer)
+        // After what was kept for them is gone; it carries nothing but the public id.
+        try tell(Message(.customerErased, [:]), of: customer)
+        return .erased(counts)
     }
 
     private func support(
@@ -47,15 +55,17 @@ extension Ledger {
         return .done(customer.named(as: member.id), isNew: customer.facts != former.facts)
     }
 
-    private func merge(_ publicID: String, with member: CustomerMember, actor: String) throws(StoreError) -> ActOutcome
-    {
+    private func merge(
+        _ publicID: String, with member: CustomerMember, _ request: RequestedAct
+    ) throws(StoreError) -> ActOutcome {
         guard let otherMember = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
         let (customer, other) = (try customer(of: member), try customer(of: otherMember))
         guard other.realm == customer.realm else { return .refused(.otherRealm) }
         guard other.id != customer.id else { return .refused(.alreadyMerged) }
         guard try !isVisit(member.id), try !isVisit(otherMember.id) else { return .refused(.unboundProof) }
+        guard mayJoin(try group(of: customer.id), try group(of: other.id)) else { return .refused(.tooManyMembers) }
         try forgetSeparations(between: customer.id, and: other.id)
-        let merged = try merge(other, into: customer, because: .support, actor: actor)
+        let merged = try merge(other, into: customer, because: .support, actor: request.actor, reason: request.reason)
         return .done(merged, isNew: true)
     }
 
@@ -66,7 +76,9 @@ extension Ledger {
         guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id) else {
             return .refused(.notMerged)
         }
-        try part(other, isForGood: true, actor: request.actor, because: MergeReason.support.rawValue, by: derive)
+        var detail = ["because": MergeReason.support.rawValue]
+        detail["reason"] = request.reason
+        try part(other, isForGood: true, actor: request.actor, detail, by: derive)
         return .done(try customer(of: member), isNew: true)
     }
 

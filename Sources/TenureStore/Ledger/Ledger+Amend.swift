@@ -24,7 +24,9 @@ extension Ledger {
         }
         if let sighting = amendment.sighting { try insert(sighting, of: customer) }
         for kind in amendment.jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
-        try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer)
+        // Visitors bring nothing that the customer whom it names does not have.
+        let isVisit = identities.contains { $0.kind == .visit }
+        if !isVisit { try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer) }
         // Nothing signed says this, so that the ledger must.
         if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
             try append(.purchasesComplete, to: customer)

@@ -6,7 +6,7 @@ extension Ledger {
     func customer(_ id: Int64, forUpdate: Bool = false) throws(StoreError) -> Customer? {
         var id = id
         // A chain is as long as the merges by which it came about; a damaged one must not run in a circle.
-        for _ in 0..<Self.longestChain {
+        for _ in 0...Self.mostMembers {
             let lock = forUpdate ? session.dialect.forUpdate : ""
             guard
                 let row = try session.row(
@@ -17,8 +17,6 @@ extension Ledger {
         }
         throw .damaged("customer \(id) was merged in a circle")
     }
-
-    private static let longestChain = 100
 
     func customer(named publicID: String) throws(StoreError) -> Customer? {
         let row = try session.row("SELECT id FROM customers WHERE public_id = $1", [.text(publicID)])

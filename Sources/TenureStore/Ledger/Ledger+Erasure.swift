@@ -50,18 +50,13 @@ extension Ledger {
     ///
     /// A visit's value is what it shows, the kind and the value of the identity that this names, and a hash.
     func visitors(of id: Int64, in realm: Realm) throws(StoreError) -> [Int64] {
-        let condition =
-            switch session.dialect {
-            // By the index: after a blank comes an exclamation mark. PostgreSQL may sort by the rules of a language.
-            case .sqlite: "value >= $3 AND value < $4"
-            case .postgres: "starts_with(value, $3) AND value <> $4"
-            }
         var found: [Int64] = []
         for identity in try identities(of: id) where identity.kind < .visit {
             for lead in ["app", "receipt", "transactions"] {
                 let shown = "\(lead) \(identity.kind.rawValue) \(identity.value)"
                 let rows = try session.rows(
-                    "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND \(condition)",
+                    // By the index: after a blank comes an exclamation mark.
+                    "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4",
                     [
                         SQLValue(realm.code), SQLValue(Identity.Kind.visit.rawValue),
                         .text(shown + " "), .text(shown + "!"),

@@ -25,6 +25,9 @@ extension Ledger {
                 ? try self.areSeparated([member.id], try group(of: theirs.id))
                 : try self.areSeparated(customer.id, theirs.id)
             guard !areSeparated else { return .refused(.separated) }
+            guard mayJoin(isTransfer ? [member.id] : try group(of: customer.id), try group(of: theirs.id)) else {
+                return .refused(.tooManyMembers)
+            }
         }
         if isTransfer { customer = try takeAway(member, from: customer, actor: actor, by: derive) }
         if let theirs {
@@ -57,12 +60,12 @@ extension Ledger {
             "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
             [.integer(rest), .integer(member.id), SQLValue(Identity.Kind.userID.rawValue)])
         let promises = try promised(by: member.id)
-        if let (rest, _) = try rederive(rest, by: derive) {
+        if let rest = try restore(rest, by: derive) {
             try append(
                 .transferred, to: rest, actor: actor,
                 detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
         }
-        guard let (alone, _) = try rederive(member.id, by: derive) else { throw .failed("a customer is not there") }
+        guard let alone = try restore(member.id, by: derive) else { throw .failed("a customer is not there") }
         return alone
     }
 
@@ -82,7 +85,7 @@ extension Ledger {
             guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail["user"] == user else { continue }
-            try part(other, isForGood: false, actor: actor, because: "unlinked", by: derive)
+            try part(other, isForGood: false, actor: actor, ["because": "unlinked"], by: derive)
         }
         return .done(try self.customer(of: member), isNew: true)
     }

@@ -9,20 +9,27 @@ package enum MergeReason: String, Sendable, Hashable {
 }
 
 extension Ledger {
+    /// More than one person has, and few enough to be read with every act; no chain of merges is longer.
+    static let mostMembers = 100
+
+    func mayJoin(_ ones: [Int64], _ others: [Int64]) -> Bool { ones.count + others.count <= Self.mostMembers }
+
     /// What was written of `other` stays theirs, so that it can be undone, and counts for `customer` from now on.
     ///
     /// `user`: the one of the app's users because of whom they are one, where it is that.
     func merge(
-        _ other: Customer, into customer: Customer, because reason: MergeReason, of user: String? = nil, actor: String?
+        _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
+        actor: String?, reason: String? = nil
     ) throws(StoreError) -> Customer {
         try session.execute(
             "UPDATE customers SET merged_into = $1, next_end = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])
-        var detail = ["customer": other.publicID, "because": reason.rawValue]
+        var detail = ["customer": other.publicID, "because": cause.rawValue]
         detail["user"] = user
+        detail["reason"] = reason
         try append(.merged, to: customer, actor: actor, detail: detail)
         try tell(
-            Message(.customerMerged, ["because": reason.rawValue, "merged": other.publicID]), of: customer)
+            Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), of: customer)
         var facts = customer.facts
         facts.add(other.facts)
         return try update(customer, to: facts)

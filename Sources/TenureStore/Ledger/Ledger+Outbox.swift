@@ -58,15 +58,6 @@ extension Ledger {
             """)
     }
 
-    /// Removes what was told of somebody, delivered or not: for an erasure.
-    func removeMessages(of customer: Int64) throws(StoreError) {
-        for member in try group(of: customer) {
-            try removeMessages(
-                try session.rows("SELECT id FROM outbox WHERE customer = $1", [.integer(member)])
-                    .map { row throws(StoreError) in try row.integer(0) })
-        }
-    }
-
     /// Removes at most so many of those written before an instant that no endpoint waits for. Returns how many.
     func pruneMessages(before: Date, limit: Int) throws(StoreError) -> Int {
         let ids = try session.rows(

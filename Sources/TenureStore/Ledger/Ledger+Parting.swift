@@ -9,16 +9,26 @@ extension Ledger {
     ///
     /// `isForGood`: nothing signed that comes later joins them.
     func part(
-        _ member: CustomerMember, isForGood: Bool, actor: String?, because reason: String, by derive: Deriving
+        _ member: CustomerMember, isForGood: Bool, actor: String?, _ detail: [String: String], by derive: Deriving
     ) throws(StoreError) {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
         if isForGood { try separate(member.id, from: try group(of: former.id)) }
         for (publicID, other) in [(member.publicID, former.id), (former.publicID, member.id)] {
-            guard let (customer, _) = try rederive(other, by: derive) else { continue }
-            try append(.unmerged, to: customer, actor: actor, detail: ["customer": publicID, "because": reason])
+            guard let customer = try restore(other, by: derive) else { continue }
+            try append(
+                .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
         }
+    }
+
+    /// What one of those who parted has, from what was written of them; the world is told of it anew.
+    func restore(_ id: Int64, by derive: Deriving) throws(StoreError) -> Customer? {
+        guard let (customer, _) = try rederive(id, by: derive) else { return nil }
+        try session.execute(
+            "UPDATE customers SET next_end = $1 WHERE id = $2 AND EXISTS (SELECT 1 FROM endpoints)",
+            [milliseconds, .integer(customer.id)])
+        return customer
     }
 
     /// Takes one member alone out of those who are one. The rest, where there is any, stays one.

@@ -7,6 +7,9 @@ extension Ledger {
         case another
     }
 
+    /// Seconds: a month. Nobody repeats an older request.
+    private static let requestMemory: TimeInterval = 30 * 86_400
+
     /// What the same key asked for under the same id before.
     func earlier(_ request: RequestedAct, on member: CustomerMember) throws(StoreError) -> EarlierRequest? {
         guard let id = request.request else { return nil }
@@ -19,6 +22,9 @@ extension Ledger {
 
     func remember(_ request: RequestedAct, on member: CustomerMember) throws(StoreError) {
         guard let id = request.request else { return }
+        try session.execute(
+            "DELETE FROM requests WHERE at < $1",
+            [.integer(now.addingTimeInterval(-Self.requestMemory).millisecondsSince1970)])
         try session.execute(
             "INSERT INTO requests (actor, request, customer, act, at) VALUES ($1, $2, $3, $4, $5)",
             [

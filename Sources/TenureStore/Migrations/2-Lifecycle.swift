@@ -102,6 +102,7 @@ extension Migration {
                     PRIMARY KEY (actor, request)
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX requests_by_customer ON requests (customer);
+                CREATE INDEX requests_by_time ON requests (at);
 
                 -- Who is told what; `types` with blanks between, or `*`. What the configuration says, kept here so that
                 -- every act of every process knows it. Empty: nothing is written below.

@@ -98,6 +98,8 @@ package enum ActOutcome: Sendable, Hashable {
         case notLinked
         case notMerged
         case alreadyMerged
+        /// More would be one customer than one person is.
+        case tooManyMembers
         /// The request's id stands for another act.
         case requestReused
     }

@@ -22,7 +22,7 @@ final class CustomerReaders: @unchecked Sendable {
         let result = Result { () throws(StoreError) in
             var id = id
             // As in `Ledger.customer`: one who turned out to be another is that other.
-            for _ in 0..<100 {
+            for _ in 0...Ledger.mostMembers {
                 switch try reader.customer(id) {
                 case .nobody: return Customer?.none
                 case .customer(let customer): return customer

@@ -21,8 +21,10 @@ struct Desk {
     static let adminKey = "0123456789abcdef0123456789abcdef"
 
     struct Answer {
-        let status: HTTPResponse.Status
-        let text: String
+        let response: TestResponse
+
+        var status: HTTPResponse.Status { response.status }
+        var text: String { String(buffer: response.body) }
 
         var json: [String: Any] {
             (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
@@ -56,7 +58,7 @@ struct Desk {
             buffer = ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: body.compactMapValues { $0 }))
         }
         return try await client.http.execute(uri: path, method: method, headers: headers, body: buffer) {
-            Answer(status: $0.status, text: String(buffer: $0.body))
+            Answer(response: $0)
         }
     }
 
@@ -86,6 +88,7 @@ struct Desk {
 
 extension CustomerResponse {
     var publicID: String { get throws { try #require(id) } }
+    var token: String { get throws { try #require(accessToken?.value) } }
 
     func path(_ more: String = "") throws -> String { "/v1/admin/customers/\(try publicID)\(more)" }
 }

@@ -44,6 +44,9 @@ struct InterfaceDocument {
             guard let target = schema.resolve(reference) else { return ["there is no \(reference)"] }
             described = target
         }
+        if described["content"] == nil {
+            return response.body.readableBytes == 0 ? [] : ["\(operation.name): \(status) has a body"]
+        }
         let type = response.headers[.contentType]?.split(separator: ";").first.map(String.init) ?? ""
         guard let content = described["content"]?.object?[type]?["schema"] else {
             return ["\(operation.name): \(status) has the type `\(type)`, and nothing is said of that"]

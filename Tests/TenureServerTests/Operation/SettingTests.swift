@@ -89,6 +89,12 @@ import Testing
         }
     }
 
+    @Test func `of a shape of their own stand in a file only`() {
+        let structure = Setting("things", .structure, "what there is")
+        #expect(structure.row == "| `things` |  |  |  | what there is |")
+        #expect(structure.kind.objection(to: "x") != nil)
+    }
+
     @Test func `name files beside the file in which they stand`() {
         #expect(Setting.policy.kind.resolved("policy.yaml", in: "etc") == "etc/policy.yaml")
         #expect(Setting.policy.kind.resolved("/policy.yaml", in: "etc") == "/policy.yaml")

@@ -58,7 +58,8 @@ import Testing
             let end = Calculator.now.addingTimeInterval(100 * 86_400)
             _ = try await client.sync(try subscription(until: end))
             let refund = try subscription(
-                until: end, refunded: Calculator.now.addingTimeInterval(-60), signed: Calculator.now.addingTimeInterval(60))
+                until: end, refunded: Calculator.now.addingTimeInterval(-60),
+                signed: Calculator.now.addingTimeInterval(60))
             _ = try await client.sync(refund)
             #expect(try await hooks.types().dropFirst() == ["entitlement.granted", "entitlement.revoked"])
             let data = try #require(try await hooks.outbox().last?.message.data)

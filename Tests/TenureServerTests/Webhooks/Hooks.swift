@@ -11,25 +11,6 @@ import X509
 
 @testable import TenureServer
 
-/// A clock that stands until it is set.
-final class TestClock: @unchecked Sendable {
-    // Sound: `instant` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var instant = Calculator.now
-
-    var now: Date {
-        lock.lock()
-        defer { lock.unlock() }
-        return instant
-    }
-
-    func advance(by seconds: TimeInterval) {
-        lock.lock()
-        defer { lock.unlock() }
-        instant += seconds
-    }
-}
-
 /// A service whose webhooks are worked off when a test says so, and not before.
 struct Hooks: Sendable {
     let service: TenureService

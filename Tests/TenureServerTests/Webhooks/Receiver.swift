@@ -44,7 +44,8 @@ final class Receiver: Sendable {
 
     /// `answer` is told the request and how many came before it.
     init(
-        port: Int = 0, tls: NIOSSLContext? = nil, _ answer: @escaping @Sendable (Request, Int) -> Answer = { _, _ in .ok }
+        port: Int = 0, tls: NIOSSLContext? = nil,
+        _ answer: @escaping @Sendable (Request, Int) -> Answer = { _, _ in .ok }
     ) async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Request.self)
         let log = RequestLog(continuation)

@@ -11,7 +11,7 @@ import Testing
         change(&webhook)
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [webhook]
-        return configuration.mistake?.description
+        return configuration.mistakes.first?.description
     }
 
     @Test func `a sound one is taken`() throws {
@@ -44,7 +44,7 @@ import Testing
     @Test func `two of one name are refused`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [.local(1), .local(2)]
-        #expect(configuration.mistake?.description.contains("two have this name") == true)
+        #expect(configuration.mistakes.first?.description.contains("two have this name") == true)
     }
 
     @Test func `both secrets sign while one takes the other's place`() {

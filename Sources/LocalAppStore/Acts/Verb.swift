@@ -1,0 +1,142 @@
+/// What can happen in the world, and the particulars of each: command, control interface, scenarios and journal share
+/// this table.
+package enum Verb: String, CaseIterable, Sendable, Hashable {
+    case advance
+    // The store's and the developer's.
+    case release, setPrice, raisePrice, withdraw, offerAgain, notifyAt, network
+    // Customers and the app.
+    case customer, move, acquire, update, refundApp, rescindConsent
+    // Purchases.
+    case buy, cancel, resume, upgrade, downgrade, keepPlan, failBilling, recover, consent
+    case requestRefund, declineRefund, refund, reverseRefund
+    case share, unshare, leaveFamily
+    // What the App Store Server API changes.
+    case extend, extendAll, setAppAccountToken, answerConsumption, finish, testNotification
+
+    package struct Row: Sendable {
+        package let name: Particular
+        package let isRequired: Bool
+    }
+
+    package var particulars: [Row] {
+        func rows(_ required: Particular..., optional: [Particular] = []) -> [Row] {
+            required.map { Row(name: $0, isRequired: true) } + optional.map { Row(name: $0, isRequired: false) }
+        }
+        return switch self {
+        case .advance: rows(optional: [.by, .to])
+        case .release: rows(.platform, .build, .version, optional: [.app])
+        case .setPrice: rows(.price, optional: [.app])
+        case .raisePrice: rows(.product, .price, optional: [.needsConsent])
+        case .withdraw, .offerAgain: rows(.product)
+        case .notifyAt: rows(optional: [.url, .app])
+        case .network: rows(.state)
+        case .customer: rows(.customer, optional: [.storefront, .family, .devices])
+        case .move: rows(.customer, .storefront)
+        case .acquire:
+            rows(.customer, optional: [.app, .platform, .release, .price, .way, .preordered, .licenceEnds])
+        case .update: rows(.customer, optional: [.app, .platform])
+        case .refundApp, .rescindConsent: rows(.customer, optional: [.app])
+        case .buy: rows(.customer, .product, optional: [.quantity, .offer, .appAccountToken])
+        case .cancel, .resume, .recover, .consent, .share, .unshare: rows(.customer, .product)
+        case .upgrade, .downgrade, .keepPlan: rows(.customer, .product, optional: [.offer])
+        case .failBilling, .leaveFamily: rows(.customer)
+        case .requestRefund: rows(.customer, .product, optional: [.reason, .periodsAgo])
+        case .declineRefund, .reverseRefund: rows(.customer, .product, optional: [.periodsAgo])
+        case .refund: rows(.customer, .product, optional: [.percent, .reason, .periodsAgo])
+        case .extend: rows(.transaction, .days)
+        case .extendAll: rows(.product, .days, .request, optional: [.storefronts])
+        case .setAppAccountToken: rows(.transaction, .appAccountToken)
+        case .answerConsumption: rows(.transaction, .deliveryStatus, optional: [.refundPreference])
+        case .finish: rows(.transaction)
+        case .testNotification: rows(optional: [.app])
+        }
+    }
+
+    /// One line for help texts.
+    package var summary: String {
+        switch self {
+        case .advance: "time passes: by a length, or to an instant"
+        case .release: "a build goes on sale"
+        case .setPrice: "the app costs something else from now on"
+        case .raisePrice: "a subscription gets dearer, and subscribers are told or asked"
+        case .withdraw: "a product is taken from sale, and no longer renews"
+        case .offerAgain: "a product is on sale again"
+        case .notifyAt: "notifications go to a URL, or without one nowhere"
+        case .network: "notifications arrive (up), fail (down), or are answered and lost (swallowing)"
+        case .customer: "an Apple Account is made"
+        case .move: "a customer moves to another storefront"
+        case .acquire: "a customer gets the app, or gets it again after a refund"
+        case .update: "the device gets the release that is on sale"
+        case .refundApp: "the App Store gives back what the app cost"
+        case .rescindConsent: "a parent withdraws the consent for the app"
+        case .buy: "a purchase, or a subscription anew"
+        case .cancel: "automatic renewal is switched off"
+        case .resume: "automatic renewal is switched on again"
+        case .upgrade: "a higher plan, at once"
+        case .downgrade: "a lower plan, from the next renewal on"
+        case .keepPlan: "a downgrade is taken back"
+        case .failBilling: "whatever is charged from now on fails"
+        case .recover: "payment works again, and what was due is charged"
+        case .consent: "the customer agrees to a higher price"
+        case .requestRefund: "the customer asks for money back, and the developer for its use"
+        case .declineRefund: "the App Store refuses it"
+        case .refund: "all of a payment is given back, or a percentage"
+        case .reverseRefund: "a refund is taken back"
+        case .share: "the purchaser shares a product with the family"
+        case .unshare: "the purchaser stops sharing"
+        case .leaveFamily: "a member leaves the family"
+        case .extend: "the developer puts off a renewal"
+        case .extendAll: "the developer puts off the renewals of a product"
+        case .setAppAccountToken: "the developer sets the account token of a purchase"
+        case .answerConsumption: "the developer says how much of a purchase was used"
+        case .finish: "the app finishes a transaction"
+        case .testNotification: "a test notification is sent"
+        }
+    }
+}
+
+/// The particulars of acts.
+package enum Particular: String, CaseIterable, Sendable, Hashable {
+    case app, customer, product, platform, build, version, release, price, storefront, storefronts, family, devices
+    case by, to, days
+    case way, preordered, licenceEnds
+    case quantity, offer, appAccountToken
+    case needsConsent, reason, percent, periodsAgo
+    case url, state
+    case transaction, request, deliveryStatus, refundPreference
+
+    /// What to write, for help texts.
+    package var example: String {
+        switch self {
+        case .app: "com.example.calculator"
+        case .customer: "Ada"
+        case .product: "com.example.calculator.yearly"
+        case .platform: "iOS"
+        case .build, .release: "37"
+        case .version: "1.4"
+        case .price: "4.99 or free"
+        case .storefront: "USA"
+        case .storefronts: "USA,DEU"
+        case .family: "Lovelace"
+        case .devices: "2"
+        case .by: "31d"
+        case .to: "2026-11-20T12:00:00Z"
+        case .days: "14"
+        case .way: "purchase, promoCode or volumePurchase"
+        case .preordered, .licenceEnds: "2014-01-10"
+        case .quantity: "1"
+        case .offer: "comeback"
+        case .appAccountToken: "a UUID"
+        case .needsConsent: "true"
+        case .reason: "unintendedPurchase (refund: issueInTheApp or other)"
+        case .percent: "50"
+        case .periodsAgo: "1"
+        case .url: "http://127.0.0.1:8080/v1/notifications"
+        case .state: "up, down or swallowing"
+        case .transaction: "410000000000001"
+        case .request: "an id of your own"
+        case .deliveryStatus: "DELIVERED"
+        case .refundPreference: "DECLINE"
+        }
+    }
+}

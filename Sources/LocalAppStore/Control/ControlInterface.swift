@@ -1,0 +1,146 @@
+import Foundation
+import HTTPTypes
+package import Hummingbird
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+/// The interface by which people and scripts turn the world: for loopback only, without a key.
+///
+/// `GET /control/world`, `POST /control/acts` with one act or a list, `GET /control/customers/{name}` with what the
+/// customer's device would hand over, `POST /control/trouble` with a code and how many requests it refuses.
+package struct ControlInterface: Sendable {
+    private let store: LocalAppStore
+    private let trouble: Trouble
+
+    package init(store: LocalAppStore, trouble: Trouble) {
+        self.store = store
+        self.trouble = trouble
+    }
+
+    package func add(to router: Router<BasicRequestContext>) {
+        let control = router.group("control")
+        control.get("world") { _, _ in Response.json(await world()) }
+        control.post("acts") { request, _ in try await act(request) }
+        control.post("trouble") { request, _ in try await makeTrouble(request) }
+        control.get("customers/{name}") { request, context in
+            let name = context.parameters.get("name").flatMap { $0.removingPercentEncoding } ?? ""
+            return await customer(name, shows: request.uri.queryParameters["shows"].map(String.init))
+        }
+    }
+
+    private func world() async -> JSONObject {
+        let world = await store.world
+        return [
+            "seed": .string(world.seed), "environment": .string(world.environment.rawValue),
+            "now": .string(world.now.rfc3339), "apps": .array(world.apps.map { .string($0.bundleID) }),
+            "customers": .integer(Int64(world.accounts.count)),
+            "transactions": .integer(Int64(world.transactions.count)),
+            "notifications": .integer(Int64(world.notifications.count)), "network": .string(world.network.rawValue),
+        ]
+    }
+
+    /// A page in a browser can send a form here, but no JSON without asking first.
+    private func act(_ request: Request) async throws -> Response {
+        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
+            return Self.refusal("send `application/json`", .unsupportedMediaType)
+        }
+        do {
+            let bytes = Array(try await request.body.collect(upTo: 1 << 24).readableBytesView)
+            let acts: [Act]
+            switch try JSONValue(parsing: bytes) {
+            case .object(let object): acts = [try Act(object)]
+            case .array(let elements):
+                acts = try elements.map { element in
+                    guard case .object(let object) = element else { throw ActMistake("an act is a JSON object") }
+                    return try Act(object)
+                }
+            default: throw ActMistake("send one act, or a list of them")
+            }
+            let caused = try await store.perform(acts)
+            let world = await store.world
+            let told = caused.map { notification -> JSONValue in
+                var object: JSONObject = ["type": .string(notification.type.rawValue)]
+                object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
+                object["date"] = .string(notification.date.rfc3339)
+                object["transactionId"] = notification.transaction.map { .string(world.id(of: $0)) }
+                return .object(object)
+            }
+            return .json(["now": .string(world.now.rfc3339), "notifications": .array(told)])
+        } catch let error as Rejection {
+            return Self.refusal("the body is no JSON: \(error.detail)", .badRequest)
+        } catch let error as ActMistake {
+            return Self.refusal(error.description, .badRequest)
+        } catch let error as WorldError {
+            return Self.refusal(error.description, .conflict)
+        } catch let error as JournalError {
+            return Self.refusal(error.description, .internalServerError)
+        }
+    }
+
+    private func makeTrouble(_ request: Request) async throws -> Response {
+        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
+            return Self.refusal("send `application/json`", .unsupportedMediaType)
+        }
+        let bytes = Array(try await request.body.collect(upTo: 1 << 10).readableBytesView)
+        guard case .object(let body)? = try? JSONValue(parsing: bytes), case .number(let code)? = body["code"],
+            let error = Int(code).flatMap(ServerAPIError.init(rawValue:)),
+            case .number(let count)? = body["requests"], let requests = Int(count), (0...1_000_000).contains(requests)
+        else {
+            return Self.refusal(
+                "write a code of the App Store Server API and a number of requests, such as `{\"code\": 5000001, \"requests\": 3}`",
+                .badRequest)
+        }
+        await trouble.make(error, requests: requests)
+        return .json([
+            "code": .integer(Int64(error.rawValue)), "message": .string(error.message),
+            "requests": .integer(Int64(requests)),
+        ])
+    }
+
+    private func customer(_ name: String, shows: String?) async -> Response {
+        let showing = shows.map { Scenario.Showing(rawValue: $0) } ?? .both
+        guard let showing else {
+            return Self.refusal("`shows` is appTransaction, receipt, both or nothing", .badRequest)
+        }
+        do {
+            let device = try await store.artifacts(of: name, showing: showing)
+            var object: JSONObject = [
+                "customer": .string(name),
+                "deviceVerificationID": .string(device.deviceVerificationID.uuidString.lowercased()),
+            ]
+            object["appTransactionId"] = device.appTransactionID.map(JSONValue.string)
+            object["appTransaction"] = device.appTransaction.map(JSONValue.string)
+            object["receipt"] = device.receipt.map {
+                .string(String(decoding: Base64.standard.encode($0), as: UTF8.self))
+            }
+            object["transactions"] = device.transactions.map { .array($0.map(JSONValue.string)) }
+            object["renewalInfos"] = .array(device.renewalInfos.map(JSONValue.string))
+            return .json(object)
+        } catch let error as WorldError {
+            return Self.refusal(error.description, .notFound)
+        } catch {
+            return Self.refusal("the customer's artifacts cannot be signed", .internalServerError)
+        }
+    }
+
+    private static func refusal(_ detail: String, _ status: HTTPResponse.Status) -> Response {
+        .json(["error": .string(detail)], status: status)
+    }
+}
+
+/// Lets only those in who name this machine: a page on another origin can point its own name here.
+package struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
+    package init() {}
+
+    package func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let name = request.head.authority ?? ""
+        let host = name.hasPrefix("[") ? String(name.prefix { $0 != "]" }) + "]" : String(name.prefix { $0 != ":" })
+        guard ["127.0.0.1", "localhost", "[::1]", ""].contains(host.lowercased()) else {
+            return Response(status: .misdirectedRequest)
+        }
+        return try await next(request, context)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+package import Hummingbird
+import Logging
+import ServiceLifecycle
+import TenureCore
+
+/// The store on a port of this machine: the App Store Server API, the control interface, and a clock that may run.
+package struct StoreServer: Sendable {
+    private let store: LocalAppStore
+    private let key: ServerAPIKey
+    private let port: Int
+    /// Seconds of the world for each second of ours; 0: it stands still until an act turns it.
+    private let speed: Double
+
+    package init(store: LocalAppStore, key: ServerAPIKey, port: Int, speed: Double = 0) {
+        self.store = store
+        self.key = key
+        self.port = port
+        self.speed = speed
+    }
+
+    /// Runs until SIGINT or SIGTERM. `onServerRunning` is told the port once clients can connect.
+    package func run(onServerRunning: @escaping @Sendable (_ port: Int) async -> Void) async throws {
+        try await application(onServerRunning: onServerRunning).runService()
+    }
+
+    package func application(
+        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
+    ) async -> some ApplicationProtocol {
+        let router = Router(context: BasicRequestContext.self)
+        router.add(middleware: LoopbackOnly())
+        let api = await ServerAPI(store: store, key: key)
+        api.add(to: router)
+        ControlInterface(store: store, trouble: api.trouble).add(to: router)
+        var logger = Logger(label: "appstore")
+        logger.logLevel = .warning
+        return Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), serverName: nil),
+            services: speed > 0 ? [RunningClock(store: store, speed: speed)] : [],
+            onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) }, logger: logger)
+    }
+}
+
+/// Turns the world's clock, every second of ours.
+private struct RunningClock: Service {
+    let store: LocalAppStore
+    let speed: Double
+
+    func run() async throws {
+        try await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    try await Task.sleep(for: .seconds(1))
+                } catch {
+                    return
+                }
+                let instant = await store.world.now.addingTimeInterval(speed)
+                try await store.perform(Act(.advance, [.to: instant.rfc3339]))
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package import Foundation
+package import TenureCore
+
+/// That an account got the app: once for each app, however often it is downloaded or bought again.
+package struct StoreAcquisition: Sendable, Hashable {
+    package enum Way: String, CaseIterable, Sendable, Hashable {
+        case purchase, promoCode, volumePurchase
+    }
+
+    package let index: Int
+    package let account: Int
+    package let app: Int
+    /// Where and what it was when the account first had it.
+    package let platform: Platform
+    package let release: StoreRelease
+    package let date: Date
+    package var way: Way
+    /// Milliunits. Nothing that the App Store signs says it.
+    package var price: Int64
+    package let preorderDate: Date?
+    /// When a licence of a volume purchase ends.
+    package let licenceEnds: Date?
+    /// While it is refunded.
+    package var refundedAt: Date?
+    /// The platform and release that the device runs.
+    package var installed: (platform: Platform, release: StoreRelease) {
+        get { (installedPlatform, installedRelease) }
+        set { (installedPlatform, installedRelease) = newValue }
+    }
+    private var installedPlatform: Platform
+    private var installedRelease: StoreRelease
+
+    init(
+        index: Int, account: Int, app: Int, platform: Platform, release: StoreRelease, date: Date, way: Way,
+        price: Int64, preorderDate: Date?, licenceEnds: Date?
+    ) {
+        self.index = index
+        self.account = account
+        self.app = app
+        self.platform = platform
+        self.release = release
+        self.date = date
+        self.way = way
+        self.price = price
+        self.preorderDate = preorderDate
+        self.licenceEnds = licenceEnds
+        installedPlatform = platform
+        installedRelease = release
+    }
+}

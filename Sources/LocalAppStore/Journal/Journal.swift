@@ -1,0 +1,140 @@
+package import Foundation
+import GRDB
+import TenureAppStore
+package import TenureCore
+
+/// Keeps a world in one SQLite file: not as it is, but as it came to be.
+///
+/// The first row founds the world, each further one is an act or the outcome of a delivery. Opened again, they are done
+/// again: what a seed and acts make is the same in every run.
+package struct Journal: Sendable {
+    enum Entry: Sendable {
+        case act(Act)
+        case attempt(notification: Int, SendAttemptResult)
+    }
+
+    private let queue: DatabaseQueue
+
+    /// Opens a journal, or begins one with `founding`. Throws a `JournalError`.
+    package init(path: String, founding: @autoclosure () throws -> Founding) throws {
+        do {
+            queue = try DatabaseQueue(path: path)
+            try queue.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TABLE IF NOT EXISTS journal (id INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT
+                        """)
+                if try Int.fetchOne(db, sql: "SELECT count(*) FROM journal") == 0 {
+                    let founding = String(decoding: try JSONEncoder().encode(try founding()), as: UTF8.self)
+                    try db.execute(sql: "INSERT INTO journal (entry) VALUES (?)", arguments: [founding])
+                }
+            }
+        } catch let error as DatabaseError {
+            throw JournalError(path: path, error)
+        }
+    }
+
+    /// The world as it was left.
+    package func world() throws -> World {
+        try queue.read { db in
+            let rows = try String.fetchCursor(db, sql: "SELECT entry FROM journal ORDER BY id")
+            guard let first = try rows.next(),
+                let founding = try? JSONDecoder().decode(Founding.self, from: Data(first.utf8))
+            else { throw JournalError("it does not begin with a world; take another file") }
+            var world = founding.world
+            while let row = try rows.next() {
+                switch try Entry(row) {
+                case .act(let act): try world.perform(act)
+                case .attempt(let notification, let result): world.recordAttempt(result, of: notification)
+                }
+            }
+            return world
+        }
+    }
+
+    /// All of them or none.
+    func note(_ entries: [Entry]) throws {
+        guard !entries.isEmpty else { return }
+        do {
+            try queue.write { db in
+                // A clock that runs writes its time over the last one.
+                if entries.count == 1, case .act(let act) = entries[0], act.verb == .advance {
+                    try db.execute(
+                        sql: """
+                            UPDATE journal SET entry = ? WHERE id = (SELECT max(id) FROM journal)
+                            AND entry LIKE '{"act":"advance"%'
+                            """, arguments: [entries[0].text])
+                    if db.changesCount > 0 { return }
+                }
+                let insert = try db.makeStatement(sql: "INSERT INTO journal (entry) VALUES (?)")
+                for entry in entries { try insert.execute(arguments: [entry.text]) }
+            }
+        } catch let error as DatabaseError {
+            throw JournalError(path: queue.path, error)
+        }
+    }
+
+    /// How many entries it has, with the one that founds the world.
+    package var count: Int {
+        get throws { try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM journal") ?? 0 } }
+    }
+
+    package func close() throws { try queue.close() }
+}
+
+/// How a world begins.
+package struct Founding: Codable, Sendable {
+    package var seed: String
+    package var environment: AppStoreEnvironment
+    package var now: Date
+    package var apps: [StoreApp]
+
+    package init(seed: String, environment: AppStoreEnvironment = .production, now: Date, apps: [StoreApp]) {
+        self.seed = seed
+        self.environment = environment
+        self.now = now
+        self.apps = apps
+    }
+
+    package var world: World { World(seed: seed, environment: environment, startingAt: now, apps: apps) }
+}
+
+package struct JournalError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) {
+        self.description = "the world's journal cannot be used: \(description)"
+    }
+
+    init(path: String, _ error: DatabaseError) {
+        self.init("`\(path)`: \(error.message ?? "SQLite error \(error.resultCode.rawValue)")")
+    }
+}
+
+extension Journal.Entry {
+    var text: String {
+        var object: JSONObject
+        switch self {
+        case .act(let act): object = act.json
+        case .attempt(let notification, let result):
+            object = JSONObject()
+            object["attempt"] = .string(result.rawValue)
+            object["notification"] = .number(String(notification))
+        }
+        return String(decoding: JSONValue.object(object).bytes, as: UTF8.self)
+    }
+
+    init(_ text: String) throws {
+        guard case .object(let object) = try JSONValue(parsing: Array(text.utf8)) else {
+            throw JournalError("an entry cannot be read; take another file")
+        }
+        if case .string(let word)? = object["attempt"] {
+            guard let result = SendAttemptResult(rawValue: word), case .number(let digits)? = object["notification"],
+                let number = Int(digits)
+            else { throw JournalError("an entry cannot be read; take another file") }
+            self = .attempt(notification: number, result)
+        } else {
+            self = .act(try Act(object))
+        }
+    }
+}

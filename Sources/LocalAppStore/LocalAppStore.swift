@@ -1,0 +1,113 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// The running local App Store: one world, who signs for it, and who carries its notifications.
+///
+/// Acts come one after the other, and each is over when its notifications were carried: time never passes meanwhile.
+package actor LocalAppStore {
+    /// Carries one signed notification to where the app wants it.
+    package typealias Courier =
+        @Sendable (_ signedPayload: String, _ url: String, _ notification: StoreNotification) async -> SendAttemptResult
+
+    package private(set) var world: World
+    package nonisolated let signer: StoreSigner
+    private let courier: Courier
+    private let journal: Journal?
+    private var unwritten: [Journal.Entry] = []
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// A new world that is kept nowhere.
+    package init(_ world: World, signer: StoreSigner, courier: @escaping Courier) {
+        self.world = world
+        self.signer = signer
+        self.courier = courier
+        journal = nil
+    }
+
+    /// The world that a journal kept. Throws where it cannot be read.
+    package init(_ journal: Journal, signer: StoreSigner, courier: @escaping Courier) throws {
+        world = try journal.world()
+        self.signer = signer
+        self.courier = courier
+        self.journal = journal
+    }
+
+    /// Does one thing. What it and its consequences tell of is carried, and all of it kept, before this returns.
+    ///
+    /// Returns the notifications that it caused. Throws a `WorldError` or an `ActMistake` where it cannot happen; then
+    /// nothing has. Throws a `JournalError` where it could not be kept.
+    @discardableResult
+    package func perform(_ act: Act) async throws -> [StoreNotification] {
+        try await perform([act])
+    }
+
+    /// Several, kept together. Where one cannot happen, those before it have.
+    @discardableResult
+    package func perform(_ acts: [Act]) async throws -> [StoreNotification] {
+        await enter()
+        defer { leave() }
+        let first = world.notifications.count
+        var failure: (any Error)?
+        for act in acts {
+            do {
+                try await happen(act)
+            } catch {
+                failure = error
+                break
+            }
+        }
+        defer { unwritten = [] }
+        try journal?.note(unwritten)
+        if let failure { throw failure }
+        return Array(world.notifications[first...])
+    }
+
+    private func happen(_ act: Act) async throws {
+        if let instant = try act.timeToReach(in: world) {
+            while world.step(to: instant) { await deliver() }
+            // As an instant: a length would be counted from elsewhere when the journal is read.
+            note(.act(Act(.advance, [.to: world.now.rfc3339])))
+        } else {
+            try world.perform(act)
+            note(.act(act))
+        }
+        await deliver()
+    }
+
+    private func deliver() async {
+        for number in world.takeOutbox() {
+            let notification = world.notifications[number]
+            guard let url = world.apps[notification.app].notificationURL else { continue }
+            let result: SendAttemptResult
+            switch world.network {
+            case .up:
+                guard let payload = try? signer.notification(notification, in: world) else { continue }
+                result = await courier(payload, url, notification)
+            case .down: result = .noResponse
+            case .swallowing: result = .success
+            }
+            note(.act(Act(.advance, [.to: world.now.rfc3339])))
+            world.recordAttempt(result, of: number)
+            note(.attempt(notification: number, result))
+        }
+    }
+
+    private func note(_ entry: Journal.Entry) {
+        if journal != nil { unwritten.append(entry) }
+    }
+
+    // Actors let others in wherever they wait; an act must be over before the next begins.
+    private func enter() async {
+        if isBusy {
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
+            isBusy = true
+        }
+    }
+
+    private func leave() {
+        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
+    }
+}

@@ -1,0 +1,42 @@
+package import AsyncHTTPClient
+import Foundation
+package import NIOCore
+import NIOHTTP1
+import TenureAppStore
+
+/// Posts notifications as the App Store does.
+package struct HTTPCourier: Sendable {
+    private let client: HTTPClient
+    private let timeout: TimeAmount
+
+    package init(client: HTTPClient = .shared, timeout: TimeAmount = .seconds(10)) {
+        self.client = client
+        self.timeout = timeout
+    }
+
+    package var carry: LocalAppStore.Courier {
+        { payload, url, _ in await post(payload, to: url) }
+    }
+
+    /// `{"signedPayload": "..."}` as `application/json`.
+    private func post(_ payload: String, to url: String) async -> SendAttemptResult {
+        let body: JSONObject = ["signedPayload": .string(payload)]
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: JSONValue.object(body).bytes))
+        do {
+            return SendAttemptResult(status: Int(try await client.execute(request, timeout: timeout).status.code))
+        } catch let error as HTTPClientError {
+            return switch error {
+            case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded: .timedOut
+            case .remoteConnectionClosed: .prematureClose
+            case .redirectCycleDetected, .redirectLimitReached: .circularRedirect
+            default: .other
+            }
+        } catch {
+            // Nobody listens there, or the connection broke.
+            return .noResponse
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import Foundation
+package import TenureAppStore
+
+/// One App Store Server Notification: what it is about, as it was at that moment, and how its delivery went.
+///
+/// It is signed when somebody reads it: most never are.
+package struct StoreNotification: Sendable, Hashable {
+    package let index: Int
+    package let uuid: UUID
+    package let type: NotificationType
+    package let subtype: NotificationSubtype?
+    package let date: Date
+    package let app: Int
+    package let subject: Subject
+    package var attempts: [SendAttempt] = []
+
+    package enum Subject: Sendable, Hashable {
+        case transaction(StoreTransaction, Subscription?, ConsumptionRequestReason?)
+        case extensionSummary(ExtensionSummary)
+        /// Of this acquisition.
+        case app(Int)
+        /// A test.
+        case nothing
+    }
+
+    package var transaction: StoreTransaction? {
+        if case .transaction(let transaction, _, _) = subject { transaction } else { nil }
+    }
+}
+
+/// A mass extension of renewal dates.
+package struct ExtensionSummary: Sendable, Hashable {
+    package let requestIdentifier: String
+    package let product: Int
+    package let storefronts: [String]
+    package let completedAt: Date
+    package let succeeded: Int
+    package let failed: Int
+}
+
+package struct SendAttempt: Sendable, Hashable {
+    package let date: Date
+    package let result: SendAttemptResult
+}
+
+/// How an attempt to deliver a notification ended, in Apple's words.
+package enum SendAttemptResult: String, CaseIterable, Sendable, Hashable {
+    case success = "SUCCESS"
+    case timedOut = "TIMED_OUT"
+    case tlsIssue = "TLS_ISSUE"
+    case circularRedirect = "CIRCULAR_REDIRECT"
+    case noResponse = "NO_RESPONSE"
+    case socketIssue = "SOCKET_ISSUE"
+    case unsupportedCharset = "UNSUPPORTED_CHARSET"
+    case invalidResponse = "INVALID_RESPONSE"
+    case prematureClose = "PREMATURE_CLOSE"
+    case unsuccessfulStatus = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
+    case other = "OTHER"
+
+    /// By the status that the receiver answered with; nil where it never did.
+    package init(status: Int) {
+        self = (200...206).contains(status) ? .success : .unsuccessfulStatus
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenurePolicyFile
+
+/// What happens, step by step, and what is expected.
+extension ScenarioReader {
+    mutating func timeline(_ part: Part, customers: [String]) -> [Scenario.Step] {
+        var last: Date?
+        return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, last: &last) }
+    }
+
+    private mutating func step(_ part: Part, customers: [String], last: inout Date?) -> Scenario.Step? {
+        guard Fields(part, keys: ScenarioShape.step.keys + customers, &reading) != nil else { return nil }
+        var time: Scenario.Step.Time?
+        var times = 0
+        var events: [Scenario.Event] = []
+        guard case .mapping(let entries) = part.node.content else { return nil }
+        for entry in entries {
+            let part = Part(entry, under: part.path)
+            switch entry.key {
+            case "at":
+                times += 1
+                guard let date = part.dayOrInstant(&reading) else { continue }
+                if let last, date < last {
+                    reading.report("time does not run backwards: this lies before the step above", at: part.position)
+                }
+                last = date
+                time = .at(date)
+            case "after":
+                times += 1
+                guard let seconds = part.duration(&reading, example: "31d") else { continue }
+                if seconds < 0 { reading.report("time does not run backwards; write `31d`", at: part.position) }
+                last = last?.addingTimeInterval(max(0, seconds))
+                time = .after(max(0, seconds))
+            case "store": events += acts(part, of: nil)
+            case "service":
+                if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
+            case "expect", "known": events += expectations(part, customers, opensApp: entry.key == "expect")
+            default: if customers.contains(entry.key) { events += acts(part, of: entry.key) }
+            }
+        }
+        if times != 1 {
+            reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position)
+        }
+        guard let time else { return nil }
+        return Scenario.Step(time: time, events: events, place: place(part))
+    }
+
+    private func place(_ part: Part) -> String {
+        "\(part.position.file):\(part.position.line):\(part.position.column)"
+    }
+
+    /// `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list of them.
+    private mutating func acts(_ part: Part, of customer: String?) -> [Scenario.Event] {
+        if case .sequence = part.node.content {
+            return list(part, example: "- buys: …").flatMap { acts($0, of: customer) }
+        }
+        let words = Verb.words(byCustomer: customer != nil)
+        func unknown(_ word: String) -> String {
+            "`\(word.shortened)` is nothing that \(customer == nil ? "the store" : "a customer") does; \(Spelling.advice(for: word, among: words))"
+        }
+        var act: Act
+        if let word = part.node.text {
+            guard let verb = Verb.told(word, byCustomer: customer != nil) else {
+                reading.report(unknown(word), at: part.position)
+                return []
+            }
+            act = Act(verb)
+            if let customer { act.particulars[.customer] = customer }
+        } else {
+            let members = entries(part, example: customer == nil ? "setsPrice: 4.99" : "acquires: iOS")
+            guard !members.isEmpty else { return [] }
+            guard
+                let (word, verb) = members.lazy.compactMap({ member in
+                    Verb.told(member.key, byCustomer: customer != nil).map { (member.key, $0) }
+                }).first
+            else {
+                reading.report(unknown(members[0].key), at: part.position)
+                return []
+            }
+            act = Act(verb)
+            if let customer { act.particulars[.customer] = customer }
+            for (key, member) in members {
+                guard let text = text(member, example: "…") else { continue }
+                let name = key == word ? verb.object?.rawValue : key
+                do throws(ActMistake) {
+                    guard let name else { throw ActMistake("nothing stands behind `\(word)`; write `\(word)` alone") }
+                    try act.set(name, to: text)
+                    // Alone, so that the mistake stands at its own place.
+                    var alone = Act(verb)
+                    try alone.set(name, to: text)
+                    try alone.checkValues()
+                } catch {
+                    reading.report(error.description, at: member.position)
+                }
+            }
+        }
+        do throws(ActMistake) {
+            try act.checkCompleteness()
+        } catch {
+            reading.report(error.description, at: part.position)
+        }
+        return [.act(act, place: place(part))]
+    }
+
+    private mutating func expectations(_ part: Part, _ customers: [String], opensApp: Bool) -> [Scenario.Event] {
+        var events: [Scenario.Event] = []
+        for (name, part) in entries(part, example: "expect: { Ada: { everything: granted } }") {
+            guard customers.contains(name) else {
+                reading.report(
+                    "there is no customer `\(name.shortened)`; \(Spelling.advice(for: name, among: customers))",
+                    at: part.position)
+                continue
+            }
+            for (entitlement, part) in entries(part, example: "everything: granted") {
+                guard let outcome = part.word(&reading, of: Decision.Outcome.self) else { continue }
+                events.append(
+                    .expect(
+                        .init(
+                            customer: name, entitlement: entitlement, outcome: outcome, opensApp: opensApp,
+                            place: place(part))))
+            }
+        }
+        return events
+    }
+}
+
+private enum ServiceWord: String, CaseIterable {
+    case catchesUp
+}

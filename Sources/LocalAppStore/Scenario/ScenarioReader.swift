@@ -1,0 +1,100 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+package import TenurePolicyFile
+
+/// Reads scenarios from YAML or JSON.
+package struct ScenarioReader {
+    var reading: Reading
+
+    /// - Throws: every mistake, in the order of the text.
+    package static func read(
+        _ bytes: some Collection<UInt8>, named fileName: String
+    ) throws(PolicyFileError) -> Scenario {
+        let (root, mistakes) = try PolicyFile.document(
+            bytes, named: fileName, beginning: "a scenario, beginning with `scenario: ` and its name")
+        var reader = ScenarioReader(reading: Reading(mistakes: mistakes))
+        let scenario = reader.scenario(Part(root: root))
+        guard let scenario, reader.reading.mistakes.isEmpty else { throw reader.reading.error(mainFile: fileName) }
+        return scenario
+    }
+
+    mutating func fields(_ part: Part, _ shape: ScenarioShape) -> Fields? {
+        Fields(part, keys: shape.keys, required: shape.required, &reading)
+    }
+
+    private mutating func scenario(_ part: Part) -> Scenario? {
+        guard let fields = fields(part, .file) else { return nil }
+        let name = fields["scenario"].flatMap { $0.name(&reading, example: "The Calculator disaster") }
+        let story = fields["story"].flatMap { $0.name(&reading, example: "What happened, in a sentence") }
+        let policy = fields["policy"].flatMap { $0.name(&reading, example: "calculator.policy.yaml") }
+        let seed = fields["seed"].flatMap { $0.name(&reading, example: "calculator") }
+        let environment = fields["environment"].flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
+        if environment == .xcode, let part = fields["environment"] {
+            reading.report("the store signs in `Production` or `Sandbox`; write one of them", at: part.position)
+        }
+        let begins = fields["begins"].flatMap { $0.dayOrInstant(&reading) }
+        let app = fields["app"].flatMap { self.app($0) }
+        let customers = fields["customers"].map { self.customers($0) } ?? []
+        let timeline = fields["timeline"].map { self.timeline($0, customers: customers.map(\.name)) } ?? []
+        guard let name, let begins, let app else { return nil }
+        return Scenario(
+            name: name, story: story, policy: policy,
+            founding: Founding(
+                seed: seed ?? name, environment: environment ?? .production, now: begins, apps: [app]),
+            customers: customers, timeline: timeline)
+    }
+
+    // MARK: Customers
+
+    private mutating func customers(_ part: Part) -> [Scenario.Customer] {
+        entries(part, example: "customers: { Ada: {} }").compactMap { name, part in
+            if ScenarioShape.step.keys.contains(name) {
+                reading.report(
+                    "`\(name)` has a meaning in the timeline; name the customer otherwise", at: part.position)
+            }
+            guard let fields = fields(part, .customer) else { return nil }
+            let storefront = fields["storefront"].flatMap { $0.name(&reading, example: "USA") } ?? Storefront.usa.code
+            if let part = fields["storefront"], Storefront(code: storefront) == nil {
+                reading.report(
+                    "`\(storefront.shortened)` is no storefront of this store; \(Spelling.advice(for: storefront, among: Storefront.all.map(\.code)))",
+                    at: part.position)
+            }
+            return Scenario.Customer(
+                name: name, storefront: storefront,
+                family: fields["family"].flatMap { $0.name(&reading, example: "Lovelace") },
+                shows: fields["shows"].flatMap { $0.word(&reading, of: Scenario.Showing.self) } ?? .appTransaction)
+        }
+    }
+
+    // MARK: Parts
+
+    mutating func list(_ part: Part?, example: String) -> [Part] {
+        part?.elements(&reading, example: example) ?? []
+    }
+
+    /// Quoted or not, as it stands.
+    mutating func text(_ part: Part?, example: String) -> String? {
+        guard let part else { return nil }
+        if let text = part.node.text { return text }
+        reading.report(
+            "\(part.node.kindInWords) cannot stand here; write a text such as `\(example)`", at: part.position)
+        return nil
+    }
+
+    mutating func amount(_ part: Part?) -> Int64? {
+        guard let text = text(part, example: "4.99"), let part else { return nil }
+        if let amount = Money.milliunits(text) { return amount }
+        reading.report("`\(text.shortened)` is no amount; write one such as `4.99`, or `free`", at: part.position)
+        return nil
+    }
+
+    /// The members of a mapping whose keys are names.
+    mutating func entries(_ part: Part, example: String) -> [(key: String, part: Part)] {
+        guard case .mapping(let entries) = part.node.content else {
+            reading.report("\(part.node.kindInWords) cannot stand here; write `\(example)`", at: part.position)
+            return []
+        }
+        return entries.map { ($0.key, Part($0, under: part.path)) }
+    }
+}

@@ -1,0 +1,68 @@
+import Crypto
+package import Foundation
+import TenureAppStore
+
+/// A developer's token for the App Store Server API: a JWT that says for which app it asks.
+package struct BearerToken {
+    /// Whose app the request is about.
+    let bundleID: String
+
+    private static let audience = "appstoreconnect-v1"
+    private static let longestLife: Int64 = 60 * 60
+    private static let clockTolerance: Int64 = 60
+
+    /// Nil where anything about it is wrong: the App Store answers 401 and does not say why.
+    init?(_ header: String?, key: ServerAPIKey, now: Date) {
+        guard let header, header.hasPrefix("Bearer "), header.utf8.count < 8192 else { return nil }
+        let parts = header.dropFirst("Bearer ".count).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let head = Self.object(parts[0]), let claims = Self.object(parts[1]),
+            let signature = Base64.urlSafe.decode(Array(parts[2].utf8)[...])
+        else { return nil }
+        guard head["alg"] == .string("ES256"), head["kid"] == .string(key.keyID), head["typ"] == .string("JWT"),
+            signature.count == 64, let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            key.privateKey.publicKey.isValidSignature(raw, for: Array("\(parts[0]).\(parts[1])".utf8))
+        else { return nil }
+        guard claims["iss"] == .string(key.issuerID), claims["aud"] == .string(Self.audience),
+            let ends = Self.number(claims["exp"]), case .string(let bundleID)? = claims["bid"]
+        else { return nil }
+        let seconds = Int64(now.timeIntervalSince1970)
+        // Apple's own library for Python leaves `iat` out.
+        let begins = claims["iat"] == nil ? seconds : Self.number(claims["iat"])
+        // Bounded before they are subtracted: a token may say any number.
+        guard let begins, (0...1 << 40).contains(begins), (0...1 << 40).contains(ends),
+            ends - begins <= Self.longestLife,
+            begins <= seconds + Self.clockTolerance, ends > seconds
+        else { return nil }
+        self.bundleID = bundleID
+    }
+
+    private static func object(_ segment: Substring) -> JSONObject? {
+        guard let bytes = Base64.urlSafe.decode(Array(segment.utf8)[...]),
+            case .object(let object)? = try? JSONValue(parsing: bytes)
+        else { return nil }
+        return object
+    }
+
+    private static func number(_ value: JSONValue?) -> Int64? {
+        guard case .number(let digits)? = value else { return nil }
+        // Some libraries write whole seconds with a fraction.
+        return Int64(digits) ?? Double(digits).flatMap { Int64(exactly: $0.rounded()) }
+    }
+
+    /// As a developer's server makes one; for `lifetime` seconds from `now`.
+    package static func make(key: ServerAPIKey, bundleID: String, now: Date, lifetime: Int = 300) throws -> String {
+        func segment(_ members: [(String, JSONValue)]) -> String {
+            let object = JSONObject(members: members.map { .init(name: $0.0, value: $0.1) })
+            return String(decoding: Base64.urlSafe.encode(JSONValue.object(object).bytes), as: UTF8.self)
+        }
+        let seconds = Int64(now.timeIntervalSince1970)
+        let head = segment([("alg", .string("ES256")), ("kid", .string(key.keyID)), ("typ", .string("JWT"))])
+        let claims = segment([
+            ("iss", .string(key.issuerID)), ("iat", .number(String(seconds))),
+            ("exp", .number(String(seconds + Int64(lifetime)))), ("aud", .string(audience)),
+            ("bid", .string(bundleID)),
+        ])
+        let signature = try key.privateKey.signature(for: Array("\(head).\(claims)".utf8)).rawRepresentation
+        return "\(head).\(claims).\(String(decoding: Base64.urlSafe.encode(signature), as: UTF8.self))"
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Pages of a customer's transactions.
+extension ServerAPIRequest {
+    private static let pageSize = 20
+
+    /// What was bought, in the order in which it last changed.
+    func history(isVersion1: Bool = false) throws -> JSONObject {
+        let account = try account(id)
+        let filter = try HistoryFilter(self)
+        let isDescending: Bool
+        switch single("sort") {
+        case nil, "ASCENDING": isDescending = false
+        case "DESCENDING": isDescending = true
+        default: throw ServerAPIError.invalidSort
+        }
+        var transactions = world.accounts[account].transactions.map { world.transactions[$0] }
+            .filter { $0.app == app && filter.admits($0, in: world) }
+        if isVersion1 {
+            transactions.removeAll { $0.isFinished && world.products[$0.product].type == .consumable }
+        }
+        transactions.sort { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
+        var answer = try page(of: transactions, isDescending: isDescending)
+        answer.members = appMembers.members + answer.members
+        return answer
+    }
+
+    /// What was refunded, all of it or in part.
+    func refunds() throws -> JSONObject {
+        let account = try account(id)
+        let refunded = world.accounts[account].transactions.map { world.transactions[$0] }
+            .filter { $0.app == app && $0.revocation != nil && $0.revocation?.type != .familyRevoke }
+        return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
+    }
+
+    /// The twenty after the revision that the request names. The answer's revision names the last of them: asked with
+    /// it later, whatever changed since follows.
+    private func page(of transactions: [StoreTransaction], isDescending: Bool) throws -> JSONObject {
+        var rest = transactions[...]
+        let revision = single("revision")
+        if let revision {
+            guard let last = Revision(revision) else { throw ServerAPIError.invalidRequestRevision }
+            rest = rest.drop { isDescending ? $0.revision >= last.number : $0.revision <= last.number }
+        }
+        let page = rest.prefix(Self.pageSize)
+        return [
+            "revision": .string(page.last.map { Revision(of: $0).text } ?? revision ?? Revision.none.text),
+            "hasMore": .boolean(rest.count > page.count),
+            "signedTransactions": .array(try page.map { .string(try signed($0)) }),
+        ]
+    }
+}
+
+/// A place in a history: opaque to who asks.
+private struct Revision {
+    let number: Int
+    private let milliseconds: Int64
+
+    static let none = Revision(number: 0, milliseconds: 0)
+
+    private init(number: Int, milliseconds: Int64) {
+        self.number = number
+        self.milliseconds = milliseconds
+    }
+
+    init(of transaction: StoreTransaction) {
+        number = transaction.revision
+        milliseconds = Int64(transaction.modifiedAt.timeIntervalSince1970 * 1000)
+    }
+
+    var text: String { "\(milliseconds)_\(number)" }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "_", omittingEmptySubsequences: false)
+        guard parts.count == 2, let milliseconds = Int64(parts[0]), let number = Int(parts[1]), number >= 0 else {
+            return nil
+        }
+        self.init(number: number, milliseconds: milliseconds)
+    }
+}
+
+/// What a request for a history leaves out.
+private struct HistoryFilter {
+    let begin: Date?
+    let end: Date?
+    let products: Set<String>
+    let groups: Set<String>
+    let types: Set<ProductType>
+    let ownership: OwnershipType?
+    let isRevoked: Bool?
+
+    init(_ request: ServerAPIRequest) throws(ServerAPIError) {
+        begin = try request.milliseconds(request.single("startDate"), .invalidStartDate)
+        end = try request.milliseconds(request.single("endDate"), .invalidEndDate)
+        if let begin, let end, begin > end { throw .startDateAfterEndDate }
+        products = Set(request.query("productId"))
+        guard !products.contains("") else { throw .invalidProductID }
+        groups = Set(request.query("subscriptionGroupIdentifier"))
+        guard !groups.contains("") else { throw .invalidSubscriptionGroup }
+        var types: Set<ProductType> = []
+        for name in request.query("productType") {
+            switch name {
+            case "AUTO_RENEWABLE": types.insert(.autoRenewable)
+            case "NON_RENEWABLE": types.insert(.nonRenewing)
+            case "CONSUMABLE": types.insert(.consumable)
+            case "NON_CONSUMABLE": types.insert(.nonConsumable)
+            default: throw .invalidProductType
+            }
+        }
+        self.types = types
+        ownership = try request.single("inAppOwnershipType").map { name throws(ServerAPIError) in
+            guard let ownership = OwnershipType(rawValue: name) else { throw .invalidInAppOwnershipType }
+            return ownership
+        }
+        isRevoked = try request.single("revoked").map { name throws(ServerAPIError) in
+            // Apple's library for Python writes `True`.
+            guard let flag = Bool(name.lowercased()) else { throw .invalidRevoked }
+            return flag
+        }
+    }
+
+    func admits(_ transaction: StoreTransaction, in world: World) -> Bool {
+        let product = world.products[transaction.product]
+        if let begin, transaction.purchaseDate < begin { return false }
+        if let end, transaction.purchaseDate >= end { return false }
+        if !products.isEmpty, !products.contains(product.id) { return false }
+        if !groups.isEmpty, !groups.contains(product.group ?? "") { return false }
+        if !types.isEmpty, !types.contains(product.type) { return false }
+        if let ownership, transaction.isFamilyShared != (ownership == .familyShared) { return false }
+        if let isRevoked, (transaction.revocation != nil) != isRevoked { return false }
+        return true
+    }
+}

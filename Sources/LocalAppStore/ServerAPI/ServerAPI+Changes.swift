@@ -1,0 +1,219 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+/// What a developer's server tells the App Store: each is an act in the world.
+extension ServerAPI {
+    func addChanges(to apps: RouterGroup<BasicRequestContext>) {
+        apps.put("v2/transactions/consumption/{id}") { try await change($0, $1, .reading) { try await consume($0) } }
+        apps.put("v1/transactions/consumption/{id}") {
+            try await change($0, $1, .reading) { try await consumeAsBefore($0) }
+        }
+        apps.put("v1/transactions/{id}/appAccountToken") {
+            try await change($0, $1, .changing) { try await setAppAccountToken($0) }
+        }
+        apps.post("v1/transactions/{id}/finish") { try await change($0, $1, .reading) { try await finish($0) } }
+        apps.put("v1/subscriptions/extend/{id}") { try await change($0, $1, .changing) { try await extend($0) } }
+        apps.post("v1/subscriptions/extend/mass") { try await change($0, $1, .rare) { try await extendAll($0) } }
+        apps.get("v1/subscriptions/extend/mass/{product}/{id}") { request, context in
+            let product = context.parameters.get("product") ?? ""
+            return try await answer(request, context, .rare) { try massExtension($0, of: product) }
+        }
+    }
+
+    private func perform(_ act: Act) async throws(ServerAPIError) {
+        do {
+            try await store.perform(act)
+        } catch is JournalError {
+            throw .generalInternalRetryable
+        } catch {
+            throw .generalInternal
+        }
+    }
+
+    // MARK: Consumption
+
+    private static let deliveryStatuses = [
+        "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM", "UNDELIVERED_SERVER_OUTAGE",
+        "UNDELIVERED_OTHER",
+    ]
+
+    private func consume(_ request: ServerAPIRequest) async throws -> Response {
+        let transaction = try request.transaction(request.id)
+        let body = try request.object()
+        guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
+        guard case .boolean? = body["sampleContentProvided"] else {
+            throw ServerAPIError.invalidSampleContentProvided
+        }
+        guard case .string(let status)? = body["deliveryStatus"], Self.deliveryStatuses.contains(status) else {
+            throw ServerAPIError.invalidDeliveryStatus
+        }
+        var particulars: [Particular: String] = [
+            .transaction: request.world.id(of: transaction), .deliveryStatus: status,
+        ]
+        if let value = body["consumptionPercentage"] {
+            guard case .number(let digits) = value, let number = Int(digits), (0...100_000).contains(number) else {
+                throw ServerAPIError.generalBadRequest
+            }
+        }
+        if let value = body["refundPreference"] {
+            guard case .string(let preference) = value,
+                ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"].contains(preference)
+            else { throw ServerAPIError.generalBadRequest }
+            particulars[.refundPreference] = preference
+        }
+        try await perform(Act(.answerConsumption, particulars))
+        return Response(status: .accepted)
+    }
+
+    /// The fields of the first version, each with what it may be and the refusal where it is not.
+    private static let formerFields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
+        ("accountTenure", 0...7, .invalidAccountTenure), ("consumptionStatus", 0...3, .invalidConsumptionStatus),
+        ("deliveryStatus", 0...5, .invalidDeliveryStatus),
+        ("lifetimeDollarsPurchased", 0...7, .invalidLifetimeDollarsPurchased),
+        ("lifetimeDollarsRefunded", 0...7, .invalidLifetimeDollarsRefunded), ("platform", 0...2, .invalidPlatform),
+        ("playTime", 0...7, .invalidPlayTime), ("userStatus", 0...4, .invalidUserStatus),
+    ]
+
+    private func consumeAsBefore(_ request: ServerAPIRequest) async throws -> Response {
+        let transaction = try request.transaction(request.id)
+        guard request.world.products[transaction.product].type == .consumable else {
+            throw ServerAPIError.transactionIsNotConsumable
+        }
+        let body = try request.object()
+        guard body["customerConsented"] == .boolean(true) else { throw ServerAPIError.invalidCustomerConsented }
+        guard case .boolean? = body["sampleContentProvided"] else {
+            throw ServerAPIError.invalidSampleContentProvided
+        }
+        if let token = body["appAccountToken"] {
+            guard case .string(let text) = token, text.isEmpty || UUID(uuidString: text) != nil else {
+                throw ServerAPIError.invalidAppAccountToken
+            }
+        }
+        for field in Self.formerFields {
+            guard case .number(let digits)? = body[field.name], let number = Int(digits), field.range.contains(number)
+            else { throw field.error }
+        }
+        guard case .number(let status)? = body["deliveryStatus"] else { throw ServerAPIError.invalidDeliveryStatus }
+        try await perform(
+            Act(.answerConsumption, [.transaction: request.world.id(of: transaction), .deliveryStatus: status]))
+        return Response(status: .accepted)
+    }
+
+    // MARK: Transactions
+
+    private func setAppAccountToken(_ request: ServerAPIRequest) async throws -> Response {
+        try request.checkForm(of: request.id, .invalidTransactionID)
+        guard let transaction = request.world.transaction(request.id), transaction.app == request.app else {
+            throw ServerAPIError.transactionIDNotFound
+        }
+        guard transaction.original == transaction.index else { throw ServerAPIError.notAnOriginalTransactionID }
+        guard !transaction.isFamilyShared else { throw ServerAPIError.familyTransactionNotSupported }
+        guard case .string(let text)? = try request.object()["appAccountToken"], UUID(uuidString: text) != nil else {
+            throw ServerAPIError.appAccountTokenIsNoUUID
+        }
+        try await perform(
+            Act(.setAppAccountToken, [.transaction: request.world.id(of: transaction), .appAccountToken: text]))
+        return Response(status: .ok)
+    }
+
+    private func finish(_ request: ServerAPIRequest) async throws -> Response {
+        let transaction = try request.transaction(request.id)
+        try await perform(Act(.finish, [.transaction: request.world.id(of: transaction)]))
+        return Response(status: .ok)
+    }
+
+    // MARK: Renewal dates
+
+    /// Twice in 365 days, and no more.
+    private static let extensionLimit = (count: 2, length: TimeInterval(365 * 86_400))
+
+    private func extend(_ request: ServerAPIRequest) async throws -> Response {
+        let transaction = try request.original(request.id)
+        let body = try request.object()
+        let days = try Self.days(in: body)
+        let identifier = try Self.requestIdentifier(in: body)
+        guard let subscription = request.world.subscription(of: transaction) else {
+            throw ServerAPIError.originalTransactionIDNotFound
+        }
+        guard subscription.sharedFrom == nil else {
+            throw ServerAPIError.familySharedSubscriptionExtensionIneligible
+        }
+        guard subscription.state == .active else { throw ServerAPIError.subscriptionExtensionIneligible }
+        let since = request.world.now.addingTimeInterval(-Self.extensionLimit.length)
+        guard subscription.extensions.count(where: { $0 > since }) < Self.extensionLimit.count else {
+            throw ServerAPIError.subscriptionMaxExtension
+        }
+        try await perform(Act(.extend, [.transaction: request.id, .days: String(days)]))
+        let world = await store.world
+        let current = world.transactions[world.subscriptions[subscription.index].current]
+        var answer: JSONObject = [
+            "originalTransactionId": .string(request.id),
+            "webOrderLineItemId": .string(world.ids.webOrderLineItem(current.index)), "success": .boolean(true),
+        ]
+        answer["effectiveDate"] = current.expiresDate.map(JSONValue.instant)
+        answer["requestIdentifier"] = .string(identifier)
+        return .json(answer)
+    }
+
+    private func extendAll(_ request: ServerAPIRequest) async throws -> Response {
+        let body = try request.object()
+        let days = try Self.days(in: body)
+        let identifier = try Self.requestIdentifier(in: body)
+        guard case .string(let id)? = body["productId"], let product = try? request.world.productPlace(id),
+            request.world.app(ofProduct: product) == request.app,
+            request.world.products[product].type == .autoRenewable
+        else { throw ServerAPIError.invalidProductID }
+        guard !request.world.massExtensions.contains(where: { $0.requestIdentifier == identifier }) else {
+            throw ServerAPIError.invalidRequestIdentifier
+        }
+        var codes: [String] = []
+        if let list = body["storefrontCountryCodes"] {
+            guard case .array(let elements) = list, !elements.isEmpty else {
+                throw ServerAPIError.emptyStorefrontList
+            }
+            for element in elements {
+                guard case .string(let code) = element, Storefront(code: code) != nil else {
+                    throw ServerAPIError.invalidStorefront
+                }
+                codes.append(code)
+            }
+        }
+        var particulars: [Particular: String] = [.product: id, .days: String(days), .request: identifier]
+        if !codes.isEmpty { particulars[.storefronts] = codes.joined(separator: ",") }
+        try await perform(Act(.extendAll, particulars))
+        return .json(["requestIdentifier": .string(identifier)])
+    }
+
+    private func massExtension(_ request: ServerAPIRequest, of product: String) throws -> JSONObject {
+        guard
+            let found = request.world.massExtensions.first(where: {
+                $0.requestIdentifier == request.id && request.world.products[$0.product].id == product
+            })
+        else { throw ServerAPIError.statusRequestNotFound }
+        return [
+            "requestIdentifier": .string(found.requestIdentifier), "complete": .boolean(true),
+            "completeDate": .instant(found.completedAt), "succeededCount": .integer(Int64(found.succeeded)),
+            "failedCount": .integer(Int64(found.failed)),
+        ]
+    }
+
+    private static func days(in body: JSONObject) throws(ServerAPIError) -> Int {
+        guard case .number(let digits)? = body["extendByDays"], let days = Int(digits), (1...90).contains(days) else {
+            throw .invalidExtendByDays
+        }
+        guard case .number(let code)? = body["extendReasonCode"], let reason = Int(code), (0...3).contains(reason)
+        else { throw .invalidExtendReasonCode }
+        return days
+    }
+
+    private static func requestIdentifier(in body: JSONObject) throws(ServerAPIError) -> String {
+        guard case .string(let text)? = body["requestIdentifier"], (1...128).contains(text.utf8.count) else {
+            throw .invalidRequestIdentifier
+        }
+        return text
+    }
+}

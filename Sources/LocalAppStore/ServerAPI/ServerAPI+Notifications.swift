@@ -1,0 +1,149 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+/// The history of notifications, and test notifications.
+extension ServerAPI {
+    func addNotifications(to apps: RouterGroup<BasicRequestContext>) {
+        apps.post("v1/notifications/history") { try await answer($0, $1, .reading) { try $0.notificationHistory() } }
+        apps.post("v1/notifications/test") { try await change($0, $1, .rare) { try await test($0) } }
+        apps.get("v1/notifications/test/{id}") { try await answer($0, $1, .rare) { try $0.testNotification() } }
+    }
+
+    private func test(_ request: ServerAPIRequest) async throws -> Response {
+        let app = request.world.apps[request.app]
+        guard app.notificationURL != nil else { throw ServerAPIError.notificationURLNotFound }
+        let caused = try await store.perform(Act(.testNotification, [.app: app.bundleID]))
+        guard let notification = caused.last(where: { $0.type == .test }) else { throw ServerAPIError.generalInternal }
+        return .json(["testNotificationToken": .string(notification.token)])
+    }
+}
+
+extension StoreNotification {
+    /// By which a test is asked for again.
+    fileprivate var token: String {
+        "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
+    }
+}
+
+extension ServerAPIRequest {
+    private static let pageSize = 20
+    /// For how long notifications are kept.
+    private var keptFor: TimeInterval { (world.environment.isProduction ? 180 : 30) * 86_400 }
+
+    func testNotification() throws -> JSONObject {
+        let parts = id.split(separator: "_")
+        guard parts.count == 2, UUID(uuidString: String(parts[0])) != nil, Int64(parts[1]) != nil else {
+            throw ServerAPIError.invalidTestNotificationToken
+        }
+        guard
+            let notification = world.notifications.last(where: { $0.app == app && $0.type == .test && $0.token == id })
+        else { throw ServerAPIError.testNotificationNotFound }
+        return try item(notification)
+    }
+
+    /// Twenty at a time, the oldest first: what was sent, and how it went.
+    func notificationHistory() throws -> JSONObject {
+        let body = try object()
+        let filter = try NotificationFilter(body, of: self, oldest: world.now.addingTimeInterval(-keptFor))
+        var first = 0
+        if let token = single("paginationToken"), !token.isEmpty {
+            guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
+                let number = Int(String(decoding: bytes, as: UTF8.self)),
+                (0...world.notifications.count).contains(number)
+            else { throw ServerAPIError.invalidPaginationToken }
+            first = number
+        }
+        var items: [JSONValue] = []
+        var next: Int?
+        for notification in world.notifications[first...] where filter.admits(notification) {
+            if items.count == Self.pageSize {
+                next = notification.index
+                break
+            }
+            items.append(.object(try item(notification)))
+        }
+        var answer: JSONObject = [:]
+        answer["paginationToken"] = next.map {
+            .string(String(decoding: Base64.urlSafe.encode(Array(String($0).utf8)), as: UTF8.self))
+        }
+        answer["hasMore"] = .boolean(next != nil)
+        answer["notificationHistory"] = .array(items)
+        return answer
+    }
+
+    private func item(_ notification: StoreNotification) throws -> JSONObject {
+        [
+            "signedPayload": .string(try signer.notification(notification, in: world)),
+            "sendAttempts": .array(
+                notification.attempts.map {
+                    .object([
+                        "attemptDate": .instant($0.date), "sendAttemptResult": .string($0.result.rawValue),
+                    ])
+                }),
+        ]
+    }
+}
+
+/// Which notifications a request is about.
+private struct NotificationFilter {
+    let app: Int
+    let begin: Date
+    let end: Date
+    let type: String?
+    let subtype: String?
+    /// Whose purchases it is about.
+    let account: Int?
+    let onlyFailures: Bool
+
+    init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
+        app = request.app
+        guard case .number(let first)? = body["startDate"],
+            let begin = try request.milliseconds(first, .invalidStartDate)
+        else { throw .invalidStartDate }
+        guard case .number(let last)? = body["endDate"], let end = try request.milliseconds(last, .invalidEndDate)
+        else { throw .invalidEndDate }
+        guard begin >= oldest else { throw .startDateTooFarInPast }
+        guard begin <= end else { throw .startDateAfterEndDate }
+        (self.begin, self.end) = (begin, end)
+        type = try Self.text(body["notificationType"]) { NotificationType(rawValue: $0) != nil }
+        subtype = try Self.text(body["notificationSubtype"]) { NotificationSubtype(rawValue: $0) != nil }
+        guard subtype == nil || type != nil else { throw .invalidNotificationType }
+        switch body["transactionId"] {
+        case nil, .null?: account = nil
+        case .string(let id)?:
+            guard type == nil else { throw .multipleFiltersSupplied }
+            account = try request.transaction(id).account
+        default: throw .invalidTransactionID
+        }
+        switch body["onlyFailures"] {
+        case nil, .null?, .boolean(false)?: onlyFailures = false
+        case .boolean(true)?: onlyFailures = true
+        default: throw .generalBadRequest
+        }
+    }
+
+    private static func text(
+        _ value: JSONValue?, isKnown: (String) -> Bool
+    ) throws(ServerAPIError) -> String? {
+        switch value {
+        case nil, .null?: return nil
+        case .string(let text)?:
+            guard isKnown(text) else { throw .invalidNotificationType }
+            return text
+        default: throw .invalidNotificationType
+        }
+    }
+
+    func admits(_ it: StoreNotification) -> Bool {
+        // What was never sent has no history.
+        guard it.app == app, let last = it.attempts.last, it.date >= begin, it.date <= end else { return false }
+        if let type, it.type.rawValue != type { return false }
+        if let subtype, it.subtype?.rawValue != subtype { return false }
+        if let account, it.transaction?.account != account { return false }
+        return !onlyFailures || last.result != .success
+    }
+}

@@ -1,0 +1,198 @@
+package import Foundation
+import HTTPTypes
+package import Hummingbird
+package import TenureAppStore
+import TenureCore
+import TenureMint
+
+/// The App Store Server API over a local store: Apple's paths, answers and refusals.
+package struct ServerAPI: Sendable {
+    let store: LocalAppStore
+    let key: ServerAPIKey
+    let limit: RateLimit
+    package let trouble = Trouble()
+    /// Real time: tokens and rate limits run by it, whatever the world's clock says.
+    let now: @Sendable () -> Date
+
+    /// - Parameter rateLimitShare: of Apple's hourly numbers; in the sandbox a tenth of that.
+    package init(
+        store: LocalAppStore, key: ServerAPIKey, rateLimitShare: Double = 1,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) async {
+        self.store = store
+        self.key = key
+        self.now = now
+        limit = RateLimit(share: rateLimitShare * (await store.world.environment.isProduction ? 1 : 0.1))
+    }
+
+    package func add(to router: Router<BasicRequestContext>) {
+        let apps = router.group("inApps")
+        apps.get("v1/transactions/{id}") { try await answer($0, $1, .reading, transactionInfo) }
+        apps.get("v1/transactions/appTransactions/{id}") { try await answer($0, $1, .reading, appTransactionInfo) }
+        apps.get("v1/subscriptions/{id}") { try await answer($0, $1, .reading, statuses) }
+        apps.get("v1/history/{id}") { try await answer($0, $1, .reading) { try $0.history(isVersion1: true) } }
+        apps.get("v2/history/{id}") { try await answer($0, $1, .reading) { try $0.history() } }
+        apps.get("v2/refund/lookup/{id}") { try await answer($0, $1, .lookingBack) { try $0.refunds() } }
+        apps.get("v1/lookup/{id}") { try await answer($0, $1, .lookingBack, order) }
+        addChanges(to: apps)
+        addNotifications(to: apps)
+    }
+
+    private func transactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
+        let id = request.id
+        guard request.world.acquisition(id) == nil else { throw ServerAPIError.appTransactionIDNotSupported }
+        let transaction = try request.transaction(id)
+        return ["signedTransactionInfo": .string(try request.signed(transaction))]
+    }
+
+    private func appTransactionInfo(_ request: ServerAPIRequest) throws -> JSONObject {
+        let account = try request.account(request.id)
+        guard let acquisition = request.world.acquisition(of: account, app: request.app) else {
+            throw ServerAPIError.appTransactionDoesNotExist
+        }
+        return [
+            "signedAppTransactionInfo": .string(
+                try request.signer.appTransaction(acquisition, in: request.world, for: .server))
+        ]
+    }
+
+    private func statuses(_ request: ServerAPIRequest) throws -> JSONObject {
+        let account = try request.account(request.id)
+        var wanted: Set<Int64> = []
+        for text in request.query("status") {
+            guard let status = Int64(text), SubscriptionStatus(rawValue: status) != nil else {
+                throw ServerAPIError.invalidStatus
+            }
+            wanted.insert(status)
+        }
+        var groups: [(name: String, items: [JSONValue])] = []
+        for place in request.world.accounts[account].subscriptions {
+            let subscription = request.world.subscriptions[place]
+            guard subscription.app == request.app else { continue }
+            if !groups.contains(where: { $0.name == subscription.group }) { groups.append((subscription.group, [])) }
+            guard wanted.isEmpty || wanted.contains(subscription.status.rawValue),
+                let group = groups.firstIndex(where: { $0.name == subscription.group })
+            else { continue }
+            let current = request.world.transactions[subscription.current]
+            groups[group].items.append(
+                .object([
+                    "originalTransactionId": .string(request.world.ids.transaction(subscription.original)),
+                    "status": .integer(subscription.status.rawValue),
+                    "signedRenewalInfo": .string(
+                        try request.signer.renewalInfo(subscription, in: request.world)),
+                    "signedTransactionInfo": .string(try request.signed(current)),
+                ]))
+        }
+        let data = groups.filter { !$0.items.isEmpty }
+            .map { group -> JSONValue in
+                .object([
+                    "subscriptionGroupIdentifier": .string(group.name), "lastTransactions": .array(group.items),
+                ])
+            }
+        var answer = request.appMembers
+        answer["data"] = .array(data)
+        return answer
+    }
+
+    private func order(_ request: ServerAPIRequest) throws -> JSONObject {
+        guard request.world.environment.isProduction,
+            let transaction = request.world.transaction(order: request.id), transaction.app == request.app
+        else { return ["status": .integer(1), "signedTransactions": .array([])] }
+        return [
+            "status": .integer(0), "signedTransactions": .array([.string(try request.signed(transaction))]),
+        ]
+    }
+}
+
+extension ServerAPI {
+    /// Checks the token and the limits, and lets `body` answer from the world as it is.
+    func answer(
+        _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
+        _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
+    ) async throws -> Response {
+        await answering {
+            let read = try await self.request(request, context, kind)
+            return Response.json(try body(read))
+        }
+    }
+
+    /// For requests that change the world.
+    func change(
+        _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
+        _ body: @Sendable (ServerAPIRequest) async throws -> Response
+    ) async throws -> Response {
+        await answering {
+            try await body(try await self.request(request, context, kind))
+        }
+    }
+
+    private func request(
+        _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass
+    ) async throws -> ServerAPIRequest {
+        let now = self.now()
+        guard let token = BearerToken(request.headers[.authorization], key: key, now: now) else {
+            throw Unauthorized()
+        }
+        let world = await store.world
+        guard let app = try? world.appPlace(token.bundleID) else { throw Unauthorized() }
+        if let error = await trouble.next() {
+            if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
+            throw error
+        }
+        if let next = await limit.limit(kind, of: token.bundleID, at: now) { throw RateLimited(next: next) }
+        let body: [UInt8]
+        do {
+            body = Array(try await request.body.collect(upTo: 1 << 16).readableBytesView)
+        } catch {
+            throw ServerAPIError.generalBadRequest
+        }
+        return ServerAPIRequest(
+            id: context.parameters.get("id") ?? "",
+            parameters: request.uri.queryParameters.map {
+                (String($0.key), String($0.value))
+            }, body: body, world: world, app: app, signer: store.signer)
+    }
+
+    private func answering(_ body: () async throws -> Response) async -> Response {
+        do {
+            return try await body()
+        } catch let error as ServerAPIError {
+            return .refusal(error)
+        } catch let error as RateLimited {
+            var response = Response.refusal(.rateLimitExceeded)
+            // When, in milliseconds since 1970, and not how long.
+            response.headers[.retryAfter] = String(Int64(error.next.timeIntervalSince1970 * 1000))
+            return response
+        } catch is Unauthorized {
+            return Response(status: .unauthorized)
+        } catch {
+            return .refusal(.generalInternal)
+        }
+    }
+
+    private struct Unauthorized: Error {}
+
+    private struct RateLimited: Error {
+        let next: Date
+    }
+}
+
+extension Response {
+    static func json(_ object: JSONObject, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONValue.object(object).bytes)))
+    }
+
+    fileprivate static func refusal(_ error: ServerAPIError) -> Response {
+        .json(
+            ["errorCode": .number(String(error.rawValue)), "errorMessage": .string(error.message)],
+            status: HTTPResponse.Status(code: error.status))
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(members: elements.map { Member(name: $0.0, value: $0.1) })
+    }
+}

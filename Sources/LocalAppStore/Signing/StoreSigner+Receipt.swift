@@ -1,0 +1,89 @@
+package import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+extension StoreSigner {
+    /// Receipts signed before that day have no `original_application_version`: 2013-06-20.
+    private static let firstVersions = Date(timeIntervalSince1970: 1_371_686_400)
+    /// Receipts signed before that day have SHA-1 signatures: 2025-01-24.
+    private static let lastSHA1 = Date(timeIntervalSince1970: 1_737_676_800)
+
+    /// The app receipt on a device of the account, as it would be signed now, in DER.
+    ///
+    /// It lists what was bought, but consumables only until they are finished, and nothing that the family shares.
+    package func receipt(of it: StoreAcquisition, in world: World, device: UUID) throws -> [UInt8] {
+        let app = world.apps[it.app]
+        let minter = ReceiptMinter(
+            authority: authority,
+            app: MintedApp(
+                bundleID: app.bundleID, appAppleID: app.appAppleID, environment: world.environment,
+                deviceVerificationID: device),
+            signedAt: world.now)
+        let (platform, installed) = it.installed
+        var draft = minter.draft
+        draft[.appVersion] = .text(installed.name(on: platform))
+        draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
+        if platform == .macOS { draft[.unknown20] = nil }
+        if world.environment.isProduction {
+            draft[.downloadID] = .number(UInt64(clamping: world.ids.download(it.index)))
+            draft[.versionExternalIdentifier] = .number(
+                UInt64(clamping: world.externalIdentifier(of: installed, app: it.app)))
+            draft[.originalPurchaseDate] = .date(it.date)
+            draft[.originalAppVersion] = .text(it.release.name(on: it.platform))
+            draft[.preorderDate] = it.preorderDate.map(ReceiptDraft.Value.date)
+        }
+        if it.way == .volumePurchase {
+            let type: ReceiptType = world.environment.isProduction ? .productionVPP : .productionVPPSandbox
+            draft[.receiptType] = .text(type.rawValue)
+            draft[.expirationDate] = it.licenceEnds.map(ReceiptDraft.Value.date)
+        }
+        if world.now < Self.firstVersions { draft[.originalAppVersion] = nil }
+        draft.purchases = world.accounts[it.account].transactions.map { world.transactions[$0] }
+            .filter { $0.app == it.app && !$0.isFamilyShared && !($0.isFinished && world.isConsumable($0)) }
+            .map { world.receiptDraft(of: $0) }
+        let style = ReceiptStyle(digest: world.now < Self.lastSHA1 ? .sha1 : .sha256)
+        return try minter.mint(draft, style: style)
+    }
+}
+
+extension World {
+    fileprivate func isConsumable(_ transaction: StoreTransaction) -> Bool {
+        products[transaction.product].type == .consumable
+    }
+
+    fileprivate func receiptDraft(of it: StoreTransaction) -> ReceiptDraft {
+        let product = products[it.product]
+        var draft = ReceiptDraft()
+        draft[.quantity] = .number(UInt64(clamping: it.quantity))
+        draft[.productID] = .text(product.id)
+        draft[.transactionID] = .text(id(of: it))
+        draft[.purchaseDate] = .date(it.purchaseDate)
+        draft[.originalTransactionID] = .text(ids.transaction(it.original))
+        draft[.originalTransactionPurchaseDate] = .date(it.originalPurchaseDate)
+        draft[.productType] = .number(product.type.receiptNumber)
+        draft[.expiresDate] = it.expiresDate.map(ReceiptDraft.Value.date) ?? .text("")
+        draft[.webOrderLineItemID] = .number(
+            product.type == .autoRenewable ? UInt64(ids.webOrderLineItem(it.index)) ?? 0 : 0)
+        draft[.cancellationDate] = (it.revocation?.date).map(ReceiptDraft.Value.date) ?? .text("")
+        draft[.isTrialPeriod] = .flag(it.offer?.discount == .freeTrial)
+        if product.type == .autoRenewable {
+            draft[.isInIntroOfferPeriod] = .flag(it.offer?.type == .introductory && it.offer?.discount != .freeTrial)
+        }
+        if it.offer?.type == .promotional {
+            draft[.promotionalOfferID] = (it.offer?.id).map(ReceiptDraft.Value.text)
+        }
+        return draft
+    }
+}
+
+extension ProductType {
+    fileprivate var receiptNumber: UInt64 {
+        switch self {
+        case .nonConsumable: 0
+        case .consumable: 1
+        case .nonRenewing: 2
+        case .autoRenewable: 3
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package import Foundation
+import TenureAppStore
+import TenureCore
+package import TenureMint
+
+/// Signs what is in a world, as the App Store would at that moment, with the keys of a test authority.
+package struct StoreSigner: Sendable {
+    package let authority: TestAuthority
+
+    package init(authority: TestAuthority) {
+        self.authority = authority
+    }
+
+    /// For whom something is signed: a device gets what only it recognises.
+    package enum Reader: Sendable, Hashable {
+        case device(UUID)
+        case server
+    }
+
+    package func appTransaction(
+        _ acquisition: StoreAcquisition, in world: World, for reader: Reader
+    ) throws -> String {
+        try sign(world.appTransaction(acquisition, for: reader), in: world)
+    }
+
+    package func transaction(
+        _ transaction: StoreTransaction, in world: World, for reader: Reader = .server, at date: Date? = nil
+    ) throws -> String {
+        try sign(world.payload(of: transaction, for: reader, signedAt: date ?? world.now), in: world)
+    }
+
+    package func renewalInfo(
+        _ subscription: Subscription, in world: World, for reader: Reader = .server, at date: Date? = nil
+    ) throws -> String {
+        try sign(world.renewalInfo(of: subscription, for: reader, signedAt: date ?? world.now), in: world)
+    }
+
+    /// The `signedPayload` of a notification: with what it was about when it happened, in each attempt.
+    package func notification(_ notification: StoreNotification, in world: World) throws -> String {
+        var payload = JSONObject()
+        payload["notificationType"] = .string(notification.type.rawValue)
+        payload["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
+        payload["notificationUUID"] = .string(notification.uuid.uuidString.lowercased())
+        switch notification.subject {
+        case .extensionSummary(let summary): payload["summary"] = .object(world.summary(summary, app: notification.app))
+        case .app(let place):
+            var data = world.appMembers(notification.app)
+            data["signedAppTransactionInfo"] = .string(
+                try appTransaction(world.acquisitions[place], in: world, for: .server))
+            payload["appData"] = .object(data)
+        case .nothing:
+            payload["data"] = .object(world.appMembers(notification.app, isTest: true))
+        case .transaction(let transaction, let subscription, let reason):
+            var data = world.appMembers(notification.app)
+            data["bundleVersion"] = world.bundleVersion(of: transaction).map(JSONValue.string)
+            data["signedTransactionInfo"] = .string(
+                try self.transaction(transaction, in: world, at: notification.date))
+            if let subscription {
+                data["signedRenewalInfo"] = .string(try renewalInfo(subscription, in: world, at: notification.date))
+                data["status"] = .integer(subscription.status.rawValue)
+            }
+            data["consumptionRequestReason"] = (reason?.rawValue).map(JSONValue.string)
+            payload["data"] = .object(data)
+        }
+        payload["version"] = .string("2.0")
+        payload["signedDate"] = .instant(notification.date)
+        return try sign(payload, in: world)
+    }
+
+    private func sign(_ payload: JSONObject, in world: World) throws -> String {
+        let minter = JWSMinter(
+            authority: authority, app: MintedApp(environment: world.environment), signedAt: world.now)
+        return String(decoding: try minter.mint(payload: payload), as: UTF8.self)
+    }
+}

@@ -1,0 +1,18 @@
+package import Foundation
+
+/// The local store's own time: it stands still until it is turned, and never runs backwards.
+///
+/// Whole milliseconds, as the App Store signs them.
+package struct StoreClock: Sendable, Hashable {
+    package private(set) var now: Date
+
+    package init(startingAt now: Date) { self.now = now.inMilliseconds }
+
+    package mutating func advance(by seconds: TimeInterval) { advance(to: now.addingTimeInterval(seconds)) }
+
+    package mutating func advance(to instant: Date) { now = max(now, instant.inMilliseconds) }
+}
+
+extension Date {
+    var inMilliseconds: Date { Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000) }
+}

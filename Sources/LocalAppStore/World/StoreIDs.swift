@@ -1,0 +1,57 @@
+import Crypto
+import Foundation
+import TenureCore
+
+/// The ids that the local store gives: all from the seed and a count, so that a world is the same in every run.
+struct StoreIDs: Sendable {
+    private let seed: String
+    /// Of transactions: 15 digits in production, 16 in the sandbox, where they begin with a 2.
+    private let firstTransaction: Int
+    private let firstAppTransaction: Int
+    private let firstDownload: Int
+
+    init(seed: String, environment: AppStoreEnvironment) {
+        self.seed = seed
+        // Worlds of other seeds have other ids; a thousand million fit between two of them.
+        let place = Int(Self.hash("ids \(seed)")[0]) * 1_000_000_000
+        firstTransaction = (environment.isProduction ? 410_000_000_000_000 : 2_000_000_000_000_000) + place + 1
+        firstAppTransaction = 704_000_000_000_000_000 + place + 1
+        firstDownload = 500_000_000_000_000 + place + 1
+    }
+
+    func transaction(_ index: Int) -> String { String(firstTransaction + index) }
+    func appTransaction(_ index: Int) -> String { String(firstAppTransaction + index) }
+    func download(_ index: Int) -> Int { firstDownload + index }
+    func webOrderLineItem(_ index: Int) -> String { String(firstTransaction + 50_000_000_000_000 + index) }
+
+    /// `M` and nine letters and digits.
+    func order(_ transaction: Int) -> String {
+        let digits = String(transaction, radix: 36, uppercase: true)
+        return "M" + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
+    }
+
+    func transactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstTransaction) }
+    func appTransactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstAppTransaction) }
+
+    func transactionIndex(order: some StringProtocol) -> Int? {
+        guard order.utf8.count == 10, order.hasPrefix("M") else { return nil }
+        return Int(order.dropFirst(), radix: 36)
+    }
+
+    private static func index(_ id: some StringProtocol, from first: Int) -> Int? {
+        guard id.utf8.count <= 18, id.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let number = Int(id), number >= first, number - first < 1_000_000_000
+        else { return nil }
+        return number - first
+    }
+
+    /// A UUID for what the label names, the same in every run.
+    func uuid(_ label: String) -> UUID {
+        var bytes = Array(Self.hash("\(seed) \(label)").prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    private static func hash(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
+}

@@ -1,0 +1,79 @@
+package import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Time passes, and what is due by itself happens.
+extension World {
+    /// A renewal is charged, and signed, this long before its period begins.
+    static let renewalLead: TimeInterval = 33
+    /// For how long the App Store tries to charge.
+    static let billingRetryLength: TimeInterval = 60 * 86_400
+    /// In production, how long after one attempt to deliver the next one follows.
+    static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
+
+    /// When next anything happens by itself.
+    package var nextDate: Date? { agenda.nextDate }
+
+    /// Turns the clock on to `instant` or, where something is due before, to that, and lets it happen.
+    ///
+    /// Returns whether something happened: then what is in the outbox can be delivered before time goes on.
+    package mutating func step(to instant: Date) -> Bool {
+        guard let (date, matter) = agenda.next(by: instant) else {
+            clock.advance(to: instant)
+            return false
+        }
+        clock.advance(to: date)
+        switch matter {
+        case .renewal(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].state == .active,
+                transactions[transaction].expiresDate == date.addingTimeInterval(Self.renewalLead),
+                canRenew(subscription)
+            {
+                renew(subscription, recovering: false)
+            }
+        case .periodEnd(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].state == .active,
+                transactions[transaction].expiresDate == date
+            {
+                endPeriod(of: subscription)
+            }
+        case .gracePeriodEnd(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].gracePeriodEnd == date {
+                endGracePeriod(of: subscription)
+            }
+        case .billingRetryEnd(let subscription, let transaction):
+            if isCurrent(subscription, transaction), subscriptions[subscription].state == .billingRetry {
+                expire(subscription, .billingError)
+            }
+        case .delivery(let notification): outbox.append(notification)
+        }
+        return true
+    }
+
+    /// Turns the clock on where nobody waits for deliveries.
+    package mutating func advance(to instant: Date) {
+        while step(to: instant) {}
+    }
+
+    private func isCurrent(_ subscription: Int, _ transaction: Int) -> Bool {
+        subscriptions[subscription].current == transaction && subscriptions[subscription].sharedFrom == nil
+    }
+
+    // MARK: Deliveries
+
+    package mutating func takeOutbox() -> [Int] {
+        defer { outbox = [] }
+        return outbox
+    }
+
+    /// What came of an attempt to deliver. Production tries again: 1, 12, 24, 48 and 72 hours after the one before.
+    package mutating func recordAttempt(_ result: SendAttemptResult, of notification: Int) {
+        guard notifications.indices.contains(notification) else { return }
+        outbox.removeAll { $0 == notification }
+        notifications[notification].attempts.append(SendAttempt(date: now, result: result))
+        let attempts = notifications[notification].attempts.count
+        guard environment.isProduction, result != .success, attempts <= Self.deliveryPauses.count else { return }
+        agenda.note(
+            .delivery(notification: notification), at: now.addingTimeInterval(Self.deliveryPauses[attempts - 1]))
+    }
+}

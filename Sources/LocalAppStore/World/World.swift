@@ -1,0 +1,207 @@
+package import Foundation
+import TenureAppStore
+package import TenureCore
+
+/// The App Store at the desk: its catalogue, its customers, and a clock that somebody turns.
+///
+/// A value without any input but the acts performed on it: the same seed and acts give the same world, down to every
+/// id and every field that will be signed.
+package struct World: Sendable {
+    package let seed: String
+    package let environment: AppStoreEnvironment
+    package internal(set) var clock: StoreClock
+    package internal(set) var apps: [StoreApp] = []
+    package internal(set) var products: [StoreProduct] = []
+    package internal(set) var accounts: [StoreAccount] = []
+    package internal(set) var acquisitions: [StoreAcquisition] = []
+    package internal(set) var transactions: [StoreTransaction] = []
+    package internal(set) var subscriptions: [Subscription] = []
+    package internal(set) var notifications: [StoreNotification] = []
+    /// Numbers of notifications that are due to be delivered now.
+    package internal(set) var outbox: [Int] = []
+    /// What developers sent about purchases, by place of the transaction.
+    package internal(set) var consumption: [Int: ConsumptionAnswer] = [:]
+    package internal(set) var massExtensions: [ExtensionSummary] = []
+    package internal(set) var network = Network.up
+
+    let ids: StoreIDs
+    var agenda = Agenda()
+    var revision = 0
+    private var accountPlaces: [String: Int] = [:]
+    private var productPlaces: [String: Int] = [:]
+    /// By product: whose app it is.
+    private var appOfProduct: [Int] = []
+    private(set) var families: [String: [Int]] = [:]
+    /// Places of purchases, other than of subscriptions, that their purchasers share.
+    var sharedPurchases: Set<Int> = []
+
+    package init(
+        seed: String, environment: AppStoreEnvironment = .production, startingAt now: Date, apps: [StoreApp] = []
+    ) {
+        self.seed = seed
+        self.environment = environment
+        clock = StoreClock(startingAt: now)
+        ids = StoreIDs(seed: seed, environment: environment)
+        for app in apps { add(app) }
+    }
+
+    package var now: Date { clock.now }
+
+    // MARK: Catalogue
+
+    package mutating func add(_ app: StoreApp) {
+        let place = apps.count
+        for product in app.products where productPlaces[product.id] == nil {
+            productPlaces[product.id] = products.count
+            products.append(product)
+            appOfProduct.append(place)
+        }
+        apps.append(app)
+    }
+
+    package mutating func release(_ release: StoreRelease, of bundleID: String?) throws(WorldError) {
+        let app = try appPlace(bundleID)
+        apps[app].releases.append(release)
+        apps[app].releases.sort { $0.releasedAt < $1.releasedAt }
+    }
+
+    package mutating func setPrice(_ price: AppPrice, of bundleID: String?) throws(WorldError) {
+        let app = try appPlace(bundleID)
+        apps[app].prices.append(price)
+        apps[app].prices.sort { $0.from < $1.from }
+    }
+
+    /// Whether a product can be bought, and renews.
+    package mutating func setOnSale(_ isOnSale: Bool, product id: String) throws(WorldError) {
+        products[try productPlace(id)].isOnSale = isOnSale
+    }
+
+    package mutating func setNotificationURL(_ url: String?, of bundleID: String?) throws(WorldError) {
+        apps[try appPlace(bundleID)].notificationURL = url
+    }
+
+    // MARK: Customers
+
+    package mutating func addCustomer(
+        _ name: String, storefront code: String = "USA", family: String? = nil, devices: Int = 1
+    ) throws(WorldError) {
+        guard accountPlaces[name] == nil else { throw .customerExists(name) }
+        guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
+        let place = accounts.count
+        let devices = (0..<max(1, min(devices, 10))).map { ids.uuid("device \($0) of account \(place)") }
+        accounts.append(StoreAccount(name: name, storefront: storefront, family: family, devices: devices))
+        accountPlaces[name] = place
+        if let family { families[family, default: []].append(place) }
+    }
+
+    package mutating func move(_ customer: String, to code: String) throws(WorldError) {
+        let account = try accountPlace(customer)
+        guard let storefront = Storefront(code: code) else { throw .noStorefront(code) }
+        accounts[account].storefront = storefront
+    }
+
+    package mutating func setBillingWorks(_ works: Bool, of customer: String) throws(WorldError) {
+        accounts[try accountPlace(customer)].billingWorks = works
+    }
+
+    mutating func removeFromFamily(_ account: Int) {
+        guard let family = accounts[account].family else { return }
+        families[family]?.removeAll { $0 == account }
+        accounts[account].family = nil
+    }
+
+    // MARK: Looking up
+
+    package func accountPlace(_ name: String) throws(WorldError) -> Int {
+        guard let place = accountPlaces[name] else { throw .noCustomer(name) }
+        return place
+    }
+
+    package func productPlace(_ id: String) throws(WorldError) -> Int {
+        guard let place = productPlaces[id] else { throw .noProduct(id) }
+        return place
+    }
+
+    /// The app of that bundle id; without one, the only app.
+    package func appPlace(_ bundleID: String?) throws(WorldError) -> Int {
+        guard let bundleID else {
+            guard apps.count == 1 else { throw .whichApp }
+            return 0
+        }
+        guard let place = apps.firstIndex(where: { $0.bundleID == bundleID }) else { throw .noApp(bundleID) }
+        return place
+    }
+
+    package func app(ofProduct place: Int) -> Int { appOfProduct[place] }
+
+    package func acquisition(of account: Int, app: Int) -> StoreAcquisition? {
+        accounts[account].acquisitions.lazy.map { acquisitions[$0] }.first { $0.app == app }
+    }
+
+    /// By `transactionId`.
+    package func transaction(_ id: some StringProtocol) -> StoreTransaction? {
+        guard let place = ids.transactionIndex(id), transactions.indices.contains(place) else { return nil }
+        return transactions[place]
+    }
+
+    /// By `appTransactionId`.
+    package func acquisition(_ id: some StringProtocol) -> StoreAcquisition? {
+        guard let place = ids.appTransactionIndex(id), acquisitions.indices.contains(place) else { return nil }
+        return acquisitions[place]
+    }
+
+    package func transaction(order id: String) -> StoreTransaction? {
+        guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place) else { return nil }
+        return transactions[place]
+    }
+
+    package func id(of transaction: StoreTransaction) -> String { ids.transaction(transaction.index) }
+    package func orderID(of transaction: StoreTransaction) -> String { ids.order(transaction.index) }
+    package func id(of acquisition: StoreAcquisition) -> String { ids.appTransaction(acquisition.index) }
+
+    /// The subscription that a transaction belongs to.
+    package func subscription(of transaction: StoreTransaction) -> Subscription? {
+        accounts[transaction.account].subscriptions.lazy.map { subscriptions[$0] }
+            .first { $0.original == transaction.original }
+    }
+
+    // MARK: Telling
+
+    /// Notes a notification, and that it is to be delivered where the app wants any.
+    mutating func notify(
+        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, app: Int,
+        about subject: StoreNotification.Subject
+    ) {
+        let index = notifications.count
+        notifications.append(
+            StoreNotification(
+                index: index, uuid: ids.uuid("notification \(index)"), type: type, subtype: subtype, date: now,
+                app: app, subject: subject))
+        if apps[app].notificationURL != nil { outbox.append(index) }
+    }
+
+    /// About a subscription as it is now: its current transaction, or another one.
+    mutating func notify(
+        _ type: NotificationType, _ subtype: NotificationSubtype? = nil, about subscription: Int,
+        transaction: Int? = nil, reason: ConsumptionRequestReason? = nil
+    ) {
+        let subscription = subscriptions[subscription]
+        let transaction = transactions[transaction ?? subscription.current]
+        notify(type, subtype, app: subscription.app, about: .transaction(transaction, subscription, reason))
+    }
+
+    /// Changes a transaction, which moves it to the end of the history.
+    mutating func change(_ transaction: Int, _ body: (inout StoreTransaction) -> Void) {
+        revision += 1
+        body(&transactions[transaction])
+        transactions[transaction].revision = revision
+        transactions[transaction].modifiedAt = now
+    }
+}
+
+/// What a developer told the App Store about a purchase whose refund was asked for.
+package struct ConsumptionAnswer: Sendable, Hashable {
+    package let date: Date
+    package let deliveryStatus: String
+    package let refundPreference: String?
+}

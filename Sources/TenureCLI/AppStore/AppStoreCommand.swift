@@ -1,0 +1,11 @@
+import ArgumentParser
+
+struct AppStoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "appstore",
+        abstract: "A local App Store: customers who bought years ago, a clock to turn, everything signed.",
+        subcommands: [
+            AppStoreRunCommand.self, AppStoreDoCommand.self, AppStoreDeviceCommand.self, AppStoreTroubleCommand.self,
+        ]
+    )
+}

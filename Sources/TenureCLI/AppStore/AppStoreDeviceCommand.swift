@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import LocalAppStore
+import TenureAppStore
+
+struct AppStoreDeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "What a customer's device would hand over, from a running local App Store.",
+        discussion: """
+            With --out, app transaction, transactions and renewal infos are written as one JWS a line, as `tenure \
+            decide` reads them; the receipt beside it with the ending `.receipt`. Without, all of it as JSON.
+
+            Example:
+              tenure appstore device Ada --out ada.jws && tenure decide --policy policy.yaml --trust var/appstore/authority ada.jws
+            """
+    )
+
+    @Argument(help: "The customer's name.")
+    var customer: String
+
+    @OptionGroup var place: StoreOptions
+
+    @Option(help: ArgumentHelp("Where to write.", valueName: "file"))
+    var out: String?
+
+    func run() async throws {
+        try await reportingErrors {
+            guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
+                throw CommandError("`\(customer)` is no name")
+            }
+            let answer = try await place.send("GET", "/control/customers/\(name)", nil)
+            guard let out else {
+                Terminal.standardOutput.write(bytes: JSONValue.object(answer).bytes + [UInt8(ascii: "\n")])
+                return
+            }
+            var lines: [String] = []
+            for name in ["appTransaction", "transactions", "renewalInfos"] {
+                switch answer[name] {
+                case .string(let text)?: lines.append(text)
+                case .array(let elements)?:
+                    lines += elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+                default: break
+                }
+            }
+            try OutputFile(path: out).write(Array(lines.joined(separator: "\n").utf8))
+            if case .string(let receipt)? = answer["receipt"] {
+                try OutputFile(path: out + ".receipt").write(Array(receipt.utf8))
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+package import TenureStore
+
+/// One of several apps behind one address: its own policy, keys and data, under `/apps/NAME/v1/…`.
+public struct AppConfiguration: Sendable {
+    /// Stands in paths and in logs: small letters, digits, hyphens and underscores.
+    public var name: String
+    /// What concerns the address and who may reach it is that of the first app.
+    public var configuration: ServiceConfiguration
+    /// Its record, where that is opened already; nil: the SQLite file that the configuration names.
+    package var store: (any Store)?
+
+    public init(name: String, configuration: ServiceConfiguration) {
+        self.name = name
+        self.configuration = configuration
+    }
+
+    /// What is wrong with apps that are to run together; nil where nothing is.
+    public static func mistake(in apps: [AppConfiguration]) -> ServiceError? {
+        guard !apps.isEmpty else { return .apps("there is none; name one below `apps`") }
+        for app in apps {
+            guard (1...64).contains(app.name.utf8.count), app.name.utf8.allSatisfy(isAllowed) else {
+                return .apps("`\(app.name)` cannot stand in a path; use small letters, digits, `-` and `_`")
+            }
+            if let error = ServiceError(app.configuration.mistakes) { return .app(name: app.name, error.description) }
+        }
+        if let twice = repeated(apps, \.name) { return .apps("two are called `\(twice)`") }
+        if let twice = repeated(apps, { place($0.configuration.databasePath) }) {
+            return .apps("two have the database `\(twice)`; give each its own")
+        }
+        if let twice = repeated(apps, { place($0.configuration.folderOfKeys) }) {
+            return .apps("two have their keys in `\(twice)`; give each a folder of its own by `keys`")
+        }
+        return nil
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func place(_ path: String) -> String {
+        path.contains("://") ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardized.path
+    }
+
+    private static func repeated(_ apps: [AppConfiguration], _ value: (AppConfiguration) -> String) -> String? {
+        var seen: Set<String> = []
+        return apps.map(value).first { !seen.insert($0).inserted }
+    }
+}

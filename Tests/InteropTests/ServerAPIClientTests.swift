@@ -1,0 +1,94 @@
+import Foundation
+import Hummingbird
+import LocalAppStore
+import NIOCore
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+/// Apple's own client goes through the App Store Server API of a local store.
+@Suite(.enabled(if: AppleLibrary.python != nil, "TENURE_INTEROP_PYTHON names no Python with Apple's library"))
+struct ServerAPIClientTests {
+    private static let monthly = "com.example.calculator.monthly"
+    private static let coins = "com.example.calculator.coins"
+
+    private static func world() throws -> World {
+        func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
+        let app = StoreApp(
+            bundleID: "com.example.calculator", appAppleID: 828_838_134,
+            releases: [StoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10"))],
+            products: [
+                StoreProduct(id: monthly, type: .autoRenewable, price: 1990, group: "plans"),
+                StoreProduct(id: coins, type: .consumable, price: 990),
+            ], notificationURL: "https://example.com/hook")
+        var world = World(seed: "interop", startingAt: date("2026-01-10"), apps: [app])
+        try world.addCustomer("Ada")
+        try world.acquire("Ada")
+        try world.buy(monthly, "Ada")
+        for _ in 0..<45 { try world.buy(coins, "Ada") }
+        try world.refund("Ada", coins, reason: .issueInTheApp)
+        try world.refund("Ada", coins, reason: .issueInTheApp, periodsAgo: 1)
+        world.advance(to: date("2026-02-15"))
+        return world
+    }
+
+    private static let expected = """
+        {"transaction":true,"app transaction":"37","pages":[20,20,7],"descending":true,"subscriptions":[2],
+        "revoked":[2],"kept":[20,20,5],"statuses":[[1,"com.example.calculator.monthly",1]],"expired":[],
+        "refunds":[1,1],"order":1,
+        "notifications":["DID_RENEW SUCCESS","ONE_TIME_CHARGE SUCCESS","REFUND SUCCESS","SUBSCRIBED TIMED_OUT",49],
+        "failures":["SUBSCRIBED TIMED_OUT",1],"test":"TEST","consumption":null,"token":null,"finish":null,
+        "version 1":46,"extend":true,"extend all":[true,1,0],"extend again":"403 4030005",
+        "4000006":"400 4000006","4000008":"400 4000008","4000009":"400 4000009","4000011":"400 4000011",
+        "4000005":"400 4000005","4000013":"400 4000013","4000048":"400 4000048","4000187":"400 4000187",
+        "4030005":"403 4030005","4040005":"404 4040005","4040008":"404 4040008","4040009":"404 4040009",
+        "4040010":"404 4040010","wrong app":"401 None","wrong key":"401 None"}
+        """
+
+    @Test func `Apple's client reads, pages, changes and is refused as by Apple`() async throws {
+        let authority = try TestAuthority(seed: "interop store")
+        let store = LocalAppStore(try Self.world(), signer: StoreSigner(authority: authority)) { _, _, notification in
+            notification.type == .subscribed ? .timedOut : .success
+        }
+        // What waited is carried.
+        try await store.perform(Act(.advance, [.by: "0"]))
+        let key = try ServerAPIKey(seed: "interop")
+        let (ports, started) = AsyncStream.makeStream(of: Int.self)
+        let application = await StoreServer(store: store, key: key, port: 0).application { started.yield($0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.run() }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next())
+            let input = await Self.input(store, key, port: port, root: Data(authority.jws.root.der))
+            let results = try await Task.detached { try AppleLibrary.run("client.py", JSONValue.object(input).bytes) }
+                .value
+            guard case .object(let told) = results,
+                case .object(let expected) = try JSONValue(parsing: Array(Self.expected.utf8))
+            else { throw AppleLibrary.Failure(status: 0) }
+            #expect(told.members.map(\.name) == expected.members.map(\.name))
+            for member in expected.members { #expect(told[member.name] == member.value, "\(member.name)") }
+            group.cancelAll()
+        }
+    }
+
+    private static func input(
+        _ store: LocalAppStore, _ key: ServerAPIKey, port: Int, root: Data
+    ) async -> JSONObject {
+        let world = await store.world
+        func milliseconds(_ date: Date) -> JSONValue { .number(String(Int64(date.timeIntervalSince1970 * 1000))) }
+        let renewal = world.transactions.last { $0.original == 0 } ?? world.transactions[0]
+        return [
+            "url": .string("http://127.0.0.1:\(port)"), "key": .string(key.pem), "keyID": .string(key.keyID),
+            "issuerID": .string(key.issuerID), "bundleID": .string("com.example.calculator"),
+            "appAppleID": .number("828838134"), "root": .string(root.base64EncodedString()),
+            "environment": .string(world.environment.rawValue), "product": .string(monthly),
+            "subscription": .string(world.id(of: world.transactions[0])),
+            "renewal": .string(world.id(of: renewal)),
+            "consumable": .string(world.id(of: world.transactions[1])),
+            "appTransaction": .string(world.id(of: world.acquisitions[0])),
+            "order": .string(world.orderID(of: world.transactions[1])),
+            "start": milliseconds(world.now.addingTimeInterval(-100 * 86_400)), "end": milliseconds(world.now),
+        ]
+    }
+}

@@ -1,0 +1,44 @@
+import AsyncHTTPClient
+import Foundation
+import Hummingbird
+import LocalAppStore
+import NIOCore
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@Test func `a notification is posted to the app's URL, and verifies there`() async throws {
+    let (bodies, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    let (ports, started) = AsyncStream.makeStream(of: Int.self)
+    let router = Router()
+    router.post("hook") { request, _ in
+        continuation.yield(Array(try await request.body.collect(upTo: 1 << 20).readableBytesView))
+        return HTTPResponse.Status.ok
+    }
+    let server = Application(
+        router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { started.yield($0.localAddress?.port ?? 0) })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next())
+        var world = Shop.world(url: "http://127.0.0.1:\(port)/hook")
+        try world.addCustomer("Ada")
+        let store = LocalAppStore(world, signer: Shop.signer, courier: HTTPCourier().carry)
+        try await store.perform([
+            Act(.acquire, [.customer: "Ada"]), Act(.buy, [.customer: "Ada", .product: Shop.monthly]),
+        ])
+        var received = bodies.makeAsyncIterator()
+        let body = try #require(await received.next())
+        guard case .object(let object) = try JSONValue(parsing: body) else { throw NothingThere() }
+        let payload = try #require(object.text("signedPayload"))
+        let notification = try Shop.verifier.verifyNotification(Array(payload.utf8), now: world.now)
+        #expect(notification.notification.payload.notificationType?.known == .subscribed)
+        #expect(notification.notification.payload.subtype?.known == .initialBuy)
+        #expect(notification.notification.payload.data?.status?.known == .active)
+        #expect(notification.notification.payload.data?.bundleVersion == "37")
+        #expect(await store.world.notifications[0].attempts.map(\.result) == [.success])
+        group.cancelAll()
+    }
+}

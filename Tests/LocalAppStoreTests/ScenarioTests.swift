@@ -1,0 +1,109 @@
+import Foundation
+import LocalAppStore
+import TenureCore
+import TenureMint
+import TenurePolicyFile
+import Testing
+
+private let examples = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../Examples/scenarios").standardizedFileURL
+
+private let names =
+    (try? FileManager.default.contentsOfDirectory(atPath: examples.path))?
+    .filter { $0.hasSuffix(".yaml") && !$0.hasSuffix(".policy.yaml") }.sorted() ?? []
+
+private func play(_ scenario: Scenario, policy: String? = nil) async throws -> [ScenarioRun.Outcome] {
+    let file = try #require(policy ?? scenario.policy)
+    let policy = try PolicyFile.read(Array(Data(contentsOf: examples.appendingPathComponent(file))), named: file)
+    let service = try DecidingService(
+        policy: policy, anchors: Shop.authority.anchors, environment: scenario.founding.environment)
+    return try await ScenarioRun(scenario, signer: Shop.signer, service: service).play()
+}
+
+private func example(_ name: String) throws -> Scenario {
+    try ScenarioReader.read(Array(Data(contentsOf: examples.appendingPathComponent(name))), named: name)
+}
+
+@Test func `there are more than ten examples`() {
+    #expect(names.count > 10)
+}
+
+@Test(arguments: names)
+func `every example goes as it expects`(_ name: String) async throws {
+    let outcomes = try await play(try example(name))
+    #expect(!outcomes.isEmpty)
+    for outcome in outcomes {
+        #expect(outcome.difference == nil, "\(outcome.expectation.place): \(outcome.difference ?? "")")
+    }
+}
+
+@Test func `under another policy the same story shows who loses`() async throws {
+    let scenario = try example("calculator-disaster.yaml")
+    let policy = try PolicyFile.read(
+        """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - { name: freemium, model: free, begins: { iOS: { build: "38", at: 2014-06-10T18:00:00Z } } }
+        buildNumbers: increasing
+        entitlements:
+          everything: { products: [com.example.calculator.everything], honours: [paid] }
+          cloud: { products: [com.example.calculator.yearly] }
+        """, named: "wrong.yaml")
+    let service = try DecidingService(
+        policy: policy, anchors: Shop.authority.anchors, environment: .production)
+    let outcomes = try await ScenarioRun(scenario, signer: Shop.signer, service: service).play()
+    let wrong = outcomes.filter { $0.difference != nil }
+    #expect(Set(wrong.map(\.expectation.customer)) == ["Boris"])
+}
+
+@Test func `every mistake of a scenario stands at its place`() throws {
+    let text = """
+        scenario: Mistakes
+        begins: 2014-01-01
+        app:
+          bundleID: com.example.calculator
+          appleID: 1
+          gracePeriodDays: 5
+          releases: [{ platform: iPadOS, build: "37", version: "1.4", at: 2014-01-10 }]
+          products:
+            com.example.calculator.yearly: { type: subscription, price: ten }
+        customers:
+          Ada: { shows: everything }
+          store: {}
+        timeline:
+          - at: 2014-05-01
+            Ada: aquires
+            Boris: acquires
+          - Ada: { buys: com.example.calculator.yearly, quantity: many }
+          - at: 2013-01-01
+            Ada: { cancels: 3, price: 4 }
+            store: { network: broken }
+            expect: { Ada: { everything: yes }, Eve: { everything: granted } }
+        """
+    let error = #expect(throws: PolicyFileError.self) { try ScenarioReader.read(Array(text.utf8), named: "s.yaml") }
+    let places = error?.mistakes.map { "\($0.line):\($0.column)" } ?? []
+    #expect(
+        places == [
+            "6:20", "7:26", "9:44", "9:65", "11:17", "12:3", "15:10", "16:5", "17:5", "17:59", "18:9", "19:31",
+            "20:23", "21:34", "21:41",
+        ], "\(error?.description ?? "")")
+}
+
+@Test func `what cannot happen in a story is named with its place`() async throws {
+    let text = """
+        scenario: Impossible
+        begins: 2014-01-01
+        app: { bundleID: com.example.calculator, appleID: 828838134, releases: [] }
+        customers: { Ada: {} }
+        timeline:
+          - at: 2014-05-01
+            Ada: acquires
+        """
+    let scenario = try ScenarioReader.read(Array(text.utf8), named: "s.yaml")
+    let failure = await #expect(throws: ScenarioFailure.self) {
+        _ = try await play(scenario, policy: "calculator.policy.yaml")
+    }
+    #expect(failure?.place == "s.yaml:7:10")
+    #expect(failure?.detail == "`com.example.calculator` had no release for iOS at 2014-05-01T00:00:00Z")
+}

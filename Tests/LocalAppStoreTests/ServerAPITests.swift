@@ -1,0 +1,68 @@
+import Foundation
+import HTTPTypes
+import LocalAppStore
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@Test func `a transaction, its history and its subscription's status are told over HTTP`() async throws {
+    var world = try Shop.world(of: "Ada")
+    try world.buy(Shop.monthly, "Ada")
+    world.advance(to: Shop.date("2014-10-20"))
+    let ended = world
+    try await withCounter(world) { counter async throws in
+        let id = ended.id(of: ended.transactions[0])
+        let info = try await counter.get("/inApps/v1/transactions/\(id)")
+        #expect(info.status == 200)
+        let transaction = try Shop.verifier.verifyTransaction(
+            Array(try #require(info.body.text("signedTransactionInfo")).utf8), now: ended.now)
+        #expect(transaction.payload.transactionID == id)
+        #expect(transaction.payload.offerDiscountType?.rawValue == "FREE_TRIAL")
+        #expect(transaction.payload.deviceVerification == nil)
+
+        let history = try await counter.get("/inApps/v2/history/\(id)")
+        #expect(history.body.list("signedTransactions").count == ended.transactions.count)
+        #expect(ended.transactions.count == 3)
+
+        let appTransactionID = ended.id(of: ended.acquisitions[0])
+        let statuses = try await counter.get("/inApps/v1/subscriptions/\(appTransactionID)")
+        #expect(statuses.body.text("bundleId") == Shop.bundleID)
+        #expect(statuses.body.number("appAppleId") == 828_838_134)
+        guard case .object(let group)? = statuses.body.list("data").first,
+            case .object(let item)? = group.list("lastTransactions").first
+        else {
+            Issue.record("no group")
+            return
+        }
+        #expect(item.number("status") == 1)
+        #expect(item.text("originalTransactionId") == id)
+        let renewal = try Shop.verifier.verifyRenewalInfo(
+            Array(try #require(item.text("signedRenewalInfo")).utf8), now: ended.now)
+        #expect(renewal.payload.autoRenewStatus?.known == .on)
+    }
+}
+
+@Test func `a token of another key, app or time is refused, and not told why`() async throws {
+    var world = try Shop.world(of: "Ada")
+    try world.buy(Shop.everything, "Ada")
+    let id = world.id(of: world.transactions[0])
+    try await withCounter(world) { counter async throws in
+        let path = "/inApps/v1/transactions/\(id)"
+        #expect(try await counter.get(path).status == 200)
+        #expect(try await counter.get(path, bundleID: "com.example.other").status == 401)
+        let other = try ServerAPIKey(seed: "another")
+        let tokens = [
+            try BearerToken.make(key: other, bundleID: Shop.bundleID, now: counter.now),
+            try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: counter.now.addingTimeInterval(-301)),
+            try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: counter.now, lifetime: 3601),
+            try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: counter.now) + "A",
+            "", "a.b.c",
+        ]
+        for token in tokens {
+            let answer = try await counter.send(.get, path, token: token)
+            #expect(answer.status == 401)
+            #expect(answer.body.members.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import CommandRunner
+import Foundation
+import Testing
+
+private let examples = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../Examples/scenarios").standardizedFileURL.path
+
+@Test func `a scenario that goes as expected exits with 0, one that does not with 2`() throws {
+    let folder = try Folder()
+    let story = "\(examples)/string-compared-majors.yaml"
+    let good = try Command.run("scenario", "run", story)
+    #expect(good.status == 0)
+    #expect(good.output == "String-compared majors: 4 checked, as expected\n")
+    // As a comparison of strings has it: "9" comes after "13".
+    let policy = try folder.write(
+        """
+        app: { bundleID: com.example.sketch, appleID: 828838135 }
+        eras:
+          - { name: paid, model: paid }
+          - { name: freemium, model: free, begins: { iOS: { build: "9", at: 2021-02-01T00:00:00Z } } }
+        buildNumbers: increasing
+        entitlements: { pro: { products: [com.example.sketch.pro], honours: [paid] } }
+        """, to: "wrong.yaml")
+    let bad = try Command.run("scenario", "run", "--policy", policy, story)
+    #expect(bad.status == 2)
+    #expect(bad.output.contains("2 differ"))
+    #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
+}
+
+@Test func `a scenario with mistakes shows each at its place`() throws {
+    let folder = try Folder()
+    let file = try folder.write("scenario: Broken\nbegins: soon\n", to: "broken.yaml")
+    let result = try Command.run("scenario", "run", file)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("\(file):2:9: `soon` is no date"))
+    #expect(result.errors.contains("\(file):1:1: `app` is missing"))
+}
+
+@Test func `a store runs, lets things happen, and goes on where it was left`() async throws {
+    let folder = try Folder()
+    let world = folder.url("world").path
+    let arguments = ["appstore", "run", "--folder", world, "--port", "0"]
+    let first = try RunningCommand(arguments + ["--world", "\(examples)/calculator-disaster.yaml"])
+    let port = try #require(try await first.port(), "\(first.errors)")
+    func act(_ arguments: String..., port: Int) throws -> Command.Result {
+        try Command.run(["appstore", "do"] + arguments + ["--store", "http://127.0.0.1:\(port)"])
+    }
+    #expect(try act("customer", "customer=Zoe", port: port).status == 0)
+    #expect(try act("acquire", "customer=Zoe", port: port).status == 0)
+    let bought = try act("buy", "customer=Zoe", "product=com.example.calculator.yearly", port: port)
+    #expect(bought.output.contains("SUBSCRIBED INITIAL_BUY"))
+    let refused = try act("acquire", "customer=Zoe", port: port)
+    #expect(refused.status == 1)
+    #expect(refused.errors == "error: `Zoe` has `com.example.calculator` already\n")
+    #expect(try act("fly", port: port).status == 64)
+    #expect(first.end(by: SIGTERM) == 0)
+
+    let second = try RunningCommand(arguments)
+    let again = try #require(try await second.port(), "\(second.errors)")
+    #expect(try act("advance", "by=366d", port: again).output.contains("DID_RENEW"))
+    let file = folder.url("zoe.jws").path
+    let device = try Command.run("appstore", "device", "Zoe", "--out", file, "--store", "http://127.0.0.1:\(again)")
+    #expect(device.status == 0)
+    let decided = try Command.run(
+        "decide", "--policy", "\(examples)/calculator.policy.yaml", "--trust", "\(world)/authority", "--at",
+        "2027-12-01",
+        file)
+    #expect(decided.status == 0, "\(decided.output)\(decided.errors)")
+    #expect(second.end(by: SIGTERM) == 0)
+}
+
+@Test func `a scenario is played against a running service`() async throws {
+    let folder = try Folder()
+    let authority = folder.url("authority").path
+    try #require(try Command.run("mint", "authority", authority).status == 0)
+    let service = try RunningCommand([
+        "serve", "--policy", "\(examples)/universal-purchase.policy.yaml", "--trust", authority, "--port", "0",
+        "--database", folder.url("record.sqlite").path,
+    ])
+    let port = try #require(try await service.port(), "\(service.errors)")
+    let result = try Command.run(
+        "scenario", "run", "--service", "http://127.0.0.1:\(port)", "--authority", authority,
+        "\(examples)/universal-purchase.yaml")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == "Universal purchase: 5 checked, as expected\n")
+    #expect(service.end(by: SIGTERM) == 0)
+}

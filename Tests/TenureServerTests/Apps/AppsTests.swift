@@ -1,0 +1,179 @@
+import Crypto
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `several apps in one service` {
+    private static let notes = "com.example.notes"
+
+    private func configured(_ name: String, bundleID: String, in folder: String) throws -> AppConfiguration {
+        let calculator = try Calculator.policy()
+        let policy = try Policy(
+            app: Policy.App(bundleID: bundleID, appleID: 828_838_134), eras: calculator.eras,
+            buildNumbers: .increasing, entitlements: calculator.entitlements)
+        let own = folder + "/" + name
+        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+        return AppConfiguration(name: name, configuration: try Calculator.configuration(own, policy: policy))
+    }
+
+    private func withApps(
+        _ body: @escaping @Sendable (_ calculator: Client, _ notes: Client, _ bare: Client) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let apps = [
+                try configured("calculator", bundleID: "com.example.calculator", in: folder),
+                try configured("notes", bundleID: Self.notes, in: folder),
+            ]
+            let application = try await buildApplication(apps: apps, logger: Calculator.logger)
+            try await application.test(.router) { http in
+                try await body(
+                    Client(http: http, prefix: "/apps/calculator"), Client(http: http, prefix: "/apps/notes"),
+                    Client(http: http))
+            }
+        }
+    }
+
+    private func owner(of bundleID: String = "com.example.calculator") throws -> SyncRequest {
+        SyncRequest(
+            appTransaction: try Calculator.minter(bundleID: bundleID).text(.appTransaction), transactions: [])
+    }
+
+    @Test func `each takes the artifacts of its own app, and refuses the other's`() async throws {
+        try await withApps { calculator, notes, _ in
+            let answer = try await calculator.sync(try owner())
+            #expect(answer.entitlements["everything"]?.outcome == .granted)
+            let refused = try await notes.refused(try owner())
+            #expect(refused.code == .nothingVerified)
+            #expect(refused.problems.map(\.code) == ["wrongApp"])
+            let other = try await notes.sync(try owner(of: Self.notes))
+            #expect(other.entitlements["everything"]?.outcome == .granted)
+            #expect(other.id != answer.id)
+            #expect(try await calculator.refused(try owner(of: Self.notes)).code == .nothingVerified)
+        }
+    }
+
+    @Test func `a token opens the app that gave it, and no other`() async throws {
+        try await withApps { calculator, notes, bare in
+            let answer = try await calculator.sync(try owner())
+            // So that both records have a customer with this number.
+            _ = try await notes.sync(try owner(of: Self.notes))
+            let token = try #require(answer.accessToken?.value)
+            #expect(try await calculator.customer(token).id == answer.id)
+            let refused = try await notes.get("/v1/customer", token: token)
+            #expect(try notes.problem(refused).code == .notAuthenticated)
+            #expect(try bare.problem(try await bare.get("/v1/customer", token: token)).code == .notFound)
+        }
+    }
+
+    @Test func `a certificate is signed by the key of its app alone`() async throws {
+        try await withApps { calculator, notes, _ in
+            let certificate = try #require(try await calculator.sync(try owner()).certificate)
+            let own = try await key(of: calculator)
+            let other = try await key(of: notes)
+            #expect(try isSigned(certificate, by: own))
+            #expect(try !isSigned(certificate, by: other))
+            let second = try #require(try await notes.sync(try owner(of: Self.notes)).certificate)
+            #expect(try isSigned(second, by: other))
+            #expect(try !isSigned(second, by: own))
+        }
+    }
+
+    private func key(of client: Client) async throws -> P256.Signing.PublicKey {
+        let body = Data(buffer: try await client.get("/v1/keys").body)
+        let set = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
+        let key = try #require((set["keys"] as? [[String: Any]])?.first)
+        let (x, y) = (try #require(key["x"] as? String), try #require(key["y"] as? String))
+        return try P256.Signing.PublicKey(rawRepresentation: try bytes(x) + (try bytes(y)))
+    }
+
+    private func isSigned(_ jws: String, by key: P256.Signing.PublicKey) throws -> Bool {
+        let parts = jws.split(separator: ".")
+        let signature = try P256.Signing.ECDSASignature(rawRepresentation: try bytes(String(try #require(parts.last))))
+        return key.isValidSignature(signature, for: Data(parts.dropLast().joined(separator: ".").utf8))
+    }
+
+    private func bytes(_ text: String) throws -> [UInt8] {
+        try #require(Base64.urlSafe.decode(Array(text.utf8)[...]))
+    }
+
+    @Test func `their data lie apart`() async throws {
+        try await withFolder { folder in
+            let apps = [
+                try configured("calculator", bundleID: "com.example.calculator", in: folder),
+                try configured("notes", bundleID: Self.notes, in: folder),
+            ]
+            let application = try await buildApplication(apps: apps, logger: Calculator.logger)
+            try await application.test(.router) { http in
+                _ = try await Client(http: http, prefix: "/apps/calculator").sync(try owner())
+            }
+            for (app, count) in zip(apps, [1, 0]) {
+                let store = try SQLiteStore(path: app.configuration.databasePath)
+                #expect(try await store.customers(after: 0, limit: 10).count == count)
+                try await store.close()
+            }
+        }
+    }
+
+    @Test func `paths without an app belong to nobody, and the health is that of all`() async throws {
+        try await withApps { calculator, _, bare in
+            let strange = [
+                "/v1/customer", "/v1/keys", "/apps/", "/apps/other/v1/keys", "/apps/calculatorx/v1/keys", "/",
+            ]
+            for path in strange {
+                let response = try await bare.get(path)
+                #expect(try bare.problem(response).code == .notFound, "\(path)")
+            }
+            for path in ["/health/live", "/health/ready"] {
+                let (ofAll, ofOne) = (try await bare.get(path), try await calculator.get(path))
+                #expect(ofAll.status == .ok && ofOne.status == .ok)
+            }
+            let nothing = try await calculator.get("")
+            #expect(try calculator.problem(nothing).code == .notFound)
+        }
+    }
+
+    @Test func `one app alone is found with and without its name`() async throws {
+        try await withFolder { folder in
+            let app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
+            let application = try await buildApplication(apps: [app], logger: Calculator.logger)
+            try await application.test(.router) { http in
+                let named = try await Client(http: http, prefix: "/apps/calculator").sync(try owner())
+                let bare = try await Client(http: http).sync(try owner())
+                #expect(named.id == bare.id)
+            }
+        }
+    }
+
+    @Test func `apps that would share what is theirs do not start`() async throws {
+        try await withFolder { folder in
+            let one = try configured("one", bundleID: "com.example.calculator", in: folder)
+            var two = try configured("two", bundleID: Self.notes, in: folder)
+            #expect(AppConfiguration.mistake(in: [one, two]) == nil)
+            #expect(AppConfiguration.mistake(in: []) != nil)
+            func mistake() -> String { AppConfiguration.mistake(in: [one, two])?.description ?? "" }
+            two.name = "one"
+            #expect(mistake().contains("two are called `one`"))
+            for name in ["", "One", "a/b", "a b", "ü", ".."] {
+                two.name = name
+                #expect(mistake().contains("cannot stand in a path"), "\(name)")
+            }
+            two.name = "two"
+            two.configuration.keysFolder = folder + "/two/../one"
+            #expect(mistake().contains("have their keys in"))
+            two.configuration.keysFolder = nil
+            two.configuration.databasePath = folder + "/two/../one/record.sqlite"
+            #expect(mistake().contains("have the database"))
+            two = try configured("two", bundleID: Self.notes, in: folder)
+            two.configuration.anchors = [:]
+            #expect(mistake().hasPrefix("the app `two`: no environment is accepted"))
+        }
+    }
+}
