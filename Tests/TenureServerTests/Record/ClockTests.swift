@@ -11,7 +11,7 @@ import Testing
     // What came yesterday came tomorrow: the ledger's times go back, and nothing that was proven does.
     @Test func `takes nothing from anybody, and the record stays sound`() async throws {
         try await withFolder { folder in
-            let minter = Calculator.minter(signed: Calculator.now.addingTimeInterval(-3600))
+            let minter = Calculator.minter(signed: Calculator.now.addingTimeInterval(-2 * 86_400))
             let appTransaction = try minter.text(.appTransaction)
             let first = try await withService(in: folder) { client in
                 try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
@@ -22,6 +22,12 @@ import Testing
                 let read = try await client.customer(token)
                 #expect(read.id == first.id)
                 #expect(read.entitlements["everything"]?.outcome == .granted)
+                // What Apple signed meanwhile cannot be believed, and is said to lie in the future.
+                let problem = try await client.refused(
+                    SyncRequest(
+                        appTransaction: try Calculator.minter().text(.appTransaction),
+                        deviceVerificationID: Calculator.device.uuidString))
+                #expect(problem.problems.first?.detail.contains("lies in the future") == true)
                 return try await client.sync(
                     SyncRequest(
                         appTransaction: appTransaction,

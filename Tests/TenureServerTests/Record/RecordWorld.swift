@@ -1,4 +1,8 @@
 import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import NIOCore
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -30,6 +34,20 @@ enum RecordWorld {
             }
             _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             try await merge(through: client)
+            // Of somebody who is known, and of somebody whom nothing else names.
+            for (uuid, id) in [("1", "704000000000000102"), ("2", "704000000000000900")] {
+                let notification = try minter.text(
+                    .notification,
+                    [
+                        "notificationUUID": .string("3a4b0d0e-0000-4000-8000-00000000000\(uuid)"),
+                        "data": .object(try minter.notificationData(of: id)),
+                    ])
+                let answer = try await client.http.execute(
+                    uri: "/v1/notifications/apple", method: .post, headers: [.contentType: "application/json"],
+                    body: ByteBuffer(string: #"{"signedPayload":"\#(notification)"}"#)
+                ) { $0 }
+                #expect(answer.status == .ok, "\(String(buffer: answer.body))")
+            }
         }
         try await withRecord(in: folder) { store in
             for (number, kind) in [SupportAct.Kind.grant, .revocation, .grant].enumerated() {
@@ -105,6 +123,24 @@ enum RecordWorld {
 
     static func execute(_ sql: String, in store: any SQLStore) async throws {
         _ = try await store.write(locking: []) { session throws(StoreError) in try session.execute(sql) }
+    }
+}
+
+extension JWSMinter {
+    /// What a notification carries of a subscription of this account.
+    fileprivate func notificationData(of id: String) throws -> JSONObject {
+        var data = JSONObject()
+        data["appAppleId"] = .integer(app.appAppleID)
+        data["bundleId"] = .string(app.bundleID)
+        data["environment"] = .string(app.environment.rawValue)
+        data["signedTransactionInfo"] = .string(
+            try text(
+                .transaction,
+                [
+                    "appTransactionId": .string(id), "transactionId": .string("8\(id)"),
+                    "originalTransactionId": .string("8\(id)"),
+                ]))
+        return data
     }
 }
 
