@@ -67,7 +67,8 @@ struct TenureService: Sendable {
         let connection = try AppStoreConnection(settings, verifier: verifier, transport: http.transport, logger: logger)
         let desk = AppStoreDesk(
             connection: connection, store: store, policies: policies,
-            notifications: NotificationService(verifier: verifier, store: store, policies: policies), logger: logger,
+            notifications: NotificationService(
+                verifier: verifier, store: store, policies: policies, announcer: announcer), logger: logger,
             now: configuration.now)
         return [http, desk.histories, desk.catchUp]
     }
@@ -80,7 +81,8 @@ struct TenureService: Sendable {
         let customerRoute = CustomerRoute(
             store: store, policies: policies, access: access, now: configuration.now, metrics: metrics)
         let notifications = NotificationRoute(
-            service: NotificationService(verifier: sync.verifier, store: store, policies: policies),
+            service: NotificationService(
+                verifier: sync.verifier, store: store, policies: policies, announcer: announcer),
             now: configuration.now)
         let trials = TrialRoute(store: store, policies: policies, access: access, now: configuration.now)
         let products = ProductsRoute(policies: policies)

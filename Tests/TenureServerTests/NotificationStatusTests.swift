@@ -86,7 +86,7 @@ import Testing
                 budget: ChainCache.Budget(burst: 0, perSecond: 0))
             let service = NotificationService(
                 verifier: AppStoreVerifier(app: world.service.configuration.app, cache: cache),
-                store: world.service.store, policies: world.service.policies)
+                store: world.service.store, policies: world.service.policies, announcer: nil)
             let problem = await #expect(throws: Problem.self) {
                 try await service.receive(sound, now: Calculator.now, logger: Calculator.logger)
             }

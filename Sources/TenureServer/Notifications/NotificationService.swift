@@ -10,6 +10,7 @@ struct NotificationService: Sendable {
     let verifier: AppStoreVerifier
     let store: any Store
     let policies: PolicyBook
+    let announcer: Announcer?
 
     /// A notification as a compact JWS. When it returns, the notification is flushed.
     ///
@@ -35,11 +36,14 @@ struct NotificationService: Sendable {
 
     private func keep(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
-        let policies = policies
+        let (policies, announcer) = (policies, announcer)
         let reception = try await store.receive(contents.notification, about: contents.identities, at: now) { known in
             var amendment = contents.amendment(of: known)
             // A policy of another process that is not known here yet must not keep out what Apple says; see below.
-            _ = try? policies.decide(&amendment, in: environment, at: now)
+            if let decisions = try? policies.decide(&amendment, in: environment, at: now).decisions {
+                amendment.announcement =
+                    (try? announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never) ?? .later
+            }
             return amendment
         }
         guard reception.isNew, let customer = reception.customer, !policies.know(customer.facts.promises) else {
@@ -51,7 +55,9 @@ struct NotificationService: Sendable {
             ) { known -> (Amendment, Result<Void, Problem>) in
                 var amendment = Amendment(of: known)
                 do throws(Problem) {
-                    _ = try policies.decide(&amendment, in: environment, at: now)
+                    let decisions = try policies.decide(&amendment, in: environment, at: now).decisions
+                    amendment.announcement =
+                        try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never
                     return (amendment, .success(()))
                 } catch {
                     return (amendment, .failure(error))

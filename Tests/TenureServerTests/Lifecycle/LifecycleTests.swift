@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import TenureAppStore
 import TenureCore
 import TenureStore
 import Testing
@@ -59,6 +60,8 @@ extension ServedWorld {
 
     /// Of each customer whom the life's purchases name: one, where something signed ties them.
     fileprivate func states(of life: SimulatedLife) async throws -> [State] {
+        let verifier = AppStoreVerifier(
+            app: service.configuration.app, trust: try TrustConfiguration(anchors: service.configuration.anchors))
         var seen: Set<Int64> = []
         var states: [State] = []
         let identities =
@@ -69,6 +72,12 @@ extension ServedWorld {
             guard let customer = try await service.store.customer(by: identity, in: realm),
                 seen.insert(customer.id).inserted
             else { continue }
+            // What stands beside the customer is what the ledger proves.
+            let derivation = Derivation(verifier: verifier)
+            let rederived = try await service.store.rederive(customer.id) { ledger throws(StoreError) in
+                try derivation.facts(of: ledger)
+            }
+            #expect(rederived?.hasChanged == false)
             let decisions = try [0, 20, 400].map { days in
                 try service.policies.decide(
                     customer.facts, customer.evidence,

@@ -61,7 +61,7 @@ struct `notifications that Apple signed` {
                 let service = try await TenureService(configuration)
                 let verifier = AppStoreVerifier(app: app, trust: .appStore)
                 let notifications = NotificationService(
-                    verifier: verifier, store: service.store, policies: service.policies)
+                    verifier: verifier, store: service.store, policies: service.policies, announcer: nil)
                 for word in words {
                     _ = try await notifications.receive(
                         Array(word.utf8), now: Date(), logger: Calculator.logger)
