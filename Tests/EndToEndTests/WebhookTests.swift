@@ -35,17 +35,21 @@ import Testing
         let service = try RunningCommand(["serve", "--config", config])
         _ = try #require(try await service.port(), "\(service.errors)")
         func log() throws -> String {
-            try Command.run("webhook", "log", "--config", config, "--since", "2020-01-01").output
+            try Command.run(
+                "webhook", "log", "--database", folder.url("record.sqlite").path, "--since", "2020-01-01"
+            ).output
         }
         var seen = ""
         for _ in 0..<600 where !seen.contains("it refused the connection") { seen = try log() }
         #expect(seen.contains("policy.published"))
         #expect(seen.contains("app: next attempt"))
         let event = try #require(seen.split(separator: " ").first.map(String.init))
-        let replay = try Command.run("webhook", "replay", "--config", config, "--event", event)
+        let replay = try Command.run(
+            "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", event)
         #expect(replay.output == "1 delivery is queued\n" && replay.status == 0)
         #expect(service.end(by: SIGTERM) == 0, "\(service.errors)")
-        let nothing = try Command.run("webhook", "replay", "--config", config, "--event", "evt_none")
+        let nothing = try Command.run(
+            "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", "evt_none")
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
 
