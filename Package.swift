@@ -25,6 +25,7 @@ let package = Package(
         // For `Fuzz` and `Benchmarks`, which are packages of their own.
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
+        .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [
@@ -168,6 +169,9 @@ let package = Package(
             ]),
         // A PostgreSQL of the tests' own.
         .target(name: "PostgresServer", path: "Tests/PostgresServer"),
+        .target(
+            name: "PostgresBenchmark",
+            dependencies: ["PostgresServer", "TenurePostgres", "TenureServer", "TenureStore"]),
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),

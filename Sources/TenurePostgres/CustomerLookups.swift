@@ -34,7 +34,11 @@ final class CustomerLookups: @unchecked Sendable {
     private static let longestChain = 100
 
     init(at address: PostgresAddress, patience: Duration) {
-        pool = PostgresPool(to: address, for: .lookups, limit: Self.connections, patience: patience)
+        pool = Self.newPool(at: address, patience: patience)
+    }
+
+    static func newPool(at address: PostgresAddress, patience: Duration) -> PostgresPool {
+        PostgresPool(to: address, for: .lookups, limit: connections, patience: patience)
     }
 
     func customer(_ id: Int64) async throws(StoreError) -> Customer? {

@@ -48,6 +48,9 @@ package struct PostgresStore: SQLStore {
         }
     }
 
+    /// With as many connections as the store looks customers up on.
+    func newPoolForLookups() -> PostgresPool { CustomerLookups.newPool(at: address, patience: .seconds(3)) }
+
     package func close() async throws(StoreError) {
         await pool.close()
         await lookups.close()

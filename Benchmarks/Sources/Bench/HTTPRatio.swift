@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PostgresBenchmark
 import TenureCore
 @_spi(Benchmarks) import TenureServer
 
@@ -11,16 +12,29 @@ enum HTTPRatio {
 
     /// In a process of its own: fills the record where it is not full yet, writes tokens, serves.
     static func serve(_ arguments: [String]) async throws {
-        guard arguments.count == 2, let population = Int(arguments[1]) else { throw CocoaError(.featureUnsupported) }
+        guard arguments.count >= 2, let population = Int(arguments[1]) else { throw CocoaError(.featureUnsupported) }
         let folder = arguments[0]
         var configuration = ServiceConfiguration(
             databasePath: folder + "/tenure.sqlite", policy: try Fixtures.policy())
         configuration.port = 0
-        let benchmark = try await CustomerBenchmark(configuration: configuration)
+        let isOnPostgres = arguments.contains(Database.postgres.rawValue)
+        if isOnPostgres { configuration.keysFolder = folder }
+        let postgres = isOnPostgres ? try await PostgresBenchmark(configuration: configuration) : nil
+        // The server stops with the last reference.
+        defer { withExtendedLifetime(postgres) {} }
+        let benchmark: CustomerBenchmark
+        if let postgres {
+            benchmark = postgres.service
+        } else {
+            benchmark = try await CustomerBenchmark(configuration: configuration)
+        }
         try await benchmark.fill(to: population)
         let tokens = benchmark.accessTokens(20_000, ofCustomersUpTo: population)
         try Data((tokens.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/tokens"))
-        for (name, path) in [("customers", CustomerBenchmark.customerPath), ("memory", CustomerBenchmark.memoryPath)] {
+        for (name, path) in [
+            ("customers", CustomerBenchmark.customerPath),
+            ("floor", isOnPostgres ? CustomerBenchmark.selectPath : CustomerBenchmark.memoryPath),
+        ] {
             try Data(script(folder, path).utf8).write(to: URL(fileURLWithPath: folder + "/\(name).lua"))
         }
         var logger = Logger(label: "bench")
@@ -43,16 +57,19 @@ enum HTTPRatio {
         }
     }
 
+    enum Database: String { case sqlite, postgres }
+
     /// Runs a server with so many customers in a process of its own. `body` gets what asks for customers, each time for
-    /// another one, and what asks for the same bytes from memory with the same load.
+    /// another one, and what asks for the floor with the same load: the same bytes from memory, in PostgreSQL after one bare SELECT.
     static func withServer(
-        of population: Int, named folderName: String, _ body: ([String], [String]) throws -> Void
+        of population: Int, named folderName: String, on database: Database = .sqlite,
+        _ body: ([String], [String]) throws -> Void
     ) throws {
         let folder = FileManager.default.currentDirectoryPath + "/.build/bench-\(folderName)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let server = Process()
         server.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        server.arguments = ["--serve", folder, String(population)]
+        server.arguments = ["--serve", folder, String(population), database.rawValue]
         let output = Pipe()
         server.standardOutput = output
         print("a record of \(population) customers in \(folder); filling it takes a while the first time")
@@ -66,7 +83,7 @@ enum HTTPRatio {
         else { throw CocoaError(.fileReadCorruptFile) }
         try body(
             ["-s", folder + "/customers.lua", "http://127.0.0.1:\(port)"],
-            ["-s", folder + "/memory.lua", "http://127.0.0.1:\(port)"])
+            ["-s", folder + "/floor.lua", "http://127.0.0.1:\(port)"])
     }
 
     /// Requests per second with 64 connections.

@@ -3,7 +3,7 @@ import Hummingbird
 public import Logging
 import TenureAPI
 import TenureCore
-import TenureStore
+package import TenureStore
 
 /// What the benchmark `http-customer` needs of the service: a large record, tokens to ask it with, and a route that
 /// sends the same bytes from memory. For the package under `Benchmarks/` only.
@@ -11,17 +11,29 @@ import TenureStore
 public struct CustomerBenchmark: Sendable {
     private let service: TenureService
     private let now: Date
+    /// Asks a database for one customer as simply as it goes.
+    private let select: (@Sendable (Int64) async throws -> Void)?
 
     /// The floor: the bytes of one customer's answer, without asking anything.
     public static let memoryPath = "/benchmark/memory"
     public static let customerPath = "/v1/customer"
+    /// The floor of a database server: one bare SELECT of the customer whom the token names, and those bytes.
+    public static let selectPath = "/benchmark/select"
 
     public init(configuration: ServiceConfiguration) async throws(ServiceError) {
+        try await self.init(configuration: configuration, store: nil, select: nil)
+    }
+
+    /// On the given record.
+    package init(
+        configuration: ServiceConfiguration, store: (any Store)?, select: (@Sendable (Int64) async throws -> Void)?
+    ) async throws(ServiceError) {
         var configuration = configuration
         // One address asks as often as it can.
         configuration.rateLimits.perAddress = nil
         configuration.rateLimits.perToken = nil
-        service = try await TenureService(configuration)
+        service = try await TenureService(configuration, store: store)
+        self.select = select
         now = configuration.now()
     }
 
@@ -97,6 +109,15 @@ public struct CustomerBenchmark: Sendable {
         let bytes = json.bytes
         let router = try service.router()
         router.get("benchmark/memory") { _, _ in Response.json(bytes) }
+        if let select {
+            let access = CustomerAccess(
+                accessTokenKey: service.accessTokenKey,
+                verifiedRealms: AcceptedRealms(service.configuration.anchors))
+            router.get("benchmark/select") { [now] request, _ in
+                try await select(try access.token(of: request, now: now).customer)
+                return Response.json(bytes)
+            }
+        }
         try await service.application(logger: logger, router: router, onServerRunning: onServerRunning).runService()
     }
 }
