@@ -131,7 +131,7 @@ package enum Particular: String, CaseIterable, Sendable, Hashable {
         case .reason: "unintendedPurchase (refund: issueInTheApp or other)"
         case .percent: "50"
         case .periodsAgo: "1"
-        case .url: "http://127.0.0.1:8080/v1/notifications"
+        case .url: "http://127.0.0.1:8080/v1/notifications/apple"
         case .state: "up, down or swallowing"
         case .transaction: "410000000000001"
         case .request: "an id of your own"

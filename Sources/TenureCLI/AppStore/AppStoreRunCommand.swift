@@ -19,7 +19,7 @@ struct AppStoreRunCommand: AsyncParsableCommand {
 
             Examples:
               tenure appstore run --world Examples/scenarios/calculator-disaster.yaml
-              tenure appstore run --world world.yaml --notify http://127.0.0.1:8080/v1/notifications --speed 60x
+              tenure appstore run --world world.yaml --notify http://127.0.0.1:8080/v1/notifications/apple --speed 60x
             """
     )
 

@@ -82,6 +82,11 @@ struct ServeCommand: AsyncParsableCommand {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake)") }
             throw ExitCode.error
         }
+        for app in settings.apps {
+            Terminal.standardOutput.write("app \(app.name):")
+            for line in ServiceSummary(app.configuration).lines { Terminal.standardOutput.write(line) }
+        }
+        guard settings.apps.isEmpty else { return }
         for line in ServiceSummary(configuration).lines { Terminal.standardOutput.write(line) }
     }
 }

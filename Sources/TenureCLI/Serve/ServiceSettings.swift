@@ -57,7 +57,13 @@ struct ServiceSettings {
                 }
             }
             configuration = apps.first?.configuration
-            if let mistake = AppConfiguration.mistake(in: apps) { mistakes.append(mistake.description) }
+            // Each app's own are told with the rest; here it is how they go together.
+            for app in apps {
+                mistakes += app.configuration.findingsOfApp.map { "the app `\(app.name)`: \($0)" }
+            }
+            if mistakes.isEmpty, let mistake = AppConfiguration.mistake(in: apps) {
+                mistakes.append(mistake.description)
+            }
         }
         self.mistakes = mistakes
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 extension ServiceConfiguration {
     /// All that is wrong with it, the files that it names included. Makes and changes nothing.
@@ -22,8 +23,22 @@ extension ServiceConfiguration {
                 findings.append(.record("the record `\(databasePath)` cannot be read and written; check its owner"))
             }
         }
+        if let appStore {
+            do {
+                _ = try AppStoreCredentials(appStore, bundleID: policy.app.bundleID)
+            } catch {
+                findings.append(error)
+            }
+        }
         if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
         return findings
+    }
+
+    /// Of one of several apps, whose folder of keys is made where there is none.
+    package var findingsOfApp: [ServiceError] {
+        var alone = self
+        if let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) { alone.keysFolder = nil }
+        return alone.findings.filter { $0 != .noKeysFolder || keysFolder == nil }
     }
 
     private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {

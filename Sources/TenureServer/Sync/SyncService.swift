@@ -52,7 +52,7 @@ struct SyncService: Sendable {
         logger.debug(
             "synced",
             metadata: [
-                "customer": "\(customer.publicID)", "environment": "\(realm.environment.rawValue)",
+                "environment": "\(realm.environment.rawValue)",
                 "counted": "\(recorded.counted)", "refused": "\(recorded.faults.count)", "bound": "\(isBound)",
             ])
         return answer
@@ -87,10 +87,8 @@ struct SyncService: Sendable {
         if membership.isComplete, alone.isBound { amendment.completePurchases() }
         if asksAppStore, known == nil, submission.realm?.environment != .xcode { amendment.jobs.insert(.history) }
         let environment = submission.realm?.environment ?? .production
-        let evidence = amendment.facts.evidence(in: environment)
         do {
-            let decisions = try policies.decide(amendment.facts, evidence, at: now)
-            amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
+            let (evidence, decisions) = try policies.decide(&amendment, in: environment, at: now)
             amendment.announcement =
                 try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never
             return (
@@ -127,10 +125,8 @@ struct SyncService: Sendable {
                 renewals: membership.renewals)
             if membership.isComplete { amendment.completePurchases() }
             amendment.promise(promised)
-            let evidence = amendment.facts.evidence(in: customer.realm.environment)
             do throws(Problem) {
-                let decisions = try policies.decide(amendment.facts, evidence, at: now)
-                amendment.promise(decisions.flatMap { policies.promises(of: $0, at: now) })
+                let (evidence, decisions) = try policies.decide(&amendment, in: customer.realm.environment, at: now)
                 return (
                     amendment,
                     .success(Outcome(evidence: evidence, decisions: decisions, faults: [], counted: 0))

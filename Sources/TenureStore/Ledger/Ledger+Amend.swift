@@ -20,9 +20,11 @@ extension Ledger {
         }
         try insert(amendment.artifacts, of: customer, isNew: former == nil)
         for promise in amendment.promises {
-            try insert(promise, of: customer.named(as: try member(of: customer, having: promise.acquisition)))
+            // Who is new is nobody else.
+            let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
+            try insert(promise, of: customer.named(as: member))
         }
-        if let sighting = amendment.sighting { try insert(sighting, of: customer) }
+        if let sighting = amendment.sighting { try insert(sighting, of: customer, isFirst: former == nil) }
         for kind in amendment.jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
         // Visitors bring nothing that the customer whom it names does not have.
         let isVisit = identities.contains { $0.kind == .visit }

@@ -3,20 +3,21 @@ import TenureCore
 
 extension Ledger {
     /// Counts a device, and its certificate. A new one beyond the limit is an event, at most once a day.
-    func insert(_ sighting: DeviceSighting, of customer: Customer) throws(StoreError) {
-        let changed = try session.execute(
-            "UPDATE devices SET last_seen = $1, certificates = certificates + $2 WHERE customer = $3 AND device = $4",
-            [milliseconds, sighting.getsCertificate ? 1 : 0, .integer(customer.id), .text(sighting.device)])
-        guard changed == 0 else { return }
-        try session.execute(
+    ///
+    /// `isFirst`: the customer is new, and no other device can be theirs.
+    func insert(_ sighting: DeviceSighting, of customer: Customer, isFirst: Bool) throws(StoreError) {
+        let row = try session.row(
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, certificates) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT DO NOTHING
+            ON CONFLICT (customer, device) DO UPDATE
+            SET last_seen = excluded.last_seen, certificates = devices.certificates + excluded.certificates
+            RETURNING first_seen
             """,
             [
                 .integer(customer.id), .text(sighting.device), milliseconds, milliseconds,
                 sighting.getsCertificate ? 1 : 0,
             ])
+        guard !isFirst, try row?.integer(0) == now.millisecondsSince1970 else { return }
         let count = try devices(of: customer.id).count
         guard count > sighting.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), customer.id)
         else { return }
