@@ -85,6 +85,10 @@ func buildApplication(
     do throws(ServiceError) {
         for app in apps {
             let service = try await TenureService(app.configuration, store: app.store)
+            guard !opened.contains(where: { $0.recordID == service.store.recordID }) else {
+                opened.append(service.store)
+                throw .app(name: app.name, "it has the record of another app; give each its own")
+            }
             opened.append(service.store)
             var logger = logger
             logger[metadataKey: "app"] = "\(app.name)"

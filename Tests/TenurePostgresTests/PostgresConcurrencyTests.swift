@@ -30,7 +30,8 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(runs.value == 3)
+            // Once each, and again for whoever the server chose, be it more than once.
+            #expect(runs.value >= 3)
             let values = try await store.read { session throws(StoreError) in
                 try session.rows("SELECT value FROM marks").map { row throws(StoreError) in try row.text(0) }
             }

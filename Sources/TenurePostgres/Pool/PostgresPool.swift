@@ -156,7 +156,12 @@ final class PostgresPool: @unchecked Sendable {
                 try job.run(connection)
             } catch {
                 if case .reconnect = error.remedy, job.deadline > .now {
-                    withState { $0.queue.insert(job, as: number) }
+                    let isTimerDue = withState { state in
+                        state.queue.insert(job, as: number)
+                        defer { state.isTimerSet = true }
+                        return !state.isTimerSet
+                    }
+                    if isTimerDue { expireJobs(at: job.deadline) }
                 } else {
                     job.fail(error.error)
                 }

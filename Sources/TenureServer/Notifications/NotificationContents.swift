@@ -33,7 +33,7 @@ struct NotificationContents: Sendable {
         let acquisition =
             verified.transaction?.payload.appTransactionID ?? verified.renewalInfo?.payload.appTransactionID
             ?? verified.appTransaction?.payload.appTransactionID
-        if let acquisition { identities.append(Identity(.appTransactionID, acquisition)) }
+        if let acquisition, !acquisition.isEmpty { identities.append(Identity(.appTransactionID, acquisition)) }
         guard let subscription = purchases.first?.originalTransactionID ?? renewals.first?.originalTransactionID
         else { return }
         identities.append(Identity(.originalTransactionID, subscription))

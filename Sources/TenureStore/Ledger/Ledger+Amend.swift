@@ -109,6 +109,9 @@ extension Ledger {
 
     private func mayBeOne(_ first: Customer, _ other: Customer) throws(StoreError) -> Bool {
         if try hasAppTransactionID(first.id), try hasAppTransactionID(other.id) { return false }
+        // What the app's server linked to two users, it alone can join.
+        let (ones, others) = (Set(try users(of: first.id)), Set(try users(of: other.id)))
+        if !ones.isEmpty, !others.isEmpty, ones.isDisjoint(with: others) { return false }
         return try !areSeparated(first.id, other.id)
     }
 }

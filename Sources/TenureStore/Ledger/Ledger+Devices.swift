@@ -14,7 +14,7 @@ extension Ledger {
             RETURNING first_seen
             """,
             [
-                .integer(customer.id), .text(sighting.device), milliseconds, milliseconds,
+                .integer(customer.member), .text(sighting.device), milliseconds, milliseconds,
                 sighting.getsCertificate ? 1 : 0,
             ])
         guard !isFirst, try row?.integer(0) == now.millisecondsSince1970 else { return }

@@ -28,7 +28,7 @@ extension Ledger {
             [
                 SQLValue(notification.realm.code), .text(notification.uuid), .text(notification.type),
                 SQLValue(notification.subtype), SQLValue(notification.signedDate?.millisecondsSince1970), milliseconds,
-                SQLValue(subject?.id), headerID, SQLValue(rest),
+                SQLValue(subject?.member), headerID, SQLValue(rest),
             ])
         return Reception(isNew: true, customer: subject)
     }

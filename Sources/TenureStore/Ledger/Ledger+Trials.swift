@@ -11,7 +11,8 @@ extension Ledger {
         guard use.sessionBegan == nil, admits(customer, use) else { return (customer, use, false) }
         try session.execute(
             "INSERT INTO trial_sessions (customer, entitlement, session, began_at) VALUES ($1, $2, $3, $4)",
-            [.integer(customer.id), .text(entitlement), .text(name), milliseconds])
+            // Under who was named, so that it stays theirs where those who are one part again.
+            [.integer(id), .text(entitlement), .text(name), milliseconds])
         return (customer, use, true)
     }
 

@@ -90,7 +90,9 @@ struct BackfilledHistory: Sendable {
         guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
         artifacts.append(arrival.artifact)
         proofs.append(arrival.verified.proof)
-        if let id = arrival.payload.appTransactionID { identities.append(Identity(.appTransactionID, id)) }
+        if let id = arrival.payload.appTransactionID, !id.isEmpty {
+            identities.append(Identity(.appTransactionID, id))
+        }
     }
 
     private mutating func add(_ arrival: Arrival<TransactionPayload>, _ purchase: Purchase) {
@@ -98,7 +100,9 @@ struct BackfilledHistory: Sendable {
         artifacts.append(arrival.artifact)
         purchases.append(purchase)
         subscriptionIDs.insert(purchase.originalTransactionID)
-        if let id = arrival.payload.appTransactionID { identities.append(Identity(.appTransactionID, id)) }
+        if let id = arrival.payload.appTransactionID, !id.isEmpty {
+            identities.append(Identity(.appTransactionID, id))
+        }
         identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
     }
 
