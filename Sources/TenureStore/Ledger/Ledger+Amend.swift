@@ -22,8 +22,11 @@ extension Ledger {
         for promise in amendment.promises {
             try insert(promise, of: customer.named(as: try member(of: customer, having: promise.acquisition)))
         }
-        if let sighting = amendment.sighting { try insert(sighting, of: customer) }
-        for kind in amendment.jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
+        var jobs = amendment.jobs
+        if let sighting = amendment.sighting, try insert(sighting, of: customer) {
+            jobs.formUnion(amendment.jobsForNewDevice)
+        }
+        for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
         // Visitors bring nothing that the customer whom it names does not have.
         let isVisit = identities.contains { $0.kind == .visit }
         if !isVisit { try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer) }

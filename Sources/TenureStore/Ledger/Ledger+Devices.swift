@@ -2,12 +2,13 @@ import Foundation
 import TenureCore
 
 extension Ledger {
-    /// Counts a device, and its certificate. A new one beyond the limit is an event, at most once a day.
-    func insert(_ sighting: DeviceSighting, of customer: Customer) throws(StoreError) {
+    /// Counts a device, and its certificate; says whether it is new. A new one beyond the limit is an event, at most once
+    /// a day.
+    func insert(_ sighting: DeviceSighting, of customer: Customer) throws(StoreError) -> Bool {
         let changed = try session.execute(
             "UPDATE devices SET last_seen = $1, certificates = certificates + $2 WHERE customer = $3 AND device = $4",
             [milliseconds, sighting.getsCertificate ? 1 : 0, .integer(customer.id), .text(sighting.device)])
-        guard changed == 0 else { return }
+        guard changed == 0 else { return false }
         try session.execute(
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, certificates) VALUES ($1, $2, $3, $4, $5)
@@ -19,9 +20,10 @@ extension Ledger {
             ])
         let count = try devices(of: customer.id).count
         guard count > sighting.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), customer.id)
-        else { return }
+        else { return true }
         try append(
             .manyDevices, to: customer, detail: ["devices": String(count), "limit": String(sighting.limit)])
+        return true
     }
 
     func devices(of customer: Int64) throws(StoreError) -> [RecordedDevice] {
