@@ -3,6 +3,7 @@ import TenurePostgres
 @_spi(Benchmarks) public import TenureServer
 
 /// The service beside a PostgreSQL server of its own, for the package under `Benchmarks/` only.
+@_spi(Benchmarks)
 public struct PostgresBenchmark: Sendable {
     public let service: CustomerBenchmark
     /// Stops with the last reference to it.

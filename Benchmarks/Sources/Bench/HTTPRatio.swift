@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import PostgresBenchmark
+@_spi(Benchmarks) import PostgresBenchmark
 import TenureCore
 @_spi(Benchmarks) import TenureServer
 

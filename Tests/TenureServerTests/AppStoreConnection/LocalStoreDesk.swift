@@ -6,6 +6,7 @@ import Logging
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureStore
 import Testing
 
 @testable import TenureServer
