@@ -4,6 +4,8 @@ SWIFT := swift
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources
 FUZZ_RUNS ?= 10000000
+# Tests start servers, databases and commands: with all of them at once each would wait for the rest.
+TEST_WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 
 .PHONY: run build release test soak bench fuzz fuzz-short format format-check docs clean
 
@@ -19,13 +21,13 @@ release: ## The command, built for use: .build/release/tenure
 test: ## All tests, and a short run of the fuzzers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
-	TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
+	$(TEST_WIDTH) TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
 	@$(MAKE) --no-print-directory fuzz-short
 
 soak: ## The long tests.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
-	TENURE_SOAK=1 TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
+	$(TEST_WIDTH) TENURE_SOAK=1 TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
 
 bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.
 	@Scripts/install-dependencies bench

@@ -192,7 +192,7 @@ let package = Package(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureMint", "CommandRunner",
+                "TenureMint", "CommandRunner", "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),

@@ -59,18 +59,26 @@ struct TenureService: Sendable {
             asksAppStore: configuration.appStore != nil)
     }
 
-    /// What asks the App Store; empty without a key. The last of them is the connection, which ends after the others.
+    /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        guard let settings = configuration.appStore else { return [] }
         let http = HTTPTransport()
+        guard let desk = try appStoreDesk(through: http.transport, logger: logger) else { return [] }
+        return [http, desk.histories, desk.catchUp]
+    }
+
+    /// Nil without a key.
+    func appStoreDesk(through transport: AppStoreTransport, logger: Logger) throws(ServiceError) -> AppStoreDesk? {
+        guard let settings = configuration.appStore else { return nil }
         let verifier = try verifier()
-        let connection = try AppStoreConnection(settings, verifier: verifier, transport: http.transport, logger: logger)
-        let desk = AppStoreDesk(
+        var time = AppStoreTime.system
+        time.now = configuration.now
+        let connection = try AppStoreConnection(
+            settings, verifier: verifier, transport: transport, time: time, logger: logger)
+        return AppStoreDesk(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
                 verifier: verifier, store: store, policies: policies, announcer: announcer), logger: logger,
             now: configuration.now)
-        return [http, desk.histories, desk.catchUp]
     }
 
     func router() throws(ServiceError) -> Router<ServiceContext> {

@@ -85,7 +85,14 @@ struct SyncService: Sendable {
                     limit: deviceLimit))
         }
         if membership.isComplete, alone.isBound { amendment.completePurchases() }
-        if asksAppStore, known == nil, submission.realm?.environment != .xcode { amendment.jobs.insert(.history) }
+        // Not for finders. A customer of whom only they, or a notification, told is met with their own first device.
+        if asksAppStore, alone.isBound, submission.realm?.environment != .xcode {
+            if known == nil {
+                amendment.jobs.insert(.history)
+            } else if !amendment.facts.purchasesAreComplete {
+                amendment.jobsForNewDevice.insert(.history)
+            }
+        }
         let environment = submission.realm?.environment ?? .production
         do {
             let (evidence, decisions) = try policies.decide(&amendment, in: environment, at: now)

@@ -24,8 +24,11 @@ extension Ledger {
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
             try insert(promise, of: customer.named(as: member))
         }
-        if let sighting = amendment.sighting { try insert(sighting, of: customer, isFirst: former == nil) }
-        for kind in amendment.jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
+        var jobs = amendment.jobs
+        if let sighting = amendment.sighting, try insert(sighting, of: customer, isFirst: former == nil) {
+            jobs.formUnion(amendment.jobsForNewDevice)
+        }
+        for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
         // Visitors bring nothing that the customer whom it names does not have.
         let isVisit = identities.contains { $0.kind == .visit }
         if !isVisit { try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer) }

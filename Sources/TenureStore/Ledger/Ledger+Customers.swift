@@ -54,16 +54,21 @@ extension Ledger {
     /// Of all who turned out to be one.
     func identities(of id: Int64) throws(StoreError) -> [Identity] {
         var identities: [Identity] = []
-        for member in try group(of: id) {
-            let rows = try session.rows(
-                "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(member)])
-            for row in rows {
-                let code = try row.integer(0)
-                guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {
-                    throw .damaged("no kind of identity has the number \(code)")
-                }
-                identities.append(Identity(kind, try row.text(1)))
+        for member in try group(of: id) { identities += try self.identities(ofMember: member) }
+        return identities
+    }
+
+    /// Of this one alone.
+    func identities(ofMember id: Int64) throws(StoreError) -> [Identity] {
+        let rows = try session.rows(
+            "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(id)])
+        var identities: [Identity] = []
+        for row in rows {
+            let code = try row.integer(0)
+            guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {
+                throw .damaged("no kind of identity has the number \(code)")
             }
+            identities.append(Identity(kind, try row.text(1)))
         }
         return identities
     }

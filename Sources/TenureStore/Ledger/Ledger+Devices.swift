@@ -2,27 +2,33 @@ import Foundation
 import TenureCore
 
 extension Ledger {
-    /// Counts a device, and its certificate. A new one beyond the limit is an event, at most once a day.
+    /// Counts a device, and its certificate; says whether it is new. A new one beyond the limit is an event, at most once
+    /// a day.
     ///
     /// `isFirst`: the customer is new, and no other device can be theirs.
-    func insert(_ sighting: DeviceSighting, of customer: Customer, isFirst: Bool) throws(StoreError) {
-        let row = try session.row(
+    func insert(_ sighting: DeviceSighting, of customer: Customer, isFirst: Bool) throws(StoreError) -> Bool {
+        let certificates: SQLValue = sighting.getsCertificate ? 1 : 0
+        if !isFirst {
+            let changed = try session.execute(
+                """
+                UPDATE devices SET last_seen = $1, certificates = certificates + $2 WHERE customer = $3 AND device = $4
+                """, [milliseconds, certificates, .integer(customer.member), .text(sighting.device)])
+            guard changed == 0 else { return false }
+        }
+        // Under who was named, so that it stays theirs where those who are one part again.
+        try session.execute(
             """
             INSERT INTO devices (customer, device, first_seen, last_seen, certificates) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (customer, device) DO UPDATE
-            SET last_seen = excluded.last_seen, certificates = devices.certificates + excluded.certificates
-            RETURNING first_seen
+            ON CONFLICT DO NOTHING
             """,
-            [
-                .integer(customer.member), .text(sighting.device), milliseconds, milliseconds,
-                sighting.getsCertificate ? 1 : 0,
-            ])
-        guard !isFirst, try row?.integer(0) == now.millisecondsSince1970 else { return }
+            [.integer(customer.member), .text(sighting.device), milliseconds, milliseconds, certificates])
+        guard !isFirst else { return true }
         let count = try devices(of: customer.id).count
         guard count > sighting.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), customer.id)
-        else { return }
+        else { return true }
         try append(
             .manyDevices, to: customer, detail: ["devices": String(count), "limit": String(sighting.limit)])
+        return true
     }
 
     func devices(of customer: Int64) throws(StoreError) -> [RecordedDevice] {

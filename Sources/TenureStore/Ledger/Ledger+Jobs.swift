@@ -23,13 +23,15 @@ extension Ledger {
         try session.execute(
             "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
             [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
-        guard let customer = try row.integerIfPresent(1), let customer = try self.customer(customer) else {
+        guard let member = try row.integerIfPresent(1), let customer = try self.customer(member) else {
             try finishJob(id)
             return nil
         }
+        // Of who are one, each has an account and a job of their own.
+        var identities = try identities(ofMember: member)
+        if !identities.contains(where: \.isAppStores) { identities = try self.identities(of: customer.id) }
         return RecordedJob(
-            id: id, kind: kind, customer: customer, identities: try identities(of: customer.id),
-            tries: Int(clamping: try row.integer(2)))
+            id: id, kind: kind, customer: customer, identities: identities, tries: Int(clamping: try row.integer(2)))
     }
 
     func finishJob(_ id: Int64) throws(StoreError) {
@@ -57,4 +59,9 @@ extension Ledger {
             "INSERT INTO marks (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             [.text(name), .text(value)])
     }
+}
+
+extension Identity {
+    /// Whether the App Store's server knows somebody by it.
+    fileprivate var isAppStores: Bool { kind == .appTransactionID || kind == .originalTransactionID }
 }

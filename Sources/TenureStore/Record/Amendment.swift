@@ -12,6 +12,8 @@ package struct Amendment: Sendable {
     package private(set) var sighting: DeviceSighting?
     /// Work that is to follow, once for each customer and kind.
     package var jobs: Set<RecordedJob.Kind> = []
+    /// The same, where the device that it sees was not seen on this customer before.
+    package var jobsForNewDevice: Set<RecordedJob.Kind> = []
 
     /// `customer` is nil for one who is not known yet.
     package init(of customer: Customer?) {

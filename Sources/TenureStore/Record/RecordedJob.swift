@@ -8,7 +8,8 @@ package struct RecordedJob: Sendable, Hashable {
     package let id: Int64
     package let kind: Kind
     package let customer: Customer
-    /// By what the customer is known.
+    /// By what the customer for whom it was made is known; where the App Store knows none of that, by what all who are
+    /// one with them are.
     package let identities: [Identity]
     /// How often somebody took it before.
     package let tries: Int

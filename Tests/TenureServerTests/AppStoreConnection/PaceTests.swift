@@ -83,8 +83,10 @@ import Testing
         #expect([1, 2, 3, 20].map { wait(.timedOut(30), $0) } == [60, 120, 240, 6 * 3600])
         #expect(wait(.invalidID, 1) == nil)
         #expect(schedule.nextTry(after: StoreError.busy, tries: 1, now: now, random: 1) == now.addingTimeInterval(60))
-        #expect(wait(.notAuthorized(.production), 11) != nil)
-        #expect(wait(.notAuthorized(.production), 12) == nil)
+        #expect(wait(.unreadable("no JSON"), 11) != nil)
+        #expect(wait(.unreadable("no JSON"), 12) == nil)
+        // A person corrects the key, some day.
+        #expect(wait(.notAuthorized(.production), 100) != nil)
         let refusal = AppStoreRefusal(
             endpoint: .transactionHistory, environment: .production, status: 429, code: .rateLimitExceeded,
             retryAt: now.addingTimeInterval(3000))

@@ -11,33 +11,8 @@ import Testing
 @testable import TenureServer
 
 @Suite struct logs {
-    /// The lines that a logger wrote.
-    private final class Lines: @unchecked Sendable {
-        // Sound: every use of `all` stands between `lock.lock()` and `lock.unlock()`.
-        private let lock = NSLock()
-        private var all: [String] = []
-
-        func add(_ line: [UInt8]) {
-            lock.lock()
-            defer { lock.unlock() }
-            all.append(String(decoding: line, as: UTF8.self))
-        }
-
-        var texts: [String] {
-            lock.lock()
-            defer { lock.unlock() }
-            return all
-        }
-
-        func logger(_ level: Logger.Level) -> Logger {
-            var logger = Logger(label: "tests") { [self] _ in JSONLogHandler { self.add($0) } }
-            logger.logLevel = level
-            return logger
-        }
-    }
-
     @Test func `are one JSON object a line`() throws {
-        let lines = Lines()
+        let lines = LogLines()
         var logger = lines.logger(.info)
         logger[metadataKey: "hb.request.id"] = "abc"
         logger.debug("not told")
@@ -56,7 +31,7 @@ import Testing
     }
 
     @Test func `have one line a request, with nothing that a client chose`() async throws {
-        let lines = Lines()
+        let lines = LogLines()
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
             let application = try service.application(logger: lines.logger(.trace)) { _ in }

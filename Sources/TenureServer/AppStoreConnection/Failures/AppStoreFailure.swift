@@ -54,6 +54,14 @@ enum AppStoreFailure: Error, Sendable, Hashable {
 
     var isRetryable: Bool { remedy == .retry }
 
+    /// Whether it is the key that is wrong, and not what was asked with it.
+    var isOfTheKey: Bool {
+        switch self {
+        case .notAuthorized, .cannotSign: true
+        default: false
+        }
+    }
+
     /// Not to be tried again before; nil where nobody said.
     var retryAt: Date? {
         switch self {

@@ -6,7 +6,8 @@ import ServiceLifecycle
 
 /// Calls over HTTP, with a limit on everything that a server could make endless.
 ///
-/// `close` ends it, and has to be called; as a service it closes itself after those that were started later.
+/// `close` ends it, and has to be called where something was sent; as a service it closes itself after those that were
+/// started later.
 struct HTTPTransport: Service {
     struct Limits: Sendable, Hashable {
         /// Seconds until the connection stands.
@@ -19,7 +20,7 @@ struct HTTPTransport: Service {
         var connections = 8
     }
 
-    private let client: HTTPClient
+    private let client: LazyClient
     private let limits: Limits
     private let time: AppStoreTime
 
@@ -36,7 +37,7 @@ struct HTTPTransport: Service {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connections
         // Retries are counted in one place, and this is not it.
         configuration.connectionPool.retryConnectionEstablishment = false
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        client = LazyClient(configuration)
     }
 
     func run() async throws {
@@ -45,7 +46,7 @@ struct HTTPTransport: Service {
     }
 
     /// Ends all exchanges. Nothing can be sent afterwards.
-    func close() async throws { try await client.shutdown() }
+    func close() async throws { try await client.close() }
 
     var transport: AppStoreTransport {
         AppStoreTransport { request async throws(AppStoreFailure) in try await send(request) }
@@ -82,7 +83,7 @@ struct HTTPTransport: Service {
             outgoing.headers.add(name: "Content-Type", value: "application/json")
             outgoing.body = .bytes(body)
         }
-        let response = try await client.execute(outgoing, timeout: .milliseconds(Int64(limits.exchange * 1000)))
+        let response = try await client.open().execute(outgoing, timeout: .milliseconds(Int64(limits.exchange * 1000)))
         let body = try await response.body.collect(upTo: limits.answerSize)
         // A body that was cut off by the cancellation is none.
         try Task.checkCancellation()
@@ -99,5 +100,37 @@ struct HTTPTransport: Service {
         case .connectTimeout?: return .timedOut(limits.connect)
         default: return .unreachable(String("\(error)".prefix(200)))
         }
+    }
+}
+
+/// Made with the first exchange: a service that is wired and never starts has nothing to close.
+private final class LazyClient: @unchecked Sendable {
+    // Sound: what changes is touched inside `lock.withLock` only.
+    private let lock = NSLock()
+    private let configuration: HTTPClient.Configuration
+    private var client: HTTPClient?
+    private var isClosed = false
+
+    init(_ configuration: HTTPClient.Configuration) {
+        self.configuration = configuration
+    }
+
+    func open() throws -> HTTPClient {
+        try lock.withLock {
+            guard !isClosed else { throw HTTPClientError.alreadyShutdown }
+            if let client { return client }
+            let made = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            client = made
+            return made
+        }
+    }
+
+    func close() async throws {
+        let last = lock.withLock {
+            isClosed = true
+            defer { client = nil }
+            return client
+        }
+        try await last?.shutdown()
     }
 }

@@ -42,8 +42,8 @@ struct AppStoreWork<Job: Sendable>: Service {
         }
     }
 
-    /// Whether there was something to do, and how it went could be said.
-    private func step() async -> Bool {
+    /// Does the next piece. Whether there was something to do, and how it went could be said.
+    func step() async -> Bool {
         do {
             guard let (job, tries) = try await next() else { return false }
             do {

@@ -1,0 +1,212 @@
+import Crypto
+import Foundation
+import LocalAppStore
+import Logging
+import ServiceLifecycle
+import TenureAPI
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the desk that asks the App Store` {
+    @Test func `completes who is met for the first time`() async throws {
+        try await LocalStoreDesk.run { local in
+            try await local.act(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    let first = try await client.sync(local.sync)
+                    #expect(!first.purchasesAreComplete)
+                    #expect(first.purchases.isEmpty)
+                    #expect(first.entitlements["everything"]?.outcome != .granted)
+                    let token = try #require(first.accessToken?.value)
+
+                    let histories = try #require(desk).histories
+                    #expect(await histories.step())
+                    let after = try await client.customer(token)
+                    #expect(after.purchasesAreComplete)
+                    #expect(after.purchases.map(\.productID) == [Calculator.everything])
+                    #expect(after.entitlements["everything"]?.outcome == .granted)
+
+                    // Once: neither is it left, nor does the next sync ask again.
+                    #expect(await !histories.step())
+                    _ = try await client.sync(local.sync)
+                    #expect(await !histories.step())
+                }
+            }
+        }
+    }
+
+    @Test func `says of who bought nothing that this is all`() async throws {
+        try await LocalStoreDesk.run(.sandbox) { local in
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(await desk?.histories.step() == true)
+                    let after = try await client.customer(token)
+                    #expect(after.purchasesAreComplete)
+                    #expect(after.purchases.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `fetches the refund that was told while the service was away`() async throws {
+        try await LocalStoreDesk.run { local in
+            try await local.act(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    let desk = try #require(desk)
+                    _ = try await client.sync(local.sync)
+                    #expect(await desk.histories.step())
+                    await desk.catchUp(in: .production)
+                    #expect(try await desk.store.mark("notifications Production") != nil)
+                }
+                try await local.pass(2 * 86_400)
+                try await local.act(.refund)
+                try await local.pass(60)
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                    let desk = try #require(desk)
+                    await desk.catchUp(in: .production)
+                    let after = try await client.customer(token)
+                    #expect(after.entitlements["everything"]?.outcome != .granted)
+                    let reached = try #require(try await desk.store.mark("notifications Production"))
+                    #expect(Double(reached) == local.clock.now.timeIntervalSince1970)
+                }
+            }
+        }
+    }
+
+    @Test func `asks nothing without a key`() async throws {
+        try await LocalStoreDesk.run { local in
+            try await local.act(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: nil) { client, desk in
+                    #expect(desk == nil)
+                    let answer = try await client.sync(local.sync)
+                    #expect(!answer.purchasesAreComplete)
+                }
+                // Nor was anything put off until there is one.
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    #expect(await desk?.histories.step() == false)
+                    let answer = try await client.sync(local.sync)
+                    #expect(!answer.purchasesAreComplete && answer.purchases.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `says that the key is wrong, serves on, and goes on with a right one`() async throws {
+        let log = LogLines()
+        try await LocalStoreDesk.run { local in
+            try await local.act(.buy)
+            let wrong = try ServerAPIKey(seed: "another")
+            try await withFolder { folder in
+                try await local.service(in: folder, key: wrong, logger: log.logger(.info)) { client, desk in
+                    let desk = try #require(desk)
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(await desk.histories.step())
+                    await desk.catchUp(in: .production)
+                    await desk.catchUp(in: .production)
+                    #expect(log.texts.filter { $0.contains("does not accept the key") }.count == 2, "\(log.texts)")
+                    let meanwhile = try await client.customer(token)
+                    #expect(!meanwhile.purchasesAreComplete)
+                    // Put off, and still there after a weekend of it.
+                    for _ in 0..<20 {
+                        #expect(await !desk.histories.step())
+                        local.clock.advance(by: 6 * 3600)
+                        #expect(await desk.histories.step())
+                    }
+                    local.clock.advance(by: 6 * 3600)
+                }
+                try await local.pass(0)
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    #expect(await desk?.histories.step() == true)
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                }
+            }
+        }
+    }
+
+    @Test func `asks nothing for a finder, and for the owner who comes after them`() async throws {
+        try await LocalStoreDesk.run { local in
+            try await local.act(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    let histories = try #require(desk).histories
+                    var found = try await local.sync
+                    found.deviceVerificationID = nil
+                    _ = try await client.sync(found, from: nil)
+                    #expect(await !histories.step())
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(await histories.step())
+                    #expect(try await client.customer(token).purchasesAreComplete)
+                }
+            }
+        }
+    }
+
+    @Test func `of a test authority never asks Apple`() async throws {
+        try await withFolder { folder in
+            let file = folder + "/key.p8"
+            try AskingCalculator.key.pemRepresentation.write(toFile: file, atomically: true, encoding: .utf8)
+            var configuration = try Calculator.configuration(folder)
+            configuration.appStore = AppStoreSettings(
+                issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: file)
+            let service = try await TenureService(configuration)
+            let asked = LogLines()
+            let transport = AppStoreTransport { request throws(AppStoreFailure) in
+                asked.logger(.info).info("\(request.url)")
+                throw .unreachable("nobody is there")
+            }
+            let desk = try #require(try service.appStoreDesk(through: transport, logger: Calculator.logger))
+            _ = try await service.store.amend(
+                [Identity(.appTransactionID, "1")], in: Realm(.production, isTest: true), at: Calculator.now
+            ) {
+                var amendment = Amendment(of: $0)
+                amendment.jobs = [.history]
+                return (amendment, ())
+            }
+            #expect(await desk.histories.step())
+            #expect(asked.texts.isEmpty)
+            #expect(await !desk.histories.step())
+            try await service.store.close()
+        }
+    }
+
+    @Test func `starts and ends with the service, and never without a readable key`() async throws {
+        try await withFolder { folder in
+            var configuration = try Calculator.configuration(folder)
+            configuration.appStore = AppStoreSettings(issuerID: "i", keyID: "k", privateKeyFile: folder + "/none.p8")
+            let broken = try await TenureService(configuration)
+            #expect(throws: ServiceError.self) {
+                _ = try broken.application(logger: Calculator.logger, onServerRunning: { _ in })
+            }
+            try await broken.store.close()
+
+            let file = folder + "/key.p8"
+            try AskingCalculator.key.pemRepresentation.write(toFile: file, atomically: true, encoding: .utf8)
+            configuration.appStore?.privateKeyFile = file
+            let started = Gate()
+            let service = try await TenureService(configuration)
+            let application = try service.application(logger: Calculator.logger) { _ in started.open() }
+            let group = ServiceGroup(
+                configuration: .init(services: [.init(service: application)], logger: Calculator.logger))
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { try await group.run() }
+                await started.wait()
+                await group.triggerGracefulShutdown()
+                try await tasks.waitForAll()
+            }
+            // Wired, and never started.
+            let idle = try await TenureService(configuration)
+            _ = try idle.application(logger: Calculator.logger) { _ in }
+            try await idle.store.close()
+        }
+    }
+}

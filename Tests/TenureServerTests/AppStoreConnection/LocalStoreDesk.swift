@@ -1,0 +1,114 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import LocalAppStore
+import Logging
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// One customer of the invented app in a local App Store, whose Server API listens on a free port, and a clock that
+/// everybody goes by.
+struct LocalStoreDesk: Sendable {
+    let appStore: LocalAppStore
+    let key: ServerAPIKey
+    let clock: TestClock
+    let port: Int
+    let http: HTTPTransport
+
+    /// With the App Store's notifications lost on their way.
+    static func run(
+        _ environment: AppStoreEnvironment = .production,
+        _ body: @escaping @Sendable (LocalStoreDesk) async throws -> Void
+    ) async throws {
+        let clock = TestClock()
+        let now: @Sendable () -> Date = { clock.now }
+        let product = StoreProduct(id: Calculator.everything, type: .nonConsumable, price: 9990)
+        let release = StoreRelease(
+            platform: .iOS, build: "300", version: "3.0", releasedAt: Calculator.now.addingTimeInterval(-9 * 86_400))
+        let app = StoreApp(
+            bundleID: "com.example.calculator", appAppleID: 828_838_134, releases: [release],
+            prices: [AppPrice(from: release.releasedAt, price: 0)], products: [product],
+            notificationURL: "https://example.com/hook")
+        var world = World(
+            seed: "desk", environment: environment, startingAt: Calculator.now.addingTimeInterval(-86_400),
+            apps: [app])
+        try world.addCustomer("Ada")
+        try world.acquire("Ada")
+        world.advance(to: Calculator.now)
+        let appStore = LocalAppStore(world, signer: StoreSigner(authority: Calculator.authority)) { _, _, _ in
+            .noResponse
+        }
+        let key = try ServerAPIKey(seed: "desk")
+        let router = Router(context: BasicRequestContext.self)
+        await ServerAPI(store: appStore, key: key, now: now).add(to: router)
+        try await Application(router: router).test(.live) { client in
+            let http = HTTPTransport()
+            let desk = LocalStoreDesk(
+                appStore: appStore, key: key, clock: clock, port: try #require(client.port), http: http)
+            do {
+                try await body(desk)
+            } catch {
+                try? await http.close()
+                throw error
+            }
+            try await http.close()
+        }
+    }
+
+    func act(_ verb: Verb) async throws {
+        try await appStore.perform(Act(verb, [.customer: "Ada", .product: Calculator.everything]))
+    }
+
+    /// For everybody.
+    func pass(_ seconds: TimeInterval) async throws {
+        clock.advance(by: seconds)
+        try await appStore.perform(Act(.advance, [.to: clock.now.rfc3339]))
+    }
+
+    /// What Ada's app sends when it starts: the app transaction alone.
+    var sync: SyncRequest {
+        get async throws {
+            let world = await appStore.world
+            let device = try #require(world.accounts.first?.devices.first)
+            let acquisition = try #require(world.acquisitions.first)
+            var request = SyncRequest()
+            request.appTransaction = try appStore.signer.appTransaction(acquisition, in: world, for: .device(device))
+            request.deviceVerificationID = device.uuidString
+            return request
+        }
+    }
+
+    /// One run of the service on a record in that folder. `key`: nil where it has none.
+    func service(
+        in folder: String, key: ServerAPIKey?, logger: Logger = Calculator.logger,
+        _ body: @escaping @Sendable (Client, AppStoreDesk?) async throws -> Void
+    ) async throws {
+        var configuration = try Calculator.configuration(folder)
+        configuration.now = { [clock] in clock.now }
+        if let key { configuration.appStore = try settings(key, in: folder) }
+        let service = try await TenureService(configuration)
+        let desk = try service.appStoreDesk(through: http.transport, logger: logger)
+        do {
+            // The routes alone, so that the test says when the App Store is asked.
+            try await Application(router: service.router()).test(.router) { try await body(Client(http: $0), desk) }
+        } catch {
+            try? await service.store.close()
+            throw error
+        }
+        try await service.store.close()
+    }
+
+    func settings(_ key: ServerAPIKey, in folder: String) throws -> AppStoreSettings {
+        let file = folder + "/key.p8"
+        try key.pem.write(toFile: file, atomically: true, encoding: .utf8)
+        var settings = AppStoreSettings(issuerID: key.issuerID, keyID: key.keyID, privateKeyFile: file)
+        settings.hosts.production = "http://127.0.0.1:\(port)"
+        settings.hosts.sandbox = settings.hosts.production
+        return settings
+    }
+}
