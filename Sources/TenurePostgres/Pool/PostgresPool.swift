@@ -158,8 +158,9 @@ final class PostgresPool: @unchecked Sendable {
                 if case .reconnect = error.remedy, job.deadline > .now {
                     let isTimerDue = withState { state in
                         state.queue.insert(job, as: number)
-                        defer { state.isTimerSet = true }
-                        return !state.isTimerSet
+                        let isTimerDue = state.alarm.map { job.deadline < $0 } ?? true
+                        if isTimerDue { state.alarm = job.deadline }
+                        return isTimerDue
                     }
                     if isTimerDue { expireJobs(at: job.deadline) }
                 } else {
