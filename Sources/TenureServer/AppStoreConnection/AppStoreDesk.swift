@@ -82,17 +82,23 @@ struct AppStoreDesk: Sendable {
             guard let reached else { return try await setMark(mark, to: now()) }
             // Clocks differ, and what was sent at that instant may have been under way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
+            // One that is genuine and cannot be taken before the service is put right must not keep out the others; the
+            // mark stays before it, so that it comes again.
+            var waits = false
             let summary = try await NotificationCatchUp(connection: connection, environment: environment).run(
                 since: start,
                 deliver: { jws in
                     do {
                         _ = try await notifications.receive(jws, now: now(), logger: logger)
-                    } catch let problem as Problem where problem.code.status < 500 {
-                        // Refused for good; its refusal is in the log.
+                    } catch let problem as Problem where problem.code.status < 500 || problem.code == .misconfigured {
+                        // Below 500: refused for good.
+                        waits = waits || problem.code == .misconfigured
                         logger.warning("a missed notification was refused", metadata: ["detail": "\(problem.detail)"])
                     }
                 },
-                reached: { try await setMark(mark, to: $0) })
+                reached: { instant in
+                    if !waits { try await setMark(mark, to: instant) }
+                })
             logger.debug("asked for missed notifications", metadata: ["count": "\(summary.delivered)"])
         } catch {
             guard !Task.isCancelled else { return }
