@@ -63,12 +63,10 @@ package struct KeyGate: Sendable {
     }
 
     private static func bearer(of request: Request) -> KeySecret? {
-        // RFC 9110, section 11.1: the scheme in any case. Longer ones are no keys, and not worth hashing.
-        guard let header = request.headers[.authorization], header.utf8.count <= longest,
-            header.lowercased().hasPrefix("bearer ")
-        else { return nil }
-        return KeySecret(String(header.dropFirst(7)))
+        // Longer ones are no keys, and not worth hashing.
+        guard let key = request.bearer, key.count <= longest else { return nil }
+        return KeySecret(String(decoding: key, as: UTF8.self))
     }
 
-    private static let longest = 1024
+    private static let longest = 1017
 }

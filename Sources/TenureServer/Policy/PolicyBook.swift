@@ -13,14 +13,14 @@ struct PolicyBook: Sendable {
     private let store: any Store
 
     /// By what a policy is known: the hash of its compiled form.
-    static func digest(of policy: Policy) -> [UInt8] {
-        Array(SHA256.hash(data: PolicyFile.compile(policy)))
-    }
+    static func digest(of policy: Policy) -> [UInt8] { digest(of: PolicyFile.compile(policy)) }
+
+    private static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
     /// Records the policy, once however often the service starts with it.
     init(_ policy: Policy, in store: any Store, at now: Date) async throws(ServiceError) {
         let compiled = PolicyFile.compile(policy)
-        let digest = Array(SHA256.hash(data: compiled))
+        let digest = Self.digest(of: compiled)
         let recorded: [RecordedPolicy]
         do {
             recorded = try await store.record(policy: compiled, sha256: digest, at: now)

@@ -11,11 +11,7 @@ struct CustomerAccess: Sendable {
     static let refused = Problem(.notAuthenticated, "the access token is missing, wrong or over; sync again")
 
     func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
-        guard let header = request.headers[.authorization]?.utf8 else { throw Self.refused }
-        // RFC 9110, section 11.1: the scheme in any case.
-        guard let start = header.index(header.startIndex, offsetBy: 7, limitedBy: header.endIndex),
-            zip(header, "bearer ".utf8).allSatisfy({ $0 | 0x20 == $1 }),
-            let token = accessTokenKey.token(in: header[start...]), now < token.expiresAt,
+        guard let bearer = request.bearer, let token = accessTokenKey.token(in: bearer), now < token.expiresAt,
             verifiedRealms.contain(token.realm)
         else { throw Self.refused }
         return token

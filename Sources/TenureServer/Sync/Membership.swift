@@ -129,8 +129,8 @@ struct Membership {
     /// The record of what is shown here by somebody who does not prove that it is theirs: of these purchases, and of
     /// every artifact of this kind about the app.
     func visit(leading submission: Submission) -> Identity {
-        let lead =
-            submission.appTransaction != nil ? "app" : submission.receipt != nil ? "receipt" : "transactions"
+        let lead: Identity.Lead =
+            submission.appTransaction != nil ? .app : submission.receipt != nil ? .receipt : .transactions
         let strongest = identities.min { $0.kind < $1.kind }
         var hash = SHA256()
         for artifact in artifacts.filter({ $0.kind != .appTransaction }).map(\.sha256).sorted(by: {
@@ -140,11 +140,7 @@ struct Membership {
         }
         hash.update(data: [isComplete ? 1 : 0])
         return Identity(
-            .visit,
-            """
-            \(lead) \(strongest?.kind.rawValue ?? 0) \(strongest?.value ?? "") \
-            \(Base64URL.encode(Array(hash.finalize())))
-            """)
+            visitLedBy: lead, naming: strongest, showing: Base64URL.encode(Array(hash.finalize())))
     }
 
     /// Whether nothing says that a customer is somebody else than this sync's.

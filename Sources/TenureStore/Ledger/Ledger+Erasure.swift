@@ -47,13 +47,11 @@ extension Ledger {
     ]
 
     /// The records of those who showed something that names this customer without proving that it is theirs.
-    ///
-    /// A visit's value is what it shows, the kind and the value of the identity that this names, and a hash.
     func visitors(of id: Int64, in realm: Realm) throws(StoreError) -> [Int64] {
         var found: [Int64] = []
         for identity in try identities(of: id) where identity.kind < .visit {
-            for lead in ["app", "receipt", "transactions"] {
-                let shown = "\(lead) \(identity.kind.rawValue) \(identity.value)"
+            for lead in Identity.Lead.allCases {
+                let shown = lead.shown(identity)
                 let rows = try session.rows(
                     // By the index: after a blank comes an exclamation mark.
                     "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4",

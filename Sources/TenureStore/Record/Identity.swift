@@ -42,3 +42,20 @@ package struct Identity: Sendable, Hashable {
         self.init(.appAccountToken, "\(id.uuidString.lowercased()) \(originalTransactionID)")
     }
 }
+
+extension Identity {
+    /// What somebody led with who showed what they may have found.
+    package enum Lead: String, Sendable, Hashable, CaseIterable {
+        case app, receipt, transactions
+
+        /// How the value of each such visit begins that names `identity`.
+        func shown(_ identity: Identity?) -> String {
+            "\(rawValue) \(identity?.kind.rawValue ?? 0) \(identity?.value ?? "")"
+        }
+    }
+
+    /// A visit: what it leads with, whom that names, and after a blank the digest of what was shown.
+    package init(visitLedBy lead: Lead, naming identity: Identity?, showing digest: String) {
+        self.init(.visit, lead.shown(identity) + " " + digest)
+    }
+}

@@ -1,0 +1,14 @@
+import HTTPTypes
+import Hummingbird
+
+extension Request {
+    /// What stands after `Authorization: Bearer`; nil where that is not there. RFC 9110, section 11.1: the scheme in any
+    /// case.
+    var bearer: Substring.UTF8View? {
+        guard let header = headers[.authorization]?.utf8,
+            let start = header.index(header.startIndex, offsetBy: 7, limitedBy: header.endIndex),
+            zip(header, "bearer ".utf8).allSatisfy({ $0 | 0x20 == $1 })
+        else { return nil }
+        return header[start...]
+    }
+}
