@@ -5,6 +5,8 @@ import PackageDescription
 /// SwiftPM fetches the dependencies of every product of a package, used or not, unless a trait that is off
 /// by default guards them; `make` switches it on.
 let service: TargetDependencyCondition? = .when(traits: ["Service"])
+/// What checks a signature. Apple's platforms bring theirs, so that an app there downloads nothing at all.
+let verification: TargetDependencyCondition? = .when(traits: ["Verification"])
 
 var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -19,6 +21,7 @@ let package = Package(
     name: "tenure",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
+        .library(name: "Tenure", targets: ["Tenure"]),
         .library(name: "TenureCore", targets: ["TenureCore"]),
         .library(name: "TenureAppStore", targets: ["TenureAppStore"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
@@ -29,7 +32,11 @@ let package = Package(
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [
-        .trait(name: "Service", description: "The service, the command and the minters: everything but the client.")
+        .trait(
+            name: "Service", description: "The service, the command and the minters: everything but the client.",
+            enabledTraits: ["Verification"]),
+        .trait(
+            name: "Verification", description: "Checking what the App Store signs; the client needs it on Linux alone."),
     ],
     dependencies: [
         // P-256, RSA and hashing, for what the App Store signs and for what the service signs.
@@ -70,20 +77,20 @@ let package = Package(
             name: "TenureAppStore",
             dependencies: [
                 "TenureCore",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
-                .product(name: "CryptoExtras", package: "swift-crypto", condition: service),
-                .product(name: "X509", package: "swift-certificates", condition: service),
-                .product(name: "SwiftASN1", package: "swift-asn1", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: verification),
+                .product(name: "X509", package: "swift-certificates", condition: verification),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: verification),
             ]
         ),
         .target(
             name: "TenureMint",
             dependencies: [
                 "TenureAppStore",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
-                .product(name: "CryptoExtras", package: "swift-crypto", condition: service),
-                .product(name: "X509", package: "swift-certificates", condition: service),
-                .product(name: "SwiftASN1", package: "swift-asn1", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: verification),
+                .product(name: "X509", package: "swift-certificates", condition: verification),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: verification),
             ]
         ),
         .target(
@@ -103,8 +110,8 @@ let package = Package(
         .target(
             name: "TenureServer",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureRehearsal",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: service),
@@ -127,7 +134,7 @@ let package = Package(
             name: "LocalAppStore",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -139,11 +146,22 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
+        // What a policy would do to everybody whose evidence is known.
+        .target(
+            name: "TenureRehearsal",
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore"]),
+        // The client SDK. StoreKit is Apple's, and on Linux this package's.
+        .target(
+            name: "Tenure",
+            dependencies: [
+                "TenureCore", "TenureAPI",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore", "TenurePostgres",
-                "TenureAPI", "TenureServer", "LocalAppStore",
+                "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
@@ -155,7 +173,7 @@ let package = Package(
             name: "TenureAppStoreTests",
             dependencies: [
                 "TenureCore", "TenureAppStore", "TenureMint",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]
         ),
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
@@ -179,7 +197,7 @@ let package = Package(
             name: "LocalAppStoreTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -187,13 +205,25 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
             ]
         ),
+        .testTarget(
+            name: "TenureRehearsalTests",
+            dependencies: [
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureRehearsal", "TenureMint",
+            ]),
+        .testTarget(
+            name: "TenureTests",
+            dependencies: [
+                "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
+                "LocalAppStore", "TenureServer", "TenureStore",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
                 "TenureMint", "CommandRunner", "LocalAppStore",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
@@ -202,8 +232,8 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
-                .product(name: "X509", package: "swift-certificates", condition: service),
-                .product(name: "SwiftASN1", package: "swift-asn1", condition: service),
+                .product(name: "X509", package: "swift-certificates", condition: verification),
+                .product(name: "SwiftASN1", package: "swift-asn1", condition: verification),
             ]
         ),
         // These run the built command.
@@ -221,7 +251,7 @@ let package = Package(
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureAppStore", "TenureMint", "TenureStore",
                 "PostgresServer",
-                .product(name: "Crypto", package: "swift-crypto", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
@@ -229,6 +259,30 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Where Apple's StoreKit does not exist, the package brings its own, in front of a local App Store.
+#if os(Linux)
+    package.products.append(.library(name: "StoreKit", targets: ["StoreKit"]))
+    package.traits.insert(.default(enabledTraits: ["Verification"]))
+    package.targets += [
+        .target(
+            name: "StoreKit",
+            dependencies: [
+                "TenureCore", "TenureAppStore",
+                .target(name: "LocalAppStore", condition: service),
+                .target(name: "TenureMint", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
+        .testTarget(
+            name: "StoreKitTests",
+            dependencies: [
+                "StoreKit", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore", "TenurePolicyFile",
+            ]),
+    ]
+    for target in package.targets where ["Tenure", "TenureTests"].contains(target.name) {
+        target.dependencies.append("StoreKit")
+    }
+#endif
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings

@@ -1,0 +1,1 @@
+/// StoreKit, where Apple's does not exist.

@@ -1,0 +1,2 @@
+/// The client SDK.
+public final class Tenure: Sendable {}

@@ -1,0 +1,2 @@
+/// What a policy would do to everybody whose evidence is known.
+package struct Rehearsal: Sendable {}
