@@ -129,7 +129,7 @@ extension World {
 
     /// Puts off the renewals of all who subscribe to a product, in some storefronts or all. One notification for each
     /// subscription, and one with the numbers.
-    mutating func extendAll(
+    package mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(WorldError) {
         let product = try productPlace(id)

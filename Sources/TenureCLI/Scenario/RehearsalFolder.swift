@@ -13,9 +13,9 @@ struct RehearsalFolder {
     private var privateKey: String { path + "/SubscriptionKey.p8" }
     private var adminKey: String { path + "/admin-key" }
 
-    init(_ founding: Founding, authority: TestAuthority) throws {
+    init(_ world: World, authority: TestAuthority) throws {
         path = NSTemporaryDirectory() + "tenure-rehearsal-\(UUID().uuidString)"
-        key = try ServerAPIKey(seed: founding.seed)
+        key = try ServerAPIKey(seed: world.seed)
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         do {
@@ -23,7 +23,7 @@ struct RehearsalFolder {
             try Data(key.pem.utf8).write(to: URL(fileURLWithPath: privateKey))
             try Data((UUID().uuidString + UUID().uuidString).utf8).write(to: URL(fileURLWithPath: adminKey))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: privateKey)
-            try RehearsalClock.set(clock, to: founding.now)
+            try RehearsalClock.set(clock, to: world.now)
         } catch {
             remove()
             throw error

@@ -10,7 +10,7 @@ struct ScenarioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scenario",
         abstract: "Rehearse a story: customers of every era, and what each must be able to use.",
-        subcommands: [ScenarioRunCommand.self]
+        subcommands: [ScenarioRunCommand.self, SoakCommand.self]
     )
 }
 
