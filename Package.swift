@@ -163,6 +163,9 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore", "TenurePostgres",
                 "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
