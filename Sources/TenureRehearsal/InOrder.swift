@@ -1,7 +1,7 @@
 import Foundation
 
 /// Does work on all cores, and takes the results in the order of the work; as much is under way as keeps them busy.
-func inOrder<Work: Sendable, Done: Sendable>(
+package func inOrder<Work: Sendable, Done: Sendable>(
     makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work, Int) -> Done, _ take: (Done) throws -> Void
 ) async throws {
     let most = ProcessInfo.processInfo.activeProcessorCount * 2

@@ -1,5 +1,5 @@
 import Foundation
-package import TenureCore
+import TenureCore
 
 /// All that a rehearsal has to say: the terminal, the JSON and the page show parts of it.
 package struct RehearsalReport: Sendable {
