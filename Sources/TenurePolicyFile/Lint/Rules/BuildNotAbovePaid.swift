@@ -1,0 +1,49 @@
+import Foundation
+import TenureCore
+
+/// A guide for going free warns of it in capitals: ship one build at or below the last paid one, and the app is given away to
+/// everybody who installs it, for good, since their original build never changes again.
+extension LintRule {
+    static let buildNotAbovePaid = LintRule(
+        "build-not-above-paid", .error, "a release of a later era whose number is below one of an earlier era",
+        story:
+            "Shipping one build below the last paid one gives the app away to everybody who installs it: their original build stays that forever.",
+        fix:
+            "Ship no such build; where it was shipped, make the release list the policy's, or write `buildNumbers: restarted`."
+    ) { subject, report in
+        for platform in subject.platforms {
+            var highest: (number: AppVersion, era: Int, date: String)?
+            for listed in platform.releases {
+                guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
+                else { continue }
+                if let last = highest, last.era < era, number < last.number {
+                    let place = platform.position(of: listed.release)
+                    let sale = platform.sale(of: listed.release)
+                    let given =
+                        platform.moments(from: listed.release.lateInstant, until: sale.until)
+                        .map { subject.givenAway(number, on: platform.platform, bought: $0) }.last ?? []
+                    let what =
+                        "\(place) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.key.rawValue) \(last.number) of \(subject.name(last.era)) (\(last.date))"
+                    if given.isEmpty {
+                        report.add(
+                            at: listed.position, .note,
+                            "\(what): only its row in the list, or its buyers' dates, tell it from the older ones",
+                            fix: "keep every release in the policy's list, and let numbers rise from now on")
+                    } else {
+                        let when =
+                            sale.until == .distantFuture
+                            ? "installs \(place) today gets" : "installed \(place) until \(sale.until.rfc3339) gets"
+                        report.add(
+                            at: listed.position, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
+                            fix:
+                                "ship a \(platform.key.rawValue) above \(last.number)\(platform.decidesByList ? "" : "; and make this list the policy's `releases`, so that its date counts")"
+                        )
+                    }
+                }
+                if highest.map({ $0.era < era ? $0.number < number : $0.number <= number }) ?? true {
+                    highest = (number, era, listed.release.releasedAt.text)
+                }
+            }
+        }
+    }
+}
