@@ -154,7 +154,7 @@ let package = Package(
         .target(
             name: "Tenure",
             dependencies: [
-                "TenureCore", "TenureAPI",
+                "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .executableTarget(
