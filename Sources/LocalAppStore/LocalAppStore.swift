@@ -19,6 +19,9 @@ package actor LocalAppStore {
     private let turnClocks: ClockHand
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
+    /// Grows with everything that happens; time that only passes does not count.
+    package private(set) var changeCount = 0
+    private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -60,6 +63,7 @@ package actor LocalAppStore {
     package func perform(_ acts: [Act]) async throws -> [StoreNotification] {
         await enter()
         defer { leave() }
+        defer { tell() }
         let first = world.notifications.count
         var failure: (any Error)?
         for act in acts {
@@ -79,6 +83,7 @@ package actor LocalAppStore {
     private func happen(_ act: Act) async throws {
         if let instant = try act.timeToReach(in: world) {
             while world.step(to: instant) {
+                changeCount += 1
                 turnClocks(world.now)
                 await deliver()
             }
@@ -87,6 +92,7 @@ package actor LocalAppStore {
             note(.act(Act(.advance, [.to: world.now.rfc3339])))
         } else {
             try world.perform(act)
+            changeCount += 1
             note(.act(act))
         }
         await deliver()
@@ -120,7 +126,9 @@ package actor LocalAppStore {
         guard journal == nil else { throw JournalError("it keeps single acts, and no population") }
         await enter()
         defer { leave() }
+        defer { tell() }
         let result = try body(&world)
+        changeCount += 1
         turnClocks(world.now)
         var dice = dice
         let attempts = await carry(world.takeOutbox().shuffled(using: &dice), width: width, losing: losing, dice)
@@ -159,6 +167,25 @@ package actor LocalAppStore {
             }
         }
         return attempts
+    }
+
+    // MARK: Watching
+
+    /// The world, and how many things have happened in it.
+    package var changedWorld: (change: Int, world: World) { (changeCount, world) }
+
+    /// Waits until more than `count` things have happened, or the caller is cancelled. Returns how many have.
+    package func change(after count: Int) async -> Int {
+        let (changes, watcher) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        watchers.append(watcher)
+        watcher.yield(changeCount)
+        for await change in changes where change > count { break }
+        return changeCount
+    }
+
+    private func tell() {
+        // Who no longer listens is forgotten here.
+        watchers.removeAll { if case .terminated = $0.yield(changeCount) { true } else { false } }
     }
 
     private func note(_ entry: Journal.Entry) {
