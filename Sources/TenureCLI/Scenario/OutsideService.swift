@@ -35,7 +35,9 @@ struct OutsideService: EntitlementService {
 
     func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
         guard client.adminKey != nil else {
-            throw CommandError("what the service knows is told to its owner only; name its `--admin-key-file`")
+            throw CommandError(
+                "what a service knows is told to its owner only; start it with `tenure scenario settings`, and name the folder"
+            )
         }
         guard let id = customer.appTransactionID else { return nil }
         return try await client.customer(id)?.outcomes

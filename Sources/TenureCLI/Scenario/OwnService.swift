@@ -49,7 +49,7 @@ actor OwnService: EntitlementService {
         _ world: World, signer: StoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> Result
     ) async throws -> Result {
-        let folder = try RehearsalFolder(world, authority: authority)
+        let folder = try RehearsalFolder.temporary(world, authority: authority)
         defer { folder.remove() }
         let clock = folder.clock
         let store = LocalAppStore(
@@ -85,7 +85,9 @@ actor OwnService: EntitlementService {
 
     private func configuration(_ folder: RehearsalFolder, storePort: Int) throws -> ServiceConfiguration {
         let settings = try ServiceSettings(
-            arguments: ["--policy", policy, "--port", "0"] + folder.settings(storePort: storePort), environment: [:])
+            arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/record.sqlite"]
+                + folder.settings(storePort: storePort).flatMap { [$0.option, $0.value] },
+            environment: [:])
         guard settings.mistakes.isEmpty, var configuration = settings.configuration else {
             throw CommandError(settings.mistakes.joined(separator: "\n"))
         }

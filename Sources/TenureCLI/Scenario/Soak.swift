@@ -93,7 +93,7 @@ struct Soak {
                 isUp = true
             case nil: break
             }
-            let opening = try await happen(in: store) { try $0.live(day, in: &$1) }
+            let opening = try await happen(in: store) { $0.live(day, in: &$1) }
             if isUp {
                 try await open(opening, in: store, with: service)
                 try await service.running.settle()

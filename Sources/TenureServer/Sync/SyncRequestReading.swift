@@ -1,9 +1,9 @@
-import Foundation
-import TenureAPI
+package import Foundation
+package import TenureAPI
 
 extension SyncRequest {
     /// Reads a body. Unknown fields are ignored; a wrong shape gives a problem that names the field.
-    init(reading body: Data, limits: ServiceConfiguration.Limits) throws(Problem) {
+    package init(reading body: Data, limits: ServiceConfiguration.Limits) throws(Problem) {
         do {
             self = try JSONDecoder().decode(SyncRequest.self, from: body)
         } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
