@@ -201,8 +201,7 @@ let package = Package(
         // Readers that only this package sees, for `Fuzz`.
         .target(
             name: "FuzzedReaders",
-            dependencies: ["Tenure", "TenureCore", "TenurePolicyFile", "TenureStore", "TenureServer", "LocalAppStore"],
-            path: "Tests/FuzzedReaders"),
+            dependencies: ["TenureCore", "TenureStore", "TenureAPI"], path: "Tests/FuzzedReaders"),
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),

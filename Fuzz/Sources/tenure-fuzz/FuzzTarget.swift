@@ -21,7 +21,6 @@ enum FuzzTarget: String, CaseIterable {
     case policy
     /// A policy as apps bundle it.
     case compiledPolicy = "compiled-policy"
-    case scenario
     /// The certificates of an operator, in PEM or DER.
     case anchors
     /// The body of a sync.
@@ -32,7 +31,7 @@ enum FuzzTarget: String, CaseIterable {
     var maximumLength: Int {
         switch self {
         case .jws, .receipt, .receiptBase64, .verifyReceipt: 16_384
-        case .jwsPayload, .receiptPayload, .json, .policy, .compiledPolicy, .scenario, .anchors, .sync, .facts: 4_096
+        case .jwsPayload, .receiptPayload, .json, .policy, .compiledPolicy, .anchors, .sync, .facts: 4_096
         case .appVersion: 256
         }
     }
@@ -48,7 +47,6 @@ enum FuzzTarget: String, CaseIterable {
         case .appVersion: ["1", "1.0.0", "2023.2.2", "0.0", " 15741 ", "99999999999999999999.1"].map { Array($0.utf8) }
         case .policy: world.policies.map { Array($0.utf8) }
         case .compiledPolicy: try world.compiledPolicies
-        case .scenario: [Array(world.scenario.utf8)]
         case .anchors: [try world.anchors]
         case .sync: try world.syncs
         case .facts: try [world.facts, FuzzedReaders.facts(of: [], [], [])]
@@ -67,8 +65,7 @@ enum FuzzTarget: String, CaseIterable {
         case .verifyReceipt: tryVerifyReceipt(input)
         case .appVersion: tryVersions(input)
         case .policy: tryPolicy(input)
-        case .compiledPolicy: FuzzedReaders.compiledPolicy(input)
-        case .scenario: FuzzedReaders.scenario(input)
+        case .compiledPolicy: tryCompiledPolicy(input)
         case .anchors: tryAnchors(input)
         case .sync: FuzzedReaders.sync(input)
         case .facts: FuzzedReaders.facts(input)

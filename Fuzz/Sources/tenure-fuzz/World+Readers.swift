@@ -10,38 +10,6 @@ extension World {
         get throws { try policies.map { PolicyFile.compile(try PolicyFile.read($0, named: "policy.yaml")) } }
     }
 
-    /// As short as one that says all it can.
-    var scenario: String {
-        """
-        scenario: A family member
-        policy: calculator.policy.yaml
-        begins: 2014-01-01
-        environment: Production
-        app:
-          bundleID: com.example.calculator
-          appleID: 828838134
-          gracePeriodDays: 16
-          releases: [{ platform: iOS, build: "37", version: "1.4", at: 2014-01-10 }]
-          prices: [{ from: 2014-01-10, price: 4.99 }]
-          products:
-            com.example.calculator.yearly:
-              { type: autoRenewable, price: 19.99, prices: { DEU: 21.99 }, group: plans, level: 1, period: P1Y,
-                familyShareable: true, introductory: { discount: freeTrial, period: P1W },
-                offers: [{ id: comeback, type: winBack, discount: payAsYouGo, period: P1M, count: 3, price: 0.99 }] }
-        customers: { Ada: { family: Lovelace, storefront: GBR }, Gus: { shows: receipt } }
-        timeline:
-          - at: 2014-05-01
-            Ada: acquires
-            Gus: { acquires: macOS, release: "1.9" }
-          - after: 31d
-            Ada: [{ buys: com.example.calculator.yearly, offer: comeback }]
-            store: { network: down }
-            service: catchesUp
-            expect: { Ada: { everything: granted } }
-            known: { Ada: { everything: denied } }
-        """
-    }
-
     /// In PEM, as an authority saves its roots.
     var anchors: [UInt8] {
         get throws {

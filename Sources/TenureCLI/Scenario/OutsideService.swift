@@ -24,7 +24,7 @@ struct OutsideService: EntitlementService {
             founding.world, signer: signer,
             clock: { [clock] now in if let clock { try? RehearsalClock.set(clock, to: now) } },
             courier: HTTPCourier().carry)
-        return try await StoreServer(store: store, key: key, port: storePort).run { _ in try await story(store) }
+        return try await StoreServer(store: store, key: key, port: storePort).serve { _ in try await story(store) }
     }
 
     func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {

@@ -56,7 +56,7 @@ actor OwnService: EntitlementService {
             world, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
             courier: HTTPCourier().carry)
         let server = StoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
-        return try await server.run { port in
+        return try await server.serve { port in
             let configuration = try await self.configuration(folder, storePort: port)
             await self.keep(storePort: port)
             return try await withThrowingTaskGroup(of: Result?.self) { tasks in

@@ -1,5 +1,4 @@
 package import Foundation
-package import TenureAPI
 
 /// The device that a client says it is; only what was signed for it makes it true.
 package struct ClaimedDevice: Sendable {
