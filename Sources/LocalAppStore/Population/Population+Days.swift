@@ -10,7 +10,7 @@ extension Population {
         var opening: [Int] = []
         for customer in moments[day] {
             act(customer, on: day, in: &world)
-            if unseenRefunds.contains(customer) || dice.chance(40) { opening.append(customer) }
+            if unseen.contains(customer) || dice.chance(40) { opening.append(customer) }
         }
         if day == 200 {
             // For everybody who has that plan at once.
@@ -46,7 +46,7 @@ extension Population {
         guard acquisition.refundedAt == nil else {
             // The App Store forgets a refund of the app with the next purchase: a service that was not shown it by then
             // never learns of it.
-            guard !unseenRefunds.contains(customer) else { return [] }
+            guard !unseen.contains(customer) else { return [] }
             // Who had it back while it was sold, and gets it for nothing later, is in doubt under every policy.
             let isForSale = world.apps[0].price(at: world.now) > 0
             let wasForSale = acquisition.refundedAt.map { world.apps[0].price(at: $0) > 0 } ?? false
@@ -78,12 +78,15 @@ extension Population {
         let coin = dice.chance(50)
         let periodsAgo = 1 + dice.roll(3)
         switch word {
-        case .getApp: return (try? acquire(customer, in: &world)) != nil
+        case .getApp:
+            guard (try? acquire(customer, in: &world)) != nil else { return false }
+            if opened.contains(customer) { unseen.insert(customer) }
+            return true
         case .update: return attempt("updates") { try world.update(name) }
         case .move: return attempt("moves") { try world.move(name, to: coin ? "DEU" : "USA") }
         case .refundApp:
             guard attempt("returns the app", { try world.refundApp(name) }) else { return false }
-            unseenRefunds.insert(customer)
+            unseen.insert(customer)
             return true
         case .subscribe:
             let offers: [String?] = [nil, nil, "comeback", "friends"]

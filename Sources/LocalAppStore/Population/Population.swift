@@ -10,8 +10,8 @@ package struct Population: Sendable {
     var dice: Dice
     /// By day of the service, who does something.
     var moments: [[Int]]
-    /// Who has a refund of the app that their device has not shown yet: no server is told of it.
-    package internal(set) var unseenRefunds: Set<Int> = []
+    /// Who had the app refunded, or got it again, and has not opened it since: no server is told of that.
+    package internal(set) var unseen: Set<Int> = []
     /// Whose app was open once, so that the service knows when they got it.
     package private(set) var opened: Set<Int> = []
     /// What happened, by the word for it; what could not happen is not among it.
@@ -135,7 +135,7 @@ package struct Population: Sendable {
     /// The customer's app told the service what it has.
     package mutating func didOpen(_ customer: Int) {
         opened.insert(customer)
-        unseenRefunds.remove(customer)
+        unseen.remove(customer)
     }
 
     mutating func acquire(_ customer: Int, in world: inout World) throws(WorldError) {

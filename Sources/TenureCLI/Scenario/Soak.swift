@@ -149,7 +149,7 @@ struct Soak {
         await service.end()
         try await begin(service, in: store)
         let everybody = Array(0..<population.size)
-        try await compare(everybody.filter { !population.unseenRefunds.contains($0) }, as: "knows", in: store, service)
+        try await compare(everybody.filter { !population.unseen.contains($0) }, as: "knows", in: store, service)
         try await compare(everybody, as: "tells the device", in: store, service, opening: true)
         try await service.running.settle()
         try await compare(everybody, as: "knows in the end", in: store, service)
