@@ -149,7 +149,7 @@ let package = Package(
         // What a policy would do to everybody whose evidence is known.
         .target(
             name: "TenureRehearsal",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore"]),
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI"]),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
             name: "Tenure",

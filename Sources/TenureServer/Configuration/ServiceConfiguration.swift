@@ -120,6 +120,9 @@ public struct ServiceConfiguration: Sendable {
         public init() {}
     }
 
+    /// For so long what another process publishes may go unnoticed here; tests set it.
+    var policyStaleness = PolicyBook.usualStaleness
+
     /// The present; tests set it.
     package var now: @Sendable () -> Date = { Date() }
 

@@ -9,6 +9,7 @@ struct CustomerRoute: Sendable {
     let store: any Store
     let policies: PolicyBook
     let access: CustomerAccess
+    let personas: PersonaBook
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
@@ -18,7 +19,7 @@ struct CustomerRoute: Sendable {
         guard let customer = try await store.customer(token.customer), customer.realm == token.realm else {
             throw CustomerAccess.refused
         }
-        let evidence = customer.evidence
+        let evidence = customer.evidence(as: try await personas.persona(of: token, at: now))
         let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
         metrics.decided(decisions)
         var json = JSONWriter(capacity: 2048)
