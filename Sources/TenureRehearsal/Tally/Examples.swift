@@ -4,6 +4,7 @@ package import TenureCore
 /// A customer to look at, with the facts that speak for themselves.
 package struct Example: Sendable, Hashable {
     package let id: String
+    package let exportedID: String?
     package let rank: UInt64
     package let platform: Platform?
     /// As it is signed, cut off where nobody would read on.
@@ -14,6 +15,7 @@ package struct Example: Sendable, Hashable {
 
     init(_ customer: RehearsedCustomer, _ verdict: Verdict) {
         id = customer.id
+        exportedID = customer.exportedID
         rank = customer.rank
         platform = customer.acquisition?.originalPlatform
         originalAppVersion = customer.acquisition?.originalAppVersion.map { String($0.prefix(40)) }

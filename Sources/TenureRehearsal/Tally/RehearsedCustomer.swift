@@ -5,14 +5,17 @@ package import TenureCore
 package struct RehearsedCustomer: Sendable, Hashable {
     /// Told only to who asks for it: an id of Apple, of the exporter, or of the record.
     package let id: String
+    /// What the exporter of the evidence called them.
+    package let exportedID: String?
     /// By which examples are chosen; of the id.
     package let rank: UInt64
     package let place: Place
     /// Of the first acquisition.
     package let acquisition: Acquisition?
 
-    package init(id: String, _ evidence: Evidence) {
+    package init(id: String, exportedID: String? = nil, _ evidence: Evidence) {
         self.id = id
+        self.exportedID = exportedID
         rank = StableHash.of(id)
         place = Place(of: evidence)
         acquisition = evidence.acquisitions.first

@@ -18,6 +18,8 @@ package struct Tally: Sendable, Hashable {
     package private(set) var gaining = 0
     /// Customers who lose some entitlement.
     package private(set) var losing = 0
+    /// Customers who gain some entitlement or lose some.
+    package private(set) var moving = 0
     /// Customers who neither gain nor lose, and of whom some reason changes.
     package private(set) var changingReason = 0
     /// Customers who have some entitlement only because it was promised.
@@ -56,6 +58,7 @@ package struct Tally: Sendable, Hashable {
         }
         if gains { gaining += 1 }
         if loses { losing += 1 }
+        if gains || loses { moving += 1 }
         if changes, !gains, !loses { changingReason += 1 }
         if isHeld { heldByPromise += 1 }
         let counted = min(verdicts.count, byEntitlement.count)
@@ -70,6 +73,7 @@ package struct Tally: Sendable, Hashable {
         customers += other.customers
         gaining += other.gaining
         losing += other.losing
+        moving += other.moving
         changingReason += other.changingReason
         heldByPromise += other.heldByPromise
         for index in byEntitlement.indices where other.byEntitlement.indices.contains(index) {
@@ -85,10 +89,11 @@ package struct Tally: Sendable, Hashable {
 extension Comparison {
     /// Judges a customer and counts the verdicts.
     package func count(
-        _ evidence: Evidence, id: String, promises: [Promise] = [], keeping kept: [Promise]? = nil,
-        in tally: inout Tally
+        _ evidence: Evidence, id: String, exportedID: String? = nil, promises: [Promise] = [],
+        keeping kept: [Promise]? = nil, in tally: inout Tally
     ) {
         tally.add(
-            RehearsedCustomer(id: id, evidence), verdicts(on: evidence, promises: promises, keeping: kept))
+            RehearsedCustomer(id: id, exportedID: exportedID, evidence),
+            verdicts(on: evidence, promises: promises, keeping: kept))
     }
 }
