@@ -87,7 +87,7 @@ import Testing
             try jws.verify(under: Data(buffer: try await desk.client.get("/v1/keys").body))
             #expect(jws.claims["persona"] as? String == "early-buyer")
             #expect(jws.claims["environment"] as? String == "Sandbox")
-            #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 86_400)
+            #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 2 * 86_400)
             #expect((jws.claims["entitlements"] as? [String: Any])?["everything"] != nil)
         }
     }
