@@ -88,6 +88,15 @@ struct LintSubject: Sendable {
         else { return [] }
         return byBoth.filter { !byDate.contains($0) }
     }
+
+    /// The same of whoever got a release while it was the one to get; the first of what is given away.
+    func givenAway(_ release: Release, on platform: LintPlatform) -> [String] {
+        guard let number = release.originalAppVersion else { return [] }
+        let sale = platform.sale(of: release)
+        return platform.moments(from: release.lateInstant, until: sale.until).lazy
+            .map { givenAway(number, on: platform.platform, bought: $0) }
+            .first { !$0.isEmpty } ?? []
+    }
 }
 
 /// The beginning of an era on one platform.
