@@ -7,8 +7,11 @@ import TenurePolicyFile
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy",
-        abstract: "Check, test and compile a policy file.",
-        subcommands: [PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self]
+        abstract: "Check, test, compile and sign a policy file.",
+        subcommands: [
+            PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self, PolicyKeyCommand.self,
+            PolicySignCommand.self,
+        ]
     )
 }
 
