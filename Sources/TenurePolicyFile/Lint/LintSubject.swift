@@ -31,8 +31,9 @@ struct LintSubject: Sendable {
         rights = old.flatMap { old in draft.policy.map { RightsComparison(from: old, to: $0, at: now) } }
         let list = releases ?? draft.releases
         hasList = !list.isEmpty
-        let timelines = Timelines(
-            eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
+        let timelines =
+            draft.policy?.timelines
+            ?? Timelines(eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
         let named = Set(draft.eras.flatMap(\.begins.keys))
         let listed = Set(list.map(\.release.platform))
         platforms = Platform.allCases.compactMap { platform in
