@@ -71,6 +71,8 @@ extension LocalStore {
         guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
             return
         }
+        state.withLock { $0.isSandbox = answer.text("environment") == AppStore.Environment.sandbox.rawValue }
+        let receiptURL = receiptURL
         try? FileManager.default.createDirectory(
             at: receiptURL.deletingLastPathComponent(), withIntermediateDirectories: true)
         try? Data(receipt).write(to: receiptURL, options: .atomic)
