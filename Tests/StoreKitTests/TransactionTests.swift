@@ -81,6 +81,20 @@ import Testing
         }
     }
 
+    @Test func `the device keeps what it has as it was signed, until it is synchronized`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.everything)
+        try await kiosk.device().run {
+            let first = await StoreKit.Transaction.latest(for: Kiosk.everything)
+            try await kiosk.advance("2d")
+            #expect(await StoreKit.Transaction.latest(for: Kiosk.everything) == first)
+            try await AppStore.sync()
+            let latest = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything))
+            #expect(latest.signedDate == Kiosk.date("2014-09-08T10:00:00Z"))
+            #expect(latest.unsafePayloadValue.id == first?.unsafePayloadValue.id)
+        }
+    }
+
     @Test func `what the family shares is an entitlement until the purchaser stops`() async throws {
         let kiosk = try await Kiosk(owner: nil)
         for name in ["Ada", "Ben"] {

@@ -53,7 +53,7 @@ final class TutorialStore {
         listener = listenForTransactions()
     }
 
-    deinit {
+    func stop() {
         listener?.cancel()
     }
 

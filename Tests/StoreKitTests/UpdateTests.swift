@@ -97,7 +97,7 @@ import Testing
             #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.season)
         }
         // The same purchase comes to the customer's other device as an update.
-        try await kiosk.device(named: "second").run {
+        try await kiosk.device(named: "second").run { () async throws -> Void in
             var updates = StoreKit.Transaction.updates.makeAsyncIterator()
             #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.everything)
         }

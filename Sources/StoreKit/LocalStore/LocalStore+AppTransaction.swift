@@ -25,7 +25,7 @@ extension LocalStore {
 
     func sync() async throws(StoreKitError) {
         try await askToSignIn()
-        try await contact()
+        try await contact(isFresh: true)
         // Who has no app transaction has nothing to synchronize there.
         if state.withLock({ $0.contents?.appVersion != nil }) { _ = try await fetchAppTransaction(nil) }
         await fetchReceipt()
