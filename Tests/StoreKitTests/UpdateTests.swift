@@ -95,6 +95,10 @@ import Testing
             #expect(result.isVerified)
             try await kiosk.buy(Kiosk.season)
             #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.season)
+            // An app that ended before it finished the purchase hears of it when it is started again.
+            device.relaunchApp()
+            var later = StoreKit.Transaction.updates.makeAsyncIterator()
+            #expect(try #require(await later.next()).payloadValue.productID == Kiosk.everything)
         }
         // The same purchase comes to the customer's other device as an update.
         try await kiosk.device(named: "second").run { () async throws -> Void in

@@ -122,6 +122,15 @@ public final class LocalStore: Sendable {
         wakeListeners()
     }
 
+    /// The app is started anew: what it bought and has not finished comes to its new listeners, too.
+    public func relaunchApp() {
+        state.withLock { state in
+            state.boughtHere = []
+            state.news.transactions.atFirst =
+                state.contents?.transactions.reversed().filter { !$0.isFinished }.map(\.value) ?? []
+        }
+    }
+
     func wakeListeners() {
         state.withLock { state in
             state.watchers.removeAll { if case .terminated = $0.yield(()) { true } else { false } }
