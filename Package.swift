@@ -275,10 +275,12 @@ let package = Package(
     package.products.append(.library(name: "StoreKit", targets: ["StoreKit"]))
     package.traits.insert(.default(enabledTraits: ["Verification"]))
     package.targets += [
+        // What Swift cannot say: that something runs when the program is loaded.
+        .target(name: "CStoreKit"),
         .target(
             name: "StoreKit",
             dependencies: [
-                "TenureCore", "TenureAppStore",
+                "CStoreKit", "TenureCore", "TenureAppStore",
                 .target(name: "LocalAppStore", condition: service),
                 .target(name: "TenureMint", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
