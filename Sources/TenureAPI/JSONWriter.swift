@@ -1,4 +1,5 @@
 package import Foundation
+import TenureCore
 
 /// Writes JSON into bytes, field by field, in the order in which it is told.
 ///
@@ -85,7 +86,7 @@ package struct JSONWriter {
     package mutating func value(_ date: Date) {
         separate()
         bytes.append(UInt8(ascii: "\""))
-        append(date)
+        date.appendRFC3339(to: &bytes)
         bytes.append(UInt8(ascii: "\""))
         needsComma = true
     }
@@ -177,10 +178,6 @@ package struct JSONWriter {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         append(digits: number.magnitude, width: 1)
     }
-
-    mutating func append(byte: UInt8) { bytes.append(byte) }
-
-    mutating func append(contentsOf text: String) { bytes.append(contentsOf: text.utf8) }
 
     private mutating func append(digits number: UInt64, width: Int) {
         let start = bytes.count

@@ -41,19 +41,9 @@ struct TenureService: Sendable {
         }
     }
 
-    private func verifier() throws(ServiceError) -> AppStoreVerifier {
-        let trust: TrustConfiguration
-        do {
-            trust = try TrustConfiguration(anchors: configuration.anchors)
-        } catch {
-            throw .noEnvironment
-        }
-        return AppStoreVerifier(app: configuration.app, trust: trust)
-    }
-
     func syncService() throws(ServiceError) -> SyncService {
         SyncService(
-            verifier: try verifier(), store: store, policies: policies, certificateKey: certificateKey,
+            verifier: try configuration.verifier(), store: store, policies: policies, certificateKey: certificateKey,
             accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
             announcer: announcer, deviceLimit: configuration.deviceLimit,
             asksAppStore: configuration.appStore != nil)
@@ -69,7 +59,7 @@ struct TenureService: Sendable {
     /// Nil without a key.
     func appStoreDesk(through transport: AppStoreTransport, logger: Logger) throws(ServiceError) -> AppStoreDesk? {
         guard let settings = configuration.appStore else { return nil }
-        let verifier = try verifier()
+        let verifier = try configuration.verifier()
         var time = AppStoreTime.system
         time.now = configuration.now
         let connection = try AppStoreConnection(

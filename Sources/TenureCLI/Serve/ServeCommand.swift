@@ -42,7 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
                 throw CommandError(settings.mistakes.joined(separator: "\n"))
             }
             let logger = settings.logger
-            for unknown in settings.unknownVariables { logger.warning("\(unknown)") }
+            for warning in settings.warnings { logger.warning("\(warning)") }
             let address = ServiceAddress(configuration)
             if !settings.apps.isEmpty {
                 return try await serve(settings.apps, at: address, logger: logger)
@@ -77,7 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Listens to nothing and makes nothing.
     private func check(_ settings: ServiceSettings) throws {
-        let mistakes = settings.mistakes + settings.unknownVariables
+        let mistakes = settings.mistakes + settings.warnings
         guard mistakes.isEmpty, let configuration = settings.configuration else {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake)") }
             throw ExitCode.error
