@@ -71,6 +71,15 @@ struct TenureService: Sendable {
             now: configuration.now)
     }
 
+    func metricsSource(of app: String?) -> MetricsSource {
+        MetricsSource(app: app, metrics: metrics, database: configuration.databaseFile)
+    }
+
+    /// Under this service's terms, with what these apps counted.
+    func metricsRoute(of sources: [MetricsSource]) -> MetricsRoute {
+        MetricsRoute(sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey))
+    }
+
     func router() throws(ServiceError) -> Router<ServiceContext> {
         let sync = try syncService()
         let syncRoute = SyncRoute(service: sync, limits: configuration.limits, now: configuration.now, metrics: metrics)
@@ -87,9 +96,7 @@ struct TenureService: Sendable {
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
-        let metricsRoute = MetricsRoute(
-            metrics: metrics, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
-            database: configuration.databaseFile)
+        let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
         let description = try OpenAPIDocument.json()
 
         let router = Router(context: ServiceContext.self)

@@ -13,6 +13,10 @@ package protocol Store: Sendable {
     /// One who turned out to be another is that other. Waits for no writer.
     func customer(_ id: Int64) async throws(StoreError) -> Customer?
 
+    /// The same at once; nil where a server has to be waited for. A function, and not an `async` one, since every
+    /// request asks.
+    var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? { get }
+
     /// By what clients and support people see.
     func customer(named publicID: String) async throws(StoreError) -> Customer?
 
@@ -199,6 +203,8 @@ package protocol Store: Sendable {
 }
 
 extension Store {
+    package var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? { nil }
+
     package func dossier(
         of customer: CustomerName, with parts: CustomerDossier.Parts
     ) async throws(StoreError) -> CustomerDossier? {

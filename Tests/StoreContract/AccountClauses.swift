@@ -10,12 +10,12 @@ extension StoreClause {
                 // First met by a purchase that names no account.
                 let early = try await store.bring(by: [Identity(.originalTransactionID, "x\(id)")], purchase: "x\(id)")
                 let account = try await store.bring(id)
-                let other = try await store.bring("other \(id)")
-                _ = try await store.act(.link(user: user, .newest), on: other)
-                _ = try await store.act(.link(user: user, .newest), on: early)
                 let joined = [Identity(.appTransactionID, id), Identity(.originalTransactionID, "x\(id)")]
                 _ = try await store.amend(joined, in: Sample.production, at: Sample.now) { (Amendment(of: $0), ()) }
                 try expect(try await store.present(account).id == (try await store.present(early).id), "one")
+                let other = try await store.bring("other \(id)")
+                _ = try await store.act(.link(user: user, .newest), on: other)
+                _ = try await store.act(.link(user: user, .newest), on: early)
 
                 let named = isNamedFirst ? account : early
                 try expect(try await store.act(.link(user: "v", .newest), on: named).isNew, "moved")
@@ -105,11 +105,12 @@ extension StoreClause {
             let owner = try await store.bring("1")
             func visit(_ shown: Identity, _ list: Int) async throws -> Customer {
                 let identity = Identity(visitLedBy: .transactions, naming: shown, showing: "list\(list)")
-                return try await store.amend([identity], in: Sample.production, at: Sample.now) { known in
+                let (customer, _) = try await store.amend([identity], in: Sample.production, at: Sample.now) { known in
                     var amendment = Amendment(of: known)
                     amendment.add([Sample.artifact("proof-\(list)")], proving: [Sample.proof("\(list)")])
                     return (amendment, ())
-                }.0
+                }
+                return customer
             }
             let other = try await visit(Identity(.appTransactionID, "12"), 0)
             var visits: [Customer] = []

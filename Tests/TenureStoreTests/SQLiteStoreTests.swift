@@ -229,7 +229,7 @@ import Testing
             let purchases = (0...Ledger.artifactsPerCustomer).map { String($0) }
             func bring(_ id: String, _ purchases: [String]) async throws -> Customer {
                 let identities = [Identity(.appTransactionID, id)]
-                return try await store.amend(identities, in: Realm(.production), at: .now) { known in
+                let (customer, _) = try await store.amend(identities, in: Realm(.production), at: .now) { known in
                     var amendment = Amendment(of: known)
                     amendment.identify(by: purchases.suffix(1).map { Identity(.originalTransactionID, $0) })
                     amendment.add(
@@ -237,7 +237,8 @@ import Testing
                             Artifact(.receipt, bytes: Array($0.utf8), sha256: Array($0.utf8), signedDate: nil)
                         }, purchases: purchases.map { .named($0) })
                     return (amendment, ())
-                }.0
+                }
+                return customer
             }
             let (full, other) = (try await bring("1", purchases), try await bring("2", ["other"]))
             #expect(try await store.artifacts(of: full.id).count == Ledger.artifactsPerCustomer)

@@ -4,11 +4,9 @@ import TenureAPI
 
 /// `GET /metrics`, for Prometheus.
 struct MetricsRoute: Sendable {
-    let metrics: ServiceMetrics
+    let sources: [MetricsSource]
     let access: ServiceConfiguration.MetricsAccess
     let adminKey: AdminKey?
-    /// The record's file; nil where it is none.
-    let database: String?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
@@ -19,6 +17,6 @@ struct MetricsRoute: Sendable {
                 throw Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
             }
         }
-        return .text(metrics.prometheus(database: database), mediaType: PrometheusText.mediaType)
+        return .text(ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
     }
 }

@@ -84,6 +84,10 @@ package struct SQLiteStore: SQLStore {
         try readers.customer(id)
     }
 
+    package var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? {
+        { [readers] id throws(StoreError) in try readers.customer(id) }
+    }
+
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
