@@ -68,11 +68,15 @@ struct TenureService: Sendable {
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
                 verifier: verifier, store: store, policies: policies, announcer: announcer), logger: logger,
-            now: configuration.now)
+            now: configuration.now, idle: configuration.appStoreIdle)
     }
 
     func metricsSource(of app: String?) -> MetricsSource {
-        MetricsSource(app: app, metrics: metrics, database: configuration.databaseFile)
+        MetricsSource(
+            app: app, metrics: metrics, database: configuration.databaseFile,
+            appStore: configuration.appStore.map { _ in
+                AppStoreProgress(store: store, environments: Array(configuration.anchors.keys))
+            })
     }
 
     /// Under this service's terms, with what these apps counted.

@@ -46,11 +46,12 @@ extension Date {
         }
         guard let offset = scanner.offset(), scanner.isAtEnd else { return nil }
         let days = CivilDay(year: year, month: month, day: day).number
-        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
+        // Watches count in 32 bits, which seconds outgrow in 2038.
+        let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
         switch form {
         case .written:
             // The small part is what a decimal fraction lacks in binary.
-            let milliseconds = Int(fraction * 1000 + 1e-6)
+            let milliseconds = Int64(fraction * 1000 + 1e-6)
             self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
         case .exact: self.init(timeIntervalSince1970: Double(seconds) + fraction)
         }
@@ -75,8 +76,7 @@ extension Date {
         // What no calendar reaches (infinities, and more than ±100,000 years) stands at the nearest that one does.
         let seconds = timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
-        let milliseconds = Int((bounded * 1000).rounded())
-        let (days, ofDay) = milliseconds.flooredQuotientAndRemainder(dividingBy: 86_400_000)
+        let (days, ofDay) = Int64((bounded * 1000).rounded()).daysAndMilliseconds
         let civil = CivilDay(number: days)
         if (0...9999).contains(civil.year) {
             bytes.append(pair: civil.year / 100)
@@ -130,10 +130,11 @@ private func padded(_ number: Int, _ width: Int) -> String {
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
 
-extension Int {
-    fileprivate func flooredQuotientAndRemainder(dividingBy divisor: Int) -> (Int, Int) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+extension Int64 {
+    /// Of milliseconds: the whole days, rounded down, and the rest.
+    fileprivate var daysAndMilliseconds: (days: Int, ofDay: Int) {
+        let (days, rest) = quotientAndRemainder(dividingBy: 86_400_000)
+        return rest < 0 ? (Int(days) - 1, Int(rest) + 86_400_000) : (Int(days), Int(rest))
     }
 }
 

@@ -8,13 +8,21 @@ struct MetricsSource: Sendable {
     let metrics: ServiceMetrics
     /// The record's file where it is one.
     let database: String?
+    /// Nil where the App Store is never asked.
+    let appStore: AppStoreProgress?
 
     fileprivate var labels: [(String, String)] { app.map { [("app", $0)] } ?? [] }
 }
 
 extension ServiceMetrics {
     /// All metrics of these apps, each metric once with the series of every app.
-    static func prometheus(of sources: [MetricsSource]) -> String {
+    ///
+    /// Throws where a record does not answer.
+    static func prometheus(of sources: [MetricsSource]) async throws -> String {
+        var asked: [(source: MetricsSource, reading: AppStoreProgress.Reading)] = []
+        for source in sources {
+            if let appStore = source.appStore { asked.append((source, try await appStore.reading)) }
+        }
         typealias Series = [(labels: [(String, String)], value: String)]
         let states = sources.map { (source: $0, state: $0.metrics.snapshot) }
         var text = PrometheusText()
@@ -71,6 +79,17 @@ extension ServiceMetrics {
                     }
                 }
             }
+        }
+        if !asked.isEmpty {
+            text.family(
+                AppStoreProgress.waiting, .gauge, "Customers whose history is to be asked for at the App Store.",
+                asked.map { ($0.source.labels, "\($0.reading.waiting)") })
+            text.family(
+                AppStoreProgress.reached, .gauge,
+                "Up to when no notification is missing, in seconds since 1970.",
+                asked.flatMap { source, reading in
+                    reading.reached.map { (source.labels + [("environment", $0.environment)], $0.instant) }
+                })
         }
         return text.text
     }

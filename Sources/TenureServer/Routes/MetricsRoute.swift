@@ -17,6 +17,6 @@ struct MetricsRoute: Sendable {
                 throw Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
             }
         }
-        return .text(ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
+        return .text(try await ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
     }
 }

@@ -35,6 +35,11 @@ extension Ledger {
             tries: Int(clamping: try row.integer(2)))
     }
 
+    func waiting(_ kind: RecordedJob.Kind) throws(StoreError) -> Int {
+        let row = try session.row("SELECT count(*) FROM jobs WHERE kind = $1", [.text(kind.rawValue)])
+        return Int(clamping: try row?.integer(0) ?? 0)
+    }
+
     // Whoever it was for may have been erased, and its number stand for another's by now: the customer's never does.
 
     func finish(_ job: RecordedJob) throws(StoreError) {

@@ -1,0 +1,30 @@
+import TenureCore
+import TenureStore
+
+/// How far the service is with what it asks the App Store.
+struct AppStoreProgress: Sendable {
+    let store: any Store
+    let environments: [AppStoreEnvironment]
+
+    /// As metrics have it: customers whose history waits, and by environment the instant up to which no notification is
+    /// missing.
+    struct Reading: Sendable {
+        let waiting: Int
+        let reached: [(environment: String, instant: String)]
+    }
+
+    /// Throws where the record does not answer.
+    var reading: Reading {
+        get async throws {
+            var reached: [(environment: String, instant: String)] = []
+            for environment in environments.map(\.rawValue).sorted().compactMap(AppStoreEnvironment.init) {
+                guard let mark = try await store.mark(AppStoreDesk.mark(of: environment)) else { continue }
+                reached.append((environment.rawValue, mark))
+            }
+            return Reading(waiting: try await store.waiting(.history), reached: reached)
+        }
+    }
+
+    static let waiting = "tenure_app_store_histories_waiting"
+    static let reached = "tenure_app_store_notifications_reached_seconds"
+}
