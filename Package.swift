@@ -103,6 +103,7 @@ let package = Package(
                 "TenureCore",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
+                .product(name: "Crypto", package: "swift-crypto", condition: service),
             ]
         ),
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
