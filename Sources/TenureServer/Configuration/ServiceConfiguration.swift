@@ -136,6 +136,9 @@ public struct ServiceConfiguration: Sendable {
         public init() {}
     }
 
+    /// For so long what another process publishes may go unnoticed here; tests set it.
+    var policyStaleness = PolicyBook.usualStaleness
+
     /// The present; tests set it.
     package var now: @Sendable () -> Date = { Date() }
     /// In a rehearsal: whose time it is. Only beside test anchors on loopback: who turns it decides what has ended.

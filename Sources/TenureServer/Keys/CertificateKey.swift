@@ -45,6 +45,9 @@ struct CertificateKey: Sendable {
         try key.compactJWS(payload, type: type, keyID: id)
     }
 
+    /// The payload of a compact JWS that this key signed as that type; nil for any other text.
+    func payload(of jws: String, type: String) -> [UInt8]? { key.payload(of: jws, type: type, keyID: id) }
+
     /// RFC 7517: for diagnosis. An app that asked here for the key to trust would trust whoever answers.
     var jsonWebKeySet: [UInt8] {
         var json = JSONWriter()
