@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
+        .library(name: "FuzzedReaders", targets: ["FuzzedReaders"]),
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [
@@ -198,6 +199,10 @@ let package = Package(
         .target(
             name: "PostgresBenchmark",
             dependencies: ["PostgresServer", "TenurePostgres", "TenureServer", "TenureStore"]),
+        // Readers that only this package sees, for `Fuzz`.
+        .target(
+            name: "FuzzedReaders",
+            dependencies: ["TenureCore", "TenureStore", "TenureAPI"], path: "Tests/FuzzedReaders"),
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),

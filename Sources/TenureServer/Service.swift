@@ -68,7 +68,8 @@ struct TenureService: Sendable {
         var time = AppStoreTime.system
         time.now = configuration.now
         let connection = try AppStoreConnection(
-            settings, verifier: verifier, transport: transport, time: time, logger: logger)
+            settings, verifier: verifier, transport: transport, time: time, share: configuration.appStoreRateShare,
+            logger: logger)
         return AppStoreDesk(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(

@@ -35,6 +35,8 @@ public struct ServiceConfiguration: Sendable {
     public var appStore: AppStoreSettings?
     /// Seconds between two looks for customers whose history is to be asked for, after none was found.
     package var appStoreIdle: TimeInterval = 5
+    /// Of Apple's rates; more than 1 only in a rehearsal.
+    package var appStoreRateShare: Double = 1
 
     /// Who is told what became true; empty: nobody, and nothing is kept for it.
     public var webhooks: [Webhook] = []
