@@ -157,6 +157,10 @@ let package = Package(
                 "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        // The example app's model; its tests play a story with it.
+        .target(
+            name: "CalculatorApp", dependencies: ["Tenure"], path: "Examples/CalculatorApp",
+            resources: [.copy("tenure.json")]),
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
@@ -213,7 +217,7 @@ let package = Package(
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
+                "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),

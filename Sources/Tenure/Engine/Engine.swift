@@ -121,6 +121,9 @@ actor Engine {
         look()
         let distribution = setup.access.distribution
         // Both at once: neither has to wait for the other's deadline.
+        if productIDs.isEmpty, let service = setup.service {
+            memory.products = (try? await service.products()) ?? []
+        }
         let products = productIDs
         async let app = attempt(distribution.hasAppTransaction) { try await $0.appTransaction() }
         async let listed = attempt(distribution.hasPurchases) { try await $0.transactions(productIDs: products) }
@@ -193,6 +196,7 @@ actor Engine {
     @discardableResult
     func save() -> Bool {
         if let written, written.account == memory.account, written.trials == memory.trials,
+            written.products == memory.products,
             written.device == memory.device, written.distribution == memory.distribution,
             written.time.agrees(with: memory.time)
         {

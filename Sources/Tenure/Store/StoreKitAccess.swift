@@ -1,6 +1,6 @@
 package import Foundation
 import StoreKit
-package import TenureCore
+import TenureCore
 
 /// StoreKit itself: Apple's, and on Linux this package's. Nothing else in the client touches it, and here alone what
 /// StoreKit verified becomes evidence.
