@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
+        .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [
@@ -156,6 +157,11 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
+        .target(
+            name: "ClientBenchmark",
+            dependencies: [
+                "Tenure", "TenureCore", .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The example app's model; its tests play a story with it.
         .target(

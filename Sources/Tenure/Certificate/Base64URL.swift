@@ -1,15 +1,15 @@
-import Foundation
+package import Foundation
 
 /// Base64 for JWS (RFC 7515): the URL's alphabet, without padding.
-enum Base64URL {
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+package enum Base64URL {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         Data(bytes).base64EncodedString()
             .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")
     }
 
     /// Nil where a character is foreign, or where the same bytes have another spelling.
-    static func decode(_ text: some StringProtocol) -> Data? {
+    package static func decode(_ text: some StringProtocol) -> Data? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count + 3)
         for byte in text.utf8 {
