@@ -72,7 +72,11 @@ let package = Package(
         .target(name: "TenureCore"),
         .target(
             name: "TenurePolicyFile",
-            dependencies: ["TenureCore", .product(name: "Yams", package: "Yams", condition: service)]
+            dependencies: [
+                "TenureCore",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "Yams", package: "Yams", condition: service),
+            ]
         ),
         .target(
             name: "TenureAppStore",
@@ -150,7 +154,7 @@ let package = Package(
         // What a policy would do to everybody whose evidence is known.
         .target(
             name: "TenureRehearsal",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore"]),
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI"]),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
             name: "Tenure",
@@ -173,6 +177,9 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore", "TenurePostgres",
                 "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
@@ -226,6 +233,9 @@ let package = Package(
                 "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
@@ -248,7 +258,7 @@ let package = Package(
         ),
         // These run the built command.
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
-        .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
+        .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI", "TenurePolicyFile"]),
         .testTarget(
             name: "InteropTests",
             dependencies: [
