@@ -153,7 +153,7 @@ let package = Package(
         // What a policy would do to everybody whose evidence is known.
         .target(
             name: "TenureRehearsal",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore"]),
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI"]),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
             name: "Tenure",
@@ -167,6 +167,9 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore", "TenurePostgres",
                 "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureAppStore
 import TenureCore
 
@@ -10,9 +10,13 @@ package actor LocalAppStore {
     package typealias Courier =
         @Sendable (_ signedPayload: String, _ url: String, _ notification: StoreNotification) async -> SendAttemptResult
 
+    /// Turns the clocks of others as the world's: it is told before anything of that instant is carried.
+    package typealias ClockHand = @Sendable (_ now: Date) -> Void
+
     package private(set) var world: World
     package nonisolated let signer: StoreSigner
     private let courier: Courier
+    private let turnClocks: ClockHand
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
     /// Grows with everything that happens; time that only passes does not count.
@@ -22,19 +26,27 @@ package actor LocalAppStore {
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// A new world that is kept nowhere.
-    package init(_ world: World, signer: StoreSigner, courier: @escaping Courier) {
+    package init(
+        _ world: World, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
+    ) {
         self.world = world
         self.signer = signer
         self.courier = courier
+        turnClocks = clock
         journal = nil
+        clock(world.now)
     }
 
     /// The world that a journal kept. Throws where it cannot be read.
-    package init(_ journal: Journal, signer: StoreSigner, courier: @escaping Courier) throws {
+    package init(
+        _ journal: Journal, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
+    ) throws {
         world = try journal.world()
         self.signer = signer
         self.courier = courier
+        turnClocks = clock
         self.journal = journal
+        clock(world.now)
     }
 
     /// Does one thing. What it and its consequences tell of is carried, and all of it kept, before this returns.
@@ -72,8 +84,10 @@ package actor LocalAppStore {
         if let instant = try act.timeToReach(in: world) {
             while world.step(to: instant) {
                 changeCount += 1
+                turnClocks(world.now)
                 await deliver()
             }
+            turnClocks(world.now)
             // As an instant: a length would be counted from elsewhere when the journal is read.
             note(.act(Act(.advance, [.to: world.now.rfc3339])))
         } else {

@@ -17,6 +17,23 @@ public enum PolicyFile {
         return try PolicyReader.read(document, mistakes: mistakes, releaseList: releaseList)
     }
 
+    /// What can be read of a policy file, with everything that is wrong with it and the place of each part: what the
+    /// linter reads. Never fails: a file that is no document at all is a draft with that mistake.
+    package static func draft(
+        _ bytes: some Collection<UInt8>, named fileName: String,
+        releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }
+    ) -> PolicyDraft {
+        do throws(PolicyFileError) {
+            let (document, mistakes) = try document(bytes, named: fileName)
+            return PolicyReader.draft(document, mistakes: mistakes, releaseList: releaseList)
+        } catch {
+            let start = SourcePosition(file: fileName, line: 1, column: 1)
+            return PolicyDraft(
+                root: Part(root: DocumentNode(content: .null, position: start)),
+                reading: Reading(mistakes: error.mistakes))
+        }
+    }
+
     public static func read(
         _ text: String, named fileName: String,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw NoReleaseList() }

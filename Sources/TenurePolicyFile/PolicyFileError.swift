@@ -20,12 +20,15 @@ public struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
     /// In Unicode scalars, counted from 1.
     public let column: Int
     public let message: String
+    /// The rule of the linter that it breaks; `mistake` where none has a name for it.
+    public let code: String
 
-    public init(file: String, line: Int, column: Int, message: String) {
+    public init(file: String, line: Int, column: Int, message: String, code: String = "mistake") {
         self.file = file
         self.line = line
         self.column = column
         self.message = message
+        self.code = code
     }
 
     /// `policy.yaml:12:7: message`

@@ -21,6 +21,12 @@ package protocol Store: Sendable {
     /// The next customers by number, those left out who turned out to be another.
     func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64]
 
+    /// The next customers by number with what is proven of them, those left out who turned out to be another.
+    func customerPage(after id: Int64, limit: Int) async throws(StoreError) -> CustomerPage
+
+    /// The highest number that any customer has; 0 where there is none.
+    func newestCustomer() async throws(StoreError) -> Int64
+
     /// Finds a customer by what the App Store signed, or makes one, and adds to their record.
     ///
     /// The identities decide in the order of their kinds; several customers whom they name turn out to be one, unless
@@ -163,6 +169,9 @@ package protocol Store: Sendable {
 
     /// The work that has waited longest; nobody else takes it before the lease (seconds) has ended. Nil: none is due.
     func claimJob(_ kind: RecordedJob.Kind, at now: Date, lease: TimeInterval) async throws(StoreError) -> RecordedJob?
+
+    /// How many pieces of work are not done, whether somebody has them in hand or not.
+    func waiting(_ kind: RecordedJob.Kind) async throws(StoreError) -> Int
 
     /// That it is done, or given up.
     func finish(_ job: RecordedJob) async throws(StoreError)

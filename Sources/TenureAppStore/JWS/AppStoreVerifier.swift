@@ -75,16 +75,47 @@ public struct AppStoreVerifier: Sendable {
         try verify(jws, now: now)
     }
 
+    /// Verifies what speaks of a customer by itself, of whatever kind it shows itself to be: an app transaction of both
+    /// variants, a transaction or renewal info; see `verifyAppTransaction`.
+    package func verifyEvidence(_ jws: [UInt8], now: Date?) throws(Rejection) -> VerifiedArtifact {
+        let signed = try signed(jws)
+        switch JWSKind(of: signed.tape) {
+        case .appTransaction: return .appTransaction(try verified(signed, now: now))
+        case .transaction: return .transaction(try verified(signed, now: now))
+        case .renewalInfo: return .renewalInfo(try verified(signed, now: now))
+        case .notification, .realtime, nil:
+            throw Rejection(.wrongKind, "it is no app transaction, transaction or renewal info by its keys")
+        }
+    }
+
     /// Verifies one JWS without what is nested in it.
     func verify<Payload: StorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
+        let signed = try signed(jws)
+        try checkKind(of: signed.tape, is: Payload.kind)
+        return try verified(signed, now: now)
+    }
+
+    /// A payload that its signer signed, of whatever kind, app and environment it may be.
+    private struct Signed {
+        let tape: JSONTape
+        let chain: TrustedChain
+        let digest: SHA256Digest
+    }
+
+    private func signed(_ jws: [UInt8]) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
         let (chain, isKnownHeader) = try chain(of: segments)
         let digest = SHA256.hash(data: segments.signedBytes)
         try checkSignature(of: segments, hashedTo: digest, by: chain)
         // Only now: whoever has a genuine chain can write headers, and push out the known ones, but cannot sign them.
         if !isKnownHeader { cache.remember(header: segments.bytes[segments.header], of: chain) }
-        let tape = try segments.object(segments.payload, as: "payload")
-        try checkKind(of: tape, is: Payload.kind)
+        return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
+    }
+
+    private func verified<Payload: StorePayload>(
+        _ signed: Signed, now: Date?
+    ) throws(Rejection) -> Verified<Payload> {
+        let (tape, chain) = (signed.tape, signed.chain)
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
         try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
@@ -92,7 +123,7 @@ public struct AppStoreVerifier: Sendable {
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(
             payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
-            signedContentDigest: Array(digest))
+            signedContentDigest: Array(signed.digest))
     }
 
     private func chain(of segments: JWSSegments) throws(Rejection) -> (chain: TrustedChain, isKnownHeader: Bool) {

@@ -20,6 +20,10 @@ struct TrustOptions: ParsableArguments {
     struct EnvironmentName: ExpressibleByArgument {
         let environment: AppStoreEnvironment
 
+        init(_ environment: AppStoreEnvironment) {
+            self.environment = environment
+        }
+
         init?(argument: String) {
             guard
                 let found = AppStoreEnvironment.allCases.first(where: {

@@ -14,6 +14,8 @@ public struct Decision: Sendable, Hashable {
     public let until: Date?
     /// The deciding one first, then what it rests on.
     public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
+    /// The deciding reason alone.
+    package var leadingReason: Reason? { findings.first.map { Reason(finding: $0, context: context) } }
     /// What would settle an undetermined answer.
     public let settlements: [Settlement]
     /// The rights that eras give in production: what the record keeps as promises.

@@ -20,9 +20,12 @@ public struct PolicyMistake: Sendable, Hashable {
     public let path: [Step]
     /// What is wrong, and what to write instead.
     public let message: String
+    /// Stable; `mistake` where the linter has no rule of its own for it. Docs/policy-check.md has them all.
+    public let code: String
 
-    public init(_ path: [Step], _ message: String) {
+    public init(_ path: [Step], _ message: String, code: String = "mistake") {
         self.path = path
         self.message = message
+        self.code = code
     }
 }

@@ -87,16 +87,16 @@ extension Policy {
                     mistakes.append(
                         PolicyMistake(
                             place,
-                            "\(platform.rawValue) cannot be new here: an earlier era has a beginning on it; remove one of them"
-                        ))
+                            "\(platform.rawValue) cannot be new here: an earlier era has a beginning on it; remove one of them",
+                            code: "eras-backwards"))
                 }
                 if let date = beginning?.date {
                     if let lastDate, date < lastDate.date {
                         mistakes.append(
                             PolicyMistake(
                                 place + ["at"],
-                                "`\(eras[index].name)` begins before `\(eras[lastDate.era].name)` does; write the eras oldest first"
-                            ))
+                                "`\(eras[index].name)` begins before `\(eras[lastDate.era].name)` does; write the eras oldest first",
+                                code: "eras-backwards"))
                     }
                     lastDate = (date, index)
                 }
@@ -108,7 +108,8 @@ extension Policy {
                             PolicyMistake(
                                 place + [.key(platform.versionKey.rawValue)],
                                 "`\(version)` is lower than `\(lastVersion.version)`, where `\(eras[lastVersion.era].name)` begins; correct one of them"
-                                    + (platform == .macOS ? "" : ", or write `buildNumbers: restarted`")))
+                                    + (platform == .macOS ? "" : ", or write `buildNumbers: restarted`"),
+                                code: "eras-backwards"))
                     }
                     lastVersion = (version, index)
                 }
@@ -127,8 +128,8 @@ extension Policy {
         return [
             PolicyMistake(
                 ["buildNumbers"],
-                "whether build numbers on \(platform.rawValue) ever began again is not said; write `buildNumbers: increasing` if each build was higher than all before it, else `buildNumbers: restarted`, or add a release list (`releases`)"
-            )
+                "whether build numbers on \(platform.rawValue) ever began again is not said; write `buildNumbers: increasing` if each build was higher than all before it, else `buildNumbers: restarted`, or add a release list (`releases`)",
+                code: "build-numbers-unsaid")
         ]
     }
 

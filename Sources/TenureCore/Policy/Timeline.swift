@@ -1,29 +1,29 @@
-import Foundation
+package import Foundation
 
 /// The eras of a policy as one platform saw them: which there were, and where each began.
 package final class Timeline: Sendable {
     /// Nil for a platform that the policy does not know: there nothing separates the eras.
     package let platform: Platform?
     /// The first era in which the app was to be had there.
-    let firstEra: Int
-    let eraCount: Int
+    package let firstEra: Int
+    package let eraCount: Int
     /// The beginning of each era, by its place; nil where nothing is said (and always for the first).
-    let beginnings: [Beginning?]
+    package let beginnings: [Beginning?]
     /// Rule A3: the eras in which each listed release was on sale; nil where the platform has no release list.
-    let erasOfRelease: [AppVersion: EraSet]?
+    package let erasOfRelease: [AppVersion: EraSet]?
     /// Whether some beginning has a moment with which the listed releases can be compared.
     let releasesMeetBoundary: Bool
     /// Rule A4: whether versions rise over time, so that a version tells an era without a release list.
-    let versionsRise: Bool
+    package let versionsRise: Bool
     private let dateBoundaries: [(era: Int, date: Date)]
     /// `lowest` is the first of the eras that begin with one version: they stay together.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
     /// Rule C: the windows, slack included, in which both eras of a change were on sale.
-    let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
+    package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
 
-    var allEras: EraSet { EraSet(from: firstEra, to: eraCount) }
-    var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
-    var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
+    package var allEras: EraSet { EraSet(from: firstEra, to: eraCount) }
+    package var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
+    package var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
 
     init(platform: Platform?, eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
         func beginning(of era: Era) -> Beginning? {
@@ -64,7 +64,7 @@ package final class Timeline: Sendable {
     }
 
     /// Rule B: the eras that contain the date. A beginning without an instant cannot separate.
-    func eras(at date: Date) -> EraSet {
+    package func eras(at date: Date) -> EraSet {
         var first = firstEra
         var end = eraCount
         for boundary in dateBoundaries {
@@ -78,7 +78,7 @@ package final class Timeline: Sendable {
     }
 
     /// Rule A4: the eras whose beginnings enclose the version. Eras that begin with one version stay together.
-    func eras(enclosing version: AppVersion) -> EraSet {
+    package func eras(enclosing version: AppVersion) -> EraSet {
         var first = firstEra
         var end = eraCount
         for boundary in versionBoundaries {
@@ -92,7 +92,7 @@ package final class Timeline: Sendable {
     }
 
     /// Both eras of every change in whose window the date lies; nil where it lies in none.
-    func changeover(at date: Date) -> EraSet? {
+    package func changeover(at date: Date) -> EraSet? {
         var result: EraSet?
         for changeover in changeovers where changeover.window.contains(date) {
             result = (result ?? EraSet()).union(changeover.eras)
@@ -101,12 +101,12 @@ package final class Timeline: Sendable {
     }
 
     /// The instant at which the era ended here; nil where there is no next one or it has no instant.
-    func end(of era: Int) -> Date? {
+    package func end(of era: Int) -> Date? {
         era + 1 < beginnings.count ? beginnings[era + 1]?.date : nil
     }
 
     /// The instants between which the era can have been on sale here, as far as they are known.
-    func sale(of era: Int) -> (begin: Date, end: Date) {
+    package func sale(of era: Int) -> (begin: Date, end: Date) {
         var begin = Date.distantPast
         var end = Date.distantFuture
         for boundary in dateBoundaries {
@@ -126,11 +126,11 @@ package final class Timeline: Sendable {
 /// The timelines of a policy, by platform.
 package struct Timelines: Sendable {
     /// Of the platforms that the policy names itself, in a fixed order; one that knows nothing where it names none.
-    let known: [Timeline]
+    package let known: [Timeline]
     /// One for each platform, in the order of `Platform.allCases`.
     private let lists: [[Timeline]]
 
-    init(eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
+    package init(eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
         func timeline(_ platform: Platform?) -> Timeline {
             Timeline(platform: platform, eras: eras, releases: releases, buildNumbers: buildNumbers)
         }
@@ -147,7 +147,7 @@ package struct Timelines: Sendable {
 
     /// Where an app of this signed platform can have been acquired: there, or where nobody signed one, on any
     /// platform that the policy knows. A platform that it does not know separates nothing.
-    func possible(for platform: Platform?) -> [Timeline] {
+    package func possible(for platform: Platform?) -> [Timeline] {
         guard let platform else { return known }
         return lists[platform.ordinal]
     }

@@ -95,8 +95,8 @@ package struct DocumentNode: Sendable {
 }
 
 extension PolicyFileMistake {
-    init(_ message: String, at position: SourcePosition) {
-        self.init(file: position.file, line: position.line, column: position.column, message: message)
+    init(_ message: String, at position: SourcePosition, code: String = "mistake") {
+        self.init(file: position.file, line: position.line, column: position.column, message: message, code: code)
     }
 }
 

@@ -12,51 +12,58 @@ struct PolicyReader {
         _ document: DocumentNode, mistakes: [PolicyFileMistake],
         releaseList: (String) throws -> [UInt8]
     ) throws(PolicyFileError) -> Policy {
-        try withoutActuallyEscaping(releaseList) { releaseList throws(PolicyFileError) in
+        let draft = draft(document, mistakes: mistakes, releaseList: releaseList)
+        guard let policy = draft.policy else { throw PolicyFileError(mistakes: draft.mistakes) }
+        return policy
+    }
+
+    /// What could be read of it, with everything that is wrong.
+    static func draft(
+        _ document: DocumentNode, mistakes: [PolicyFileMistake],
+        releaseList: (String) throws -> [UInt8]
+    ) -> PolicyDraft {
+        withoutActuallyEscaping(releaseList) { releaseList in
             var reader = PolicyReader(
                 reading: Reading(mistakes: mistakes), root: Part(root: document), releaseList: releaseList)
-            return try reader.policy()
+            return reader.draft()
         }
     }
 
-    private mutating func policy() throws(PolicyFileError) -> Policy {
-        guard let fields = Fields(root, .policy, &reading) else {
-            throw reading.error(mainFile: root.position.file)
-        }
+    private mutating func draft() -> PolicyDraft {
+        guard let fields = Fields(root, .policy, &reading) else { return PolicyDraft(root: root, reading: reading) }
         let app = self.app(fields[.app])
         let eras = self.eras(fields[.eras])
         let buildNumbers = fields[.buildNumbers].flatMap { $0.word(&reading, of: Policy.BuildNumbers.self) }
         let releases = self.releases(fields[.releases])
-        var entitlements = self.entitlements(fields[.entitlements])
+        let entitlements = self.entitlements(fields[.entitlements])
         let inDoubt = fields[.inDoubt].flatMap { $0.word(&reading, of: Policy.InDoubt.self) }
         let whileUndetermined = fields[.whileUndetermined].flatMap { self.whileUndetermined($0) }
         let testEnvironments = fields[.testEnvironments].flatMap { $0.word(&reading, of: Policy.TestEnvironments.self) }
 
         // Where a name could not be read, who refers to it cannot be judged.
+        var judged = entitlements
         let names = Set(eras.map(\.name))
         let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
         if isEraUnknown, let anyName = eras.first?.name {
-            entitlements = entitlements.map { $0.referring(to: names, orElse: anyName) }
+            judged = entitlements.map { $0.referring(to: names, orElse: anyName) }
         }
-        do {
-            let policy = try Policy(
-                app: app, eras: eras, buildNumbers: buildNumbers, releases: releases, entitlements: entitlements,
-                inDoubt: inDoubt ?? .favourCustomer, whileUndetermined: whileUndetermined ?? .allow(72 * 3600),
+        var policy: Policy?
+        do throws(InvalidPolicy) {
+            policy = try Policy(
+                app: app, eras: eras, buildNumbers: buildNumbers, releases: releases.map(\.release),
+                entitlements: judged, inDoubt: inDoubt ?? .favourCustomer,
+                whileUndetermined: whileUndetermined ?? .allow(72 * 3600),
                 testEnvironments: testEnvironments ?? .newCustomer)
-            guard reading.mistakes.isEmpty else { throw reading.error(mainFile: root.position.file) }
-            return policy
-        } catch let error as InvalidPolicy {
+        } catch {
             for mistake in error.mistakes where !isConsequence(mistake) {
                 // Without eras no reference to one can be judged.
                 if eras.isEmpty, mistake.path.contains("honours") { continue }
-                reading.report(mistake.message, at: root.position(of: mistake.path))
+                reading.report(mistake.message, at: root.position(of: mistake.path), code: mistake.code)
             }
-            throw reading.error(mainFile: root.position.file)
-        } catch let error as PolicyFileError {
-            throw error
-        } catch {
-            throw reading.error(mainFile: root.position.file)
         }
+        return PolicyDraft(
+            root: root, reading: reading, app: app, eras: eras, buildNumbers: buildNumbers, releases: releases,
+            entitlements: entitlements, policy: policy)
     }
 
     /// Whether the policy lacks what it lacks only because a part of the file was left out.
@@ -132,8 +139,8 @@ struct PolicyReader {
         let shape = key == .bundleVersion ? PolicyShape.buildBeginning : .versionBeginning
         guard
             let fields = Fields(
-                part, keys: shape.keys.map(\.rawValue), required: [], explained: [other.rawValue: explanation], &reading
-            )
+                part, keys: shape.keys.map(\.rawValue), required: [], explained: [other.rawValue: explanation],
+                code: key == .bundleVersion ? "version-for-build" : "build-for-version", &reading)
         else { return nil }
         return .at(
             version: fields[key.rawValue].flatMap { $0.version(&reading, key) },
@@ -155,16 +162,17 @@ struct PolicyReader {
         return Changeover(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
-    private mutating func releases(_ part: Part?) -> [Release] {
+    private mutating func releases(_ part: Part?) -> [ListedRelease] {
         guard let part else { return [] }
         if case .sequence = part.node.content {
             let elements = part.elements(&reading, example: "releases: []") ?? []
-            return elements.compactMap { release($0) }
+            return elements.compactMap { element in
+                release(element).map { ListedRelease(release: $0, position: element.position) }
+            }
         }
         guard let path = part.name(&reading, example: "releases: releases.csv") else { return [] }
         do {
-            let list = try ReleaseListFile.read(try releaseList(path), named: path)
-            return list
+            return try ReleaseListFile.listed(try releaseList(path), named: path)
         } catch let error as PolicyFileError {
             reading.add(error.mistakes, breaking: part.path)
         } catch {

@@ -4,7 +4,7 @@ package import TenureCore
 ///
 /// A part with a mistake in its shape is left out of the policy and remembered: what the policy then lacks is no
 /// mistake of its own.
-package struct Reading {
+package struct Reading: Sendable {
     package typealias Path = [PolicyMistake.Step]
 
     package private(set) var mistakes: [PolicyFileMistake] = []
@@ -14,8 +14,10 @@ package struct Reading {
         self.mistakes = mistakes
     }
 
-    package mutating func report(_ message: String, at position: SourcePosition, breaking path: Path? = nil) {
-        mistakes.append(PolicyFileMistake(message, at: position))
+    package mutating func report(
+        _ message: String, at position: SourcePosition, breaking path: Path? = nil, code: String = "mistake"
+    ) {
+        mistakes.append(PolicyFileMistake(message, at: position, code: code))
         if let path { brokenParts.append(path) }
     }
 
@@ -55,7 +57,7 @@ private func < (
 }
 
 /// A value of the document, and the policy's name for its place.
-package struct Part {
+package struct Part: Sendable {
     package let node: DocumentNode
     package let path: Reading.Path
     /// Where a mistake in the whole value is shown: for a value that fills lines of its own, at its key.
@@ -120,7 +122,7 @@ package struct Fields {
 
     package init?(
         _ part: Part, keys: [String], required: [(key: String, example: String)] = [],
-        explained: [String: String] = [:],
+        explained: [String: String] = [:], code: String = "mistake",
         _ reading: inout Reading
     ) {
         guard case .mapping(let entries) = part.node.content else {
@@ -147,7 +149,9 @@ package struct Fields {
                     ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
                 // Whatever was meant by it is missing: what its neighbours then lack is no second mistake.
                 let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
-                reading.report(advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)])
+                reading.report(
+                    advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)],
+                    code: explained[entry.key] == nil ? "mistake" : code)
             }
         }
         self.parts = parts

@@ -5,11 +5,12 @@ public import TenureCore
 ///
 /// `platform,version,build,releasedAt,model` in any order; upper and lower case, blanks, `_` and `-` do not matter.
 public enum ReleaseListFile {
-    private enum Column: String, CaseIterable {
+    /// What a column holds.
+    package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model
 
         /// Other names by which spreadsheets and exports call the same.
-        var names: [String] {
+        private var names: [String] {
             switch self {
             case .platform: ["platform"]
             case .version: ["version", "marketingversion", "cfbundleshortversionstring"]
@@ -19,11 +20,30 @@ public enum ReleaseListFile {
             }
         }
 
-        init?(header: String) {
-            let letters = header.lowercased().filter { !" _-".contains($0) }
+        package init?(header: String) {
+            let letters = Self.letters(header)
             guard let column = Self.allCases.first(where: { $0.names.contains(letters) }) else { return nil }
             self = column
         }
+
+        fileprivate static func letters(_ header: String) -> String {
+            header.lowercased().filter { !" _-".contains($0) }
+        }
+    }
+
+    /// Which columns of a list exported elsewhere hold what: by their names there. With one, other columns mean
+    /// nothing, platforms may be written as App Store Connect writes them, and a price stands for the model.
+    package struct Mapping: Sendable {
+        fileprivate var columns: [String: Column] = [:]
+
+        package init() {}
+
+        package subscript(name: String) -> Column? {
+            get { columns[Column.letters(name)] }
+            set { columns[Column.letters(name)] = newValue }
+        }
+
+        fileprivate var isEmpty: Bool { columns.isEmpty }
     }
 
     private struct Cell {
@@ -35,6 +55,13 @@ public enum ReleaseListFile {
     public static func read(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError)
         -> [Release]
     {
+        try listed(bytes, named: fileName).map(\.release)
+    }
+
+    /// The same with the place of each release.
+    package static func listed(
+        _ bytes: some Collection<UInt8>, named fileName: String, mapping: Mapping = Mapping()
+    ) throws(PolicyFileError) -> [ListedRelease] {
         var mistakes: [PolicyFileMistake] = []
         let rows = try rows(of: SourceText(bytes, named: fileName), &mistakes)
         let start = SourcePosition(file: fileName, line: 1, column: 1)
@@ -45,8 +72,19 @@ public enum ReleaseListFile {
             ])
         }
         var columns: [Column: Int] = [:]
+        let headerNames = Set(header.map { Column.letters($0.text) })
+        for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
+            mistakes.append(
+                PolicyFileMistake(
+                    "there is no column `\(name.shortened)` for `\(column.rawValue)`; name one of the first row",
+                    at: start))
+        }
+        let mapped = Set(mapping.columns.values)
         for (index, cell) in header.enumerated() {
-            guard let column = Column(header: cell.text) else {
+            // What was mapped counts for that alone; a name of ours counts where nothing else was mapped to it.
+            let known = mapping[cell.text] ?? Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
+            guard let column = known else {
+                if !mapping.isEmpty { continue }
                 let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
                 mistakes.append(
                     PolicyFileMistake("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position))
@@ -65,7 +103,7 @@ public enum ReleaseListFile {
         }
         guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
 
-        var releases: [Release] = []
+        var releases: [ListedRelease] = []
         var missingColumns: Set<VersionKey> = []
         for row in rows.dropFirst() {
             if row.count > header.count {
@@ -80,10 +118,12 @@ public enum ReleaseListFile {
                 }
                 return row[index]
             }
-            func value<Value>(_ column: Column, _ read: (String) -> Value?, _ advice: (String) -> String) -> Value? {
+            func value<Value>(
+                _ column: Column, _ read: (String) -> Value?, _ advice: (String) -> String, code: String = "mistake"
+            ) -> Value? {
                 guard let cell = cell(column) else { return nil }
                 if let value = read(cell.text) { return value }
-                mistakes.append(PolicyFileMistake(advice(cell.text), at: cell.position))
+                mistakes.append(PolicyFileMistake(advice(cell.text), at: cell.position, code: code))
                 return nil
             }
             func malformed(_ text: String) -> String {
@@ -94,13 +134,16 @@ public enum ReleaseListFile {
                 mistakes.append(
                     PolicyFileMistake("this row has no `\(column.rawValue)`; write one", at: rowPosition))
             }
-            let platform = value(.platform, { Platform(rawValue: $0) }, PlatformName.advice)
+            let platform = value(
+                .platform, { Platform(rawValue: $0) ?? (mapping.isEmpty ? nil : PlatformName.meant(by: $0)) },
+                PlatformName.advice)
             let releasedAt = value(.releasedAt, { Release.Moment($0) }, Part.advice(forInstant:))
-            let version = value(.version, { AppVersion($0) }, malformed)
-            let build = value(.build, { AppVersion($0) }, malformed)
-            let model = value(.model, { Era.Model(rawValue: $0.lowercased()) }) {
-                "`\($0.shortened)` is no model; write \(Spelling.choice(of: Era.Model.allCases.map(\.rawValue)))"
-            }
+            let version = value(.version, { AppVersion($0) }, malformed, code: "malformed-version")
+            let build = value(.build, { AppVersion($0) }, malformed, code: "malformed-version")
+            let model = value(
+                .model,
+                { Era.Model(rawValue: $0.lowercased()) ?? (mapping.isEmpty ? nil : Era.Model(price: $0)) },
+                { "`\($0.shortened)` is no model; write \(Spelling.choice(of: Era.Model.allCases.map(\.rawValue)))" })
             guard let platform else { continue }
             let column: Column = platform.versionKey == .bundleVersion ? .build : .version
             if columns[column] == nil {
@@ -117,7 +160,10 @@ public enum ReleaseListFile {
             }
             guard let releasedAt else { continue }
             releases.append(
-                Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model))
+                ListedRelease(
+                    release: Release(
+                        platform: platform, version: version, build: build, releasedAt: releasedAt, model: model),
+                    position: cell(column)?.position ?? rowPosition))
         }
         guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
         return releases
@@ -191,5 +237,13 @@ public enum ReleaseListFile {
             }
         }
         return rows
+    }
+}
+
+extension Era.Model {
+    /// By the price that an export names: nothing is free, anything more is paid.
+    fileprivate init?(price text: String) {
+        guard let price = Double(text), price >= 0, price.isFinite else { return nil }
+        self = price == 0 ? .free : .paid
     }
 }

@@ -3,8 +3,8 @@ package import TenureCore
 
 /// Scalars of a policy: each nil, and a mistake, where the text says something else.
 extension Part {
-    private func refuse<Value>(_ reading: inout Reading, _ message: String) -> Value? {
-        reading.report(message, at: position, breaking: path)
+    private func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
+        reading.report(message, at: position, breaking: path, code: code)
         return nil
     }
 
@@ -50,8 +50,8 @@ extension Part {
         return AppVersion(text)
             ?? refuse(
                 &reading,
-                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods, such as `\(example)`"
-            )
+                "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods, such as `\(example)`",
+                code: "malformed-version")
     }
 
     package func integer<Number: FixedWidthInteger>(
@@ -153,6 +153,12 @@ enum PlatformName {
         "mac": .macOS, "osx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS, "catalyst": .macOS,
         "os x": .macOS, "appletv": .tvOS, "tv": .tvOS, "watch": .watchOS, "xros": .visionOS, "vision": .visionOS,
     ]
+
+    /// The platform that an export means: by its name, in any case, or as App Store Connect writes it (`MAC_OS`).
+    static func meant(by name: String) -> Platform? {
+        let letters = name.lowercased().filter { !"_ ".contains($0) }
+        return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? others[letters]
+    }
 
     static func advice(for name: String) -> String {
         guard let platform = others[name.lowercased()] else {

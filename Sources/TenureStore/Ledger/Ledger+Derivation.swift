@@ -38,4 +38,19 @@ extension Ledger {
             [.integer(id), SQLValue(limit)]
         ).map { row throws(StoreError) in try row.integer(0) }
     }
+
+    func customerPage(after id: Int64, limit: Int) throws(StoreError) -> CustomerPage {
+        var page = CustomerPage()
+        let rows = try session.rows(
+            """
+            SELECT id, realm, public_id, facts FROM customers WHERE id > $1 AND merged_into IS NULL
+            ORDER BY id LIMIT $2
+            """, [.integer(id), SQLValue(limit)])
+        for row in rows {
+            page.add(
+                try row.integer(0), realm: UInt8(clamping: try row.integer(1)), publicID: try row.text(2).utf8,
+                facts: try row.bytes(3))
+        }
+        return page
+    }
 }

@@ -18,6 +18,16 @@ extension SQLStore {
         try await read { session throws(StoreError) in try Ledger(session).customers(after: id, limit: limit) }
     }
 
+    package func customerPage(after id: Int64, limit: Int) async throws(StoreError) -> CustomerPage {
+        try await read { session throws(StoreError) in try Ledger(session).customerPage(after: id, limit: limit) }
+    }
+
+    package func newestCustomer() async throws(StoreError) -> Int64 {
+        try await read { session throws(StoreError) in
+            try session.row("SELECT coalesce(max(id), 0) FROM customers")?.integer(0) ?? 0
+        }
+    }
+
     package func amend<Outcome: Sendable>(
         _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)

@@ -1,0 +1,142 @@
+import ArgumentParser
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureMint
+import TenureRehearsal
+
+struct MintCorpusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "corpus",
+        abstract: "Make a population of any size for `tenure rehearse`, with known truth.",
+        discussion: """
+            Lines as an app that only listens would have collected them: buyers of every era on every platform, and more \
+            than forty kinds of trouble. --truth says what a rehearsal under Examples/rehearsal/policy.yaml against \
+            previous.yaml as of 2015-09-01 must find, exactly.
+
+            Which lines there are follows from the seed; signatures differ from run to run. 5.7 KB a line.
+
+            Example:
+              tenure mint authority ./authority
+              tenure mint corpus --authority ./authority --count 200000 --out corpus.ndjson --truth truth.json
+              tenure rehearse --policy Examples/rehearsal/policy.yaml --against Examples/rehearsal/previous.yaml \
+            --evidence corpus.ndjson --at 2015-09-01 --trust ./authority
+            """
+    )
+
+    @Option(help: ArgumentHelp("The folder of the authority that signs.", valueName: "dir"))
+    var authority: String
+
+    @Option(help: "How many lines.")
+    var count: Int
+
+    @Option(help: "The same lines for the same number.")
+    var seed: UInt64 = 1
+
+    @Option(help: ArgumentHelp("Where to write; - for standard output.", valueName: "file"))
+    var out: String
+
+    @Option(help: ArgumentHelp("Where to write what a rehearsal must find, as JSON.", valueName: "file"))
+    var truth: String?
+
+    func validate() throws {
+        guard count >= 0 else { throw ValidationError("`--count` is how many lines to make, and not \(count)") }
+    }
+
+    func run() async throws {
+        try await reportingErrors {
+            let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
+            let corpus = try Corpus(count: count, seed: seed, authority: authority)
+            let output = try StreamedFile(path: out)
+            var found = CorpusTruth()
+            var blocks = (0..<corpus.blockCount).makeIterator()
+            let progress = Progress("lines")
+            try await inOrder(
+                makeNext: { blocks.next() }, { block, _ in Result { try corpus.block(block) } }
+            ) { result in
+                let block = try result.get()
+                try output.write(block.bytes)
+                found.add(block.truth)
+                progress.show(Int64(found.lines), of: Int64(count))
+            }
+            progress.end()
+            try output.close()
+            if let truth { try OutputFile(path: truth).write(found.json) }
+        }
+    }
+}
+
+/// A file that is written piece by piece; `-` is standard output.
+private final class StreamedFile {
+    private let path: String
+    private let handle: FileHandle?
+
+    init(path: String) throws {
+        self.path = path
+        guard path != "-" else {
+            handle = nil
+            return
+        }
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let made = FileHandle(forWritingAtPath: path)
+        else { throw CommandError("`\(path)` cannot be written; check the folder and who may write to it") }
+        handle = made
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        guard let handle else {
+            guard Terminal.standardOutput.writes(bytes) else {
+                throw CommandError("nobody reads standard output any more")
+            }
+            return
+        }
+        do {
+            try handle.write(contentsOf: Data(bytes))
+        } catch {
+            throw CommandError("`\(path)` cannot be written; make room")
+        }
+    }
+
+    func close() throws { try handle?.close() }
+}
+
+extension CorpusTruth {
+    fileprivate var json: [UInt8] {
+        var writer = JSONWriter(.readable)
+        func write(_ numbers: [String: Int], as name: String, to writer: inout JSONWriter) {
+            writer.key(name)
+            writer.object { writer in
+                for (name, count) in numbers.sorted(by: { $0.key < $1.key }) {
+                    writer.key(name)
+                    writer.value(count)
+                }
+            }
+        }
+        writer.object { writer in
+            writer.key("at")
+            writer.value(Corpus.instant.rfc3339)
+            for (name, count) in [
+                ("lines", lines), ("blankLines", blankLines), ("usableLines", usableLines), ("customers", customers),
+                ("losing", losing), ("gaining", gaining),
+            ] {
+                writer.key(name)
+                writer.value(count)
+            }
+            write(rejectedLines, as: "rejectedLinesByReason", to: &writer)
+            write(rejectedArtifacts, as: "rejectedArtifactsByReason", to: &writer)
+            writer.key("entitlements")
+            writer.object { writer in
+                for (name, truth) in [("everything", everything), ("cloud", cloud)] {
+                    writer.key(name)
+                    writer.object { writer in
+                        write(truth.outcomes, as: "outcomes", to: &writer)
+                        write(truth.reasons, as: "reasons", to: &writer)
+                        write(truth.changes, as: "changes", to: &writer)
+                    }
+                }
+            }
+            write(kinds, as: "kinds", to: &writer)
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureRehearsal
+
+/// The population that a command named, and what is known of it once it was seen.
+struct RehearsalSource {
+    struct Population {
+        let input: RehearsalReport.Input
+        let tally: Tally
+        let isPartial: Bool
+        let problem: RehearsalError?
+    }
+
+    let command: RehearseCommand
+    let comparison: Comparison
+
+    func population(interruption: Interruption, progress: RehearsalProgress) async throws -> Population {
+        if let database = command.database {
+            return try await recorded(in: database, interruption: interruption, progress: progress)
+        }
+        let name = command.evidence ?? "-"
+        let source = try EvidenceSource(path: name)
+        let app = comparison.new.app
+        // Who decides as of next year may have customers who were signed by then.
+        let rehearsal = EvidenceRehearsal(
+            comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
+            trust: try trust.configuration(), now: max(comparison.instant, Date()),
+            purchasesAreComplete: !command.incomplete)
+        let badLines = BadLineFile(path: command.rejected ?? (name == "-" ? "rehearsal" : name) + ".rejected.ndjson")
+        let outcome = try await rehearsal.run(
+            over: source, isStopped: { interruption.isRequested }, progress: progress.show, report: badLines.add)
+        try badLines.close()
+        return Population(
+            input: .evidence(
+                name: name == "-" ? "standard input" : name, counts: outcome.counts,
+                badLines: badLines.isUsed ? badLines.path : nil),
+            tally: outcome.tally, isPartial: outcome.isPartial, problem: outcome.problem)
+    }
+
+    /// Real customers are those of production, unless the command names others.
+    private var trust: TrustOptions {
+        var trust = command.trust
+        if trust.environment.isEmpty {
+            trust.environment = [TrustOptions.EnvironmentName(.production)]
+        }
+        return trust
+    }
+
+    private func recorded(
+        in database: RecordDatabase, interruption: Interruption, progress: RehearsalProgress
+    ) async throws -> Population {
+        let trust = trust
+        return try await withRecord(database) { store in
+            let outcome = try await RecordRehearsal(
+                comparison, environments: trust.environments, withTests: !trust.trust.isEmpty
+            ).run(over: store, isStopped: { interruption.isRequested }, progress: progress.show)
+            return Population(
+                input: .record(name: database.name, passedOver: outcome.passedOver), tally: outcome.tally,
+                isPartial: outcome.isPartial, problem: nil)
+        }
+    }
+}

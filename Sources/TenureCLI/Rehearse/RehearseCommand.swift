@@ -1,0 +1,136 @@
+import ArgumentParser
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureRehearsal
+
+struct RehearseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rehearse",
+        abstract: "Say what a policy would do to every real customer, before anything ships.",
+        discussion: """
+            The customers come from a file of lines, as an app that only listens collects them: a JWS, a receipt in \
+            Base64, or a JSON object as POST /v1/sync takes it, with an `id` of your own if you like. Or from the record \
+            of a service. Each artifact is verified; bad lines are counted, listed with their numbers in a file beside \
+            the evidence, and stop nothing. Lines of one customer count once, wherever they stand.
+
+            Without --database, what the lines of a customer hold counts as all that they have; with --incomplete, \
+            purchases may be missing.
+
+            A condition of --fail-if is a measure, >, >=, < or <=, and a number or percentage of customers: lost, \
+            gained, changed (with --against), granted, denied, undetermined, a reason's code, or rejected (of lines). \
+            `everything.denied>0.5%` speaks of one entitlement, `denied>0.5%` of each.
+
+            Exit codes: 0 rehearsed, 2 a condition of --fail-if holds, 1 error, 64 wrong usage, 130 stopped by Ctrl-C: \
+            then the report speaks of what was seen by then.
+
+            Examples:
+              tenure rehearse --policy new.yaml --evidence collected.ndjson.gz
+              tenure rehearse --policy new.yaml --against old.yaml --database var/tenure.sqlite --report report.html \
+            --fail-if 'lost>0'
+            """
+    )
+
+    @Option(help: ArgumentHelp("The policy to rehearse, in YAML or JSON.", valueName: "file"))
+    var policy: String
+
+    @Option(
+        help: ArgumentHelp("The policy to compare with: who gains, who loses, who changes reason.", valueName: "file"))
+    var against: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Lines of what the App Store signed for customers, plain or compressed by gzip; - for standard input.",
+            valueName: "file"))
+    var evidence: String?
+
+    @Option(help: RecordDatabase.help)
+    var database: RecordDatabase?
+
+    @Option(help: ArgumentHelp("Decide as of this instant; a day is its midnight in UTC.", valueName: "date"))
+    var at: Instant?
+
+    @Flag(help: "Purchases may be missing from the evidence.")
+    var incomplete = false
+
+    @Option(help: ArgumentHelp("Writes the report as one page of HTML, to read, print and send.", valueName: "file"))
+    var report: String?
+
+    @Flag(help: "Write JSON, with everything that the terminal says.")
+    var json = false
+
+    @Option(
+        name: .long, parsing: .singleValue,
+        help: ArgumentHelp(
+            "Fails where this holds: 'lost>0', 'denied>0.5%'. May stand several times.", valueName: "condition"))
+    var failIf: [String] = []
+
+    @Flag(help: "Call customers by their ids. Without it, by numbers that tell nothing.")
+    var identify = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Where bad lines are listed. Default: beside the evidence, with `.rejected.ndjson` behind its name.",
+            valueName: "file"))
+    var rejected: String?
+
+    @OptionGroup var trust: TrustOptions
+
+    func validate() throws {
+        guard (evidence == nil) != (database == nil) else {
+            throw ValidationError("say where the customers come from: `--evidence FILE` or `--database`")
+        }
+        if database != nil, incomplete || rejected != nil {
+            throw ValidationError("`--incomplete` and `--rejected` speak of lines; leave them out with `--database`")
+        }
+    }
+
+    func run() async throws {
+        let status = try await reportingErrors { try await rehearse() }
+        if status != .success { throw status }
+    }
+
+    private func rehearse() async throws -> ExitCode {
+        let new = try PolicyOnDisk(path: policy).read()
+        let old = try against.map { try PolicyOnDisk(path: $0).read() }
+        let comparison = Comparison(of: new, against: old, at: at?.date ?? Date())
+        let conditions = try failIf.map { text in try FailCondition(text, of: comparison) }
+        let interruption = Interruption()
+        let progress = RehearsalProgress(stepUnit: evidence == nil ? "customers" : "lines")
+        defer { progress.end() }
+
+        let source = RehearsalSource(command: self, comparison: comparison)
+        let population = try await source.population(interruption: interruption, progress: progress)
+        progress.end()
+        let result = RehearsalReport(
+            policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
+            tally: population.tally, isPartial: population.isPartial, problem: population.problem,
+            identifies: identify, conditions: conditions)
+        try show(result)
+        if interruption.isRequested { return ExitCode(130) }
+        if population.problem != nil { return .error }
+        return result.verdicts.contains(where: \.fails) ? .refused : .success
+    }
+
+    private func show(_ result: RehearsalReport) throws {
+        if json {
+            Terminal.standardOutput.write(bytes: result.json() + [UInt8(ascii: "\n")])
+        } else {
+            TextReport(result).write(to: .standardOutput)
+        }
+    }
+}
+
+extension TextReport {
+    fileprivate func write(to terminal: Terminal) {
+        for line in lines {
+            switch line {
+            case .heading(let text): terminal.write(terminal.styled(Terminal.clean(text), .bold))
+            case .plain(let text): terminal.write(Terminal.clean(text))
+            case .good(let text): terminal.write(terminal.styled(Terminal.clean(text), .green))
+            case .bad(let text): terminal.write(terminal.styled(Terminal.clean(text), .red))
+            case .faint(let text): terminal.write(terminal.styled(Terminal.clean(text), .faint))
+            }
+        }
+    }
+}

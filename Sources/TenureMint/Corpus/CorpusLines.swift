@@ -1,0 +1,214 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Writes the line of a customer, or the trouble that stands in its place.
+struct CorpusLines: Sendable {
+    private let signers: CorpusSigners
+    private let authority: TestAuthority
+    /// When most artifacts say that they were signed.
+    private let instant: Date
+    private let tamperedReceipt: [UInt8]
+    private let sandboxReceipt: [UInt8]
+
+    init(authority: TestAuthority, signedAt instant: Date) throws {
+        self.authority = authority
+        self.instant = instant
+        signers = try CorpusSigners(authority, signedAt: instant)
+        tamperedReceipt = try ReceiptMinter(authority: authority, signedAt: instant).mint(with: .tamperedContent)
+        sandboxReceipt = try ReceiptMinter(
+            authority: authority, app: MintedApp(environment: .sandbox), signedAt: instant
+        ).mint()
+    }
+
+    func first(of customer: CorpusCustomer) throws -> [UInt8] {
+        let app = customer.appTransaction(signedAt: instant)
+        func sound() throws -> [UInt8] { try signers.sound.sign(app.json) }
+        switch customer.kind {
+        case .newcomerWithEverything:
+            return try object(
+                app,
+                customer.transaction(
+                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant))
+        case .familyShared:
+            return try object(
+                app,
+                customer.transaction(
+                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant,
+                    also: [("inAppOwnershipType", "\"FAMILY_SHARED\"")]))
+        case .refundedPurchase:
+            return try object(
+                app,
+                customer.transaction(
+                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant,
+                    also: [("revocationDate", at("2015-08-20")), ("revocationReason", "0")]))
+        case .consumable:
+            return try object(
+                app, customer.transaction(of: "coins", type: .consumable, purchased: customer.date, signedAt: instant))
+        case .purchasesOnly:
+            return try object(
+                nil,
+                customer.transaction(
+                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant))
+        case .subscriber: return try object(app, subscription(of: customer, until: "2016-07-01"))
+        case .expiredSubscription: return try object(app, subscription(of: customer, until: "2015-08-20"))
+        case .gracePeriod:
+            return try object(
+                app, subscription(of: customer, until: "2015-08-25"),
+                renewal: customer.renewalInfo(
+                    signedAt: instant,
+                    also: [("gracePeriodExpiresDate", at("2015-09-10")), ("isInBillingRetryPeriod", "true")]))
+        case .billingRetry:
+            return try object(
+                app, subscription(of: customer, until: "2015-08-25"),
+                renewal: customer.renewalInfo(signedAt: instant, also: [("isInBillingRetryPeriod", "true")]))
+        case .renewalOnly: return try signers.sound.sign(customer.renewalInfo(signedAt: instant).json)
+        case .refundedApp, .boughtAgain:
+            return try signers.sound.sign(
+                (customer.appTransaction(signedAt: CorpusCustomer.date("2014-07-02"))
+                    + [("revocationDate", at("2014-07-01"))]).json)
+        case .receipt: return try receipt(of: customer, signedAt: instant)
+        case .oldReceipt: return try receipt(of: customer, signedAt: CorpusCustomer.date("2013-06-10"))
+        case .licenceEnded: return try receipt(of: customer, signedAt: instant, licensedUntil: "2015-08-01")
+        case .licence: return try receipt(of: customer, signedAt: instant, licensedUntil: "2017-01-01")
+        case .linkedReceipt:
+            return try line(["appTransaction": [sound()]], receipt: receipt(of: customer, signedAt: instant))
+        case .sameUser:
+            return try line([:], receipt: receipt(of: customer, signedAt: instant), id: customer.exportedID)
+        case .quotedLine: return Array("\"".utf8) + (try sound()) + Array("\"".utf8)
+        case .blanksAround: return Array(" \t".utf8) + (try sound()) + Array("  \r".utf8)
+        case .partlyBad:
+            let transaction = try signers.sound.sign(
+                customer.transaction(
+                    of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant
+                ).json)
+            return try line(["appTransaction": [sound()], "transactions": [Self.flipped(transaction)]])
+        default: return try trouble(of: customer) ?? sound()
+        }
+    }
+
+    /// The second line of a customer who has two.
+    func second(of customer: CorpusCustomer) throws -> [UInt8] {
+        switch customer.kind {
+        case .linkedReceipt, .sameUser:
+            let earlier = try receipt(of: customer, signedAt: CorpusCustomer.date("2015-07-10"))
+            return customer.kind == .linkedReceipt ? earlier : try line([:], receipt: earlier, id: customer.exportedID)
+        case .boughtAgain:
+            return try signers.sound.sign(customer.appTransaction(signedAt: CorpusCustomer.date("2014-09-01")).json)
+        default:
+            return try signers.sound.sign(
+                customer.appTransaction(signedAt: instant.addingTimeInterval(-86_400), device: 1).json)
+        }
+    }
+
+    /// Nil for a sound customer.
+    private func trouble(of customer: CorpusCustomer) throws -> [UInt8]? {
+        let app = customer.appTransaction(signedAt: instant)
+        switch customer.kind {
+        case .emptyLine: return customer.number.isMultiple(of: 2) ? [] : Array(" \t\r".utf8)
+        case .brokenJSON: return Array("{\"appTransaction\":\"eyJ".utf8)
+        case .notUTF8: return Array("{\"id\":\"".utf8) + [0xC3, 0x28, 0xFF] + Array("\"}".utf8)
+        case .nothingSigned: return Array("{\"id\":\"user-\(customer.number)\",\"transactions\":[]}".utf8)
+        case .wrongShape: return Array("{\"appTransaction\":[1,2,3]}".utf8)
+        case .severalAccounts:
+            let other = app.setting("appTransactionId", to: "\"1\(customer.appTransactionID)\"")
+            return try line([
+                "appTransaction": [signers.sound.sign(app.json)],
+                "transactions": [
+                    signers.sound.sign(
+                        customer.transaction(
+                            of: "everything", type: .nonConsumable, purchased: customer.date, signedAt: instant
+                        ).setting("appTransactionId", to: other.first { $0.name == "appTransactionId" }?.value ?? "")
+                            .json)
+                ],
+            ])
+        case .hugeLine: return Array(repeating: UInt8(ascii: "A"), count: 9 << 20)
+        case .oversized:
+            let filler = "\"" + String(repeating: "x", count: 300_000) + "\""
+            return try signers.sound.sign((app + [("filler", filler)]).json)
+        case .garbage: return Array("what is this doing here".utf8)
+        case .otherApp: return try signers.sound.sign(app.setting("bundleId", to: "\"com.example.other\"").json)
+        case .otherAppleID: return try signers.sound.sign(app.setting("appAppleId", to: "828838135").json)
+        case .sandbox: return try signers.sound.sign(app.setting("receiptType", to: "\"Sandbox\"").json)
+        case .sandboxReceipt: return Base64.standard.encode(sandboxReceipt)
+        case .xcode: return try signers.xcode.sign(app.setting("receiptType", to: "\"Xcode\"").json)
+        case .expiredChain: return try signers.expired.sign(app.json)
+        case .foreignRoot: return try signers.foreign.sign(app.json)
+        case .badSignature: return Self.flipped(try signers.sound.sign(app.json))
+        case .tampered: return try tampered(app)
+        case .unsigned: return try signers.unsigned.sign(app.json)
+        case .tamperedReceipt: return Base64.standard.encode(tamperedReceipt)
+        case .futureSigning:
+            return try signers.sound.sign(
+                customer.appTransaction(signedAt: CorpusCustomer.date("2045-01-01")).json)
+        default: return nil
+        }
+    }
+
+    // MARK: Parts
+
+    private func at(_ text: String) -> String { CorpusCustomer.milliseconds(CorpusCustomer.date(text)) }
+
+    private func subscription(of customer: CorpusCustomer, until end: String) -> CorpusCustomer.Members {
+        customer.transaction(
+            of: "yearly", type: .autoRenewable, purchased: customer.date, signedAt: instant,
+            also: [("expiresDate", at(end)), ("subscriptionGroupIdentifier", "\"20828838\"")])
+    }
+
+    private func object(
+        _ app: CorpusCustomer.Members?, _ transaction: CorpusCustomer.Members,
+        renewal: CorpusCustomer.Members? = nil
+    ) throws -> [UInt8] {
+        var parts = ["transactions": [try signers.sound.sign(transaction.json)]]
+        if let app { parts["appTransaction"] = [try signers.sound.sign(app.json)] }
+        if let renewal { parts["renewalInfos"] = [try signers.sound.sign(renewal.json)] }
+        return try line(parts)
+    }
+
+    private func line(_ parts: [String: [[UInt8]]], receipt: [UInt8]? = nil, id: String? = nil) throws -> [UInt8] {
+        var members: [[UInt8]] = []
+        if let id { members.append(Array("\"id\":\"\(id)\"".utf8)) }
+        for (name, texts) in parts.sorted(by: { $0.key < $1.key }) {
+            let quoted = texts.map { Array("\"".utf8) + $0 + Array("\"".utf8) }.joined(separator: Array(",".utf8))
+            let isOne = name == "appTransaction"
+            members.append(
+                Array("\"\(name)\":".utf8) + (isOne ? [] : Array("[".utf8)) + quoted + (isOne ? [] : Array("]".utf8)))
+        }
+        if let receipt { members.append(Array("\"receipt\":\"".utf8) + receipt + Array("\"".utf8)) }
+        return Array("{".utf8) + members.joined(separator: Array(",".utf8)) + Array("}".utf8)
+    }
+
+    /// In Base64.
+    private func receipt(
+        of customer: CorpusCustomer, signedAt instant: Date, licensedUntil end: String? = nil
+    ) throws -> [UInt8] {
+        let minter = ReceiptMinter(authority: authority, signedAt: instant)
+        let bytes = try minter.mint { draft in
+            draft.purchases = []
+            draft[.originalPurchaseDate] = .date(customer.date)
+            draft[.originalAppVersion] = customer.build.isEmpty ? nil : .text(customer.build)
+            draft[.downloadID] = .number(customer.kind == .sameUser ? 0 : customer.downloadID)
+            if let end {
+                draft[.receiptType] = .text(ReceiptType.productionVPP.rawValue)
+                draft[.expirationDate] = .date(CorpusCustomer.date(end))
+            }
+        }
+        return Base64.standard.encode(bytes)
+    }
+
+    /// With another payload than the one that was signed.
+    private func tampered(_ app: CorpusCustomer.Members) throws -> [UInt8] {
+        let parts = try signers.sound.sign(app.json).split(separator: UInt8(ascii: "."))
+        let other = Base64.urlSafe.encode(app.setting("originalApplicationVersion", to: "\"1\"").json + [0x20])
+        let dot = [UInt8(ascii: ".")]
+        return Array(parts[0]) + dot + other + dot + Array(parts[2])
+    }
+
+    /// With another bit in the signature.
+    private static func flipped(_ jws: [UInt8]) -> [UInt8] {
+        var jws = jws
+        let place = jws.count - 20
+        jws[place] = jws[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+        return jws
+    }
+}

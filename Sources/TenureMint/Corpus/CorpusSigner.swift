@@ -1,0 +1,50 @@
+import Crypto
+import Foundation
+import TenureAppStore
+
+/// Signs many JWS under one chain: the header is made once.
+struct CorpusSigner: Sendable {
+    private let header: [UInt8]
+    private let key: P256.Signing.PrivateKey
+
+    /// Throws where the chain does not sign JWS.
+    init(certificates: [[UInt8]], key: AuthorityKey, algorithm: String = "ES256") throws {
+        guard case .p256(let key) = key else { throw MintingError("a JWS is signed with a P-256 key") }
+        self.key = key
+        var header = JSONObject()
+        header["alg"] = .string(algorithm)
+        header["x5c"] = .array(
+            certificates.map { .string(String(decoding: Base64.standard.encode($0), as: UTF8.self)) })
+        self.header = Base64.urlSafe.encode(JSONValue.object(header).bytes) + [UInt8(ascii: ".")]
+    }
+
+    func sign(_ payload: [UInt8]) throws -> [UInt8] {
+        var text = header
+        text.reserveCapacity(header.count + payload.count * 4 / 3 + 96)
+        text += Base64.urlSafe.encode(payload)
+        let signature = try key.signature(for: SHA256.hash(data: text)).rawRepresentation
+        text.append(UInt8(ascii: "."))
+        text += Base64.urlSafe.encode(signature)
+        return text
+    }
+}
+
+/// The chains of a corpus, sound and not.
+struct CorpusSigners: Sendable {
+    let sound: CorpusSigner
+    let expired: CorpusSigner
+    let foreign: CorpusSigner
+    let xcode: CorpusSigner
+    let unsigned: CorpusSigner
+
+    init(_ authority: TestAuthority, signedAt instant: Date) throws {
+        func signer(_ chain: AuthorityChain, _ algorithm: String = "ES256") throws -> CorpusSigner {
+            try CorpusSigner(certificates: chain.certificates, key: chain.leaf.key, algorithm: algorithm)
+        }
+        sound = try signer(authority.jws)
+        expired = try signer(authority.chain(for: .jws, defect: .leafExpiredAtSigning, signedAt: instant))
+        foreign = try signer(authority.chain(for: .jws, defect: .namesakeRoot, signedAt: instant))
+        unsigned = try signer(authority.jws, "none")
+        xcode = try CorpusSigner(certificates: [authority.xcodeJWS.der], key: authority.xcodeJWS.key)
+    }
+}

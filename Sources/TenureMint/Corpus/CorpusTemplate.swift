@@ -1,0 +1,80 @@
+/// Of what a thousand lines consist, and in which order: another one for each thousand, and the same for each seed.
+struct CorpusTemplate {
+    struct Slot: Sendable, Hashable {
+        let kind: CorpusKind
+        /// The first line of its customer, or the second.
+        let isSecond: Bool
+        /// Among the slots of its kind and place.
+        let number: Int
+    }
+
+    static let size = 1000
+
+    /// How many of a thousand lines; what has two lines counts the first ones. `newcomer` fills up.
+    private static let shares: [(CorpusKind, Int)] = [
+        (.earlyBuyer, 190), (.recentBuyer, 90), (.lateBuyer, 80), (.newcomerWithEverything, 40), (.subscriber, 40),
+        (.macBuyer, 60), (.macLateBuyer, 15), (.macNewcomer, 50), (.televisionBuyer, 5), (.giveaway, 20),
+        (.changeover, 8), (.noVersion, 3), (.malformedVersion, 3), (.noProof, 2), (.noPlatform, 15),
+        (.unknownPlatform, 2), (.versionAfterDate, 5), (.versionBeforeDate, 4), (.preorder, 2), (.oldReceipt, 3),
+        (.receipt, 8), (.refundedApp, 4), (.boughtAgain, 2), (.licenceEnded, 1), (.licence, 1),
+        (.expiredSubscription, 12), (.gracePeriod, 3), (.billingRetry, 3), (.refundedPurchase, 3), (.consumable, 3),
+        (.familyShared, 4), (.purchasesOnly, 3), (.renewalOnly, 1), (.duplicate, 6), (.secondDevice, 8),
+        (.linkedReceipt, 2), (.sameUser, 1), (.serverVariant, 3), (.quotedLine, 3), (.blanksAround, 3),
+        (.partlyBad, 2), (.emptyLine, 3), (.brokenJSON, 2), (.notUTF8, 1), (.nothingSigned, 1), (.wrongShape, 1),
+        (.severalAccounts, 1), (.hugeLine, 1), (.oversized, 1), (.garbage, 1), (.otherApp, 2), (.otherAppleID, 1),
+        (.sandbox, 6), (.sandboxReceipt, 1), (.xcode, 2), (.expiredChain, 2), (.foreignRoot, 2), (.badSignature, 2),
+        (.tampered, 2), (.unsigned, 1), (.tamperedReceipt, 1), (.futureSigning, 1),
+    ]
+
+    private static let slots: [Slot] = {
+        var slots: [Slot] = []
+        for (kind, count) in shares {
+            for number in 0..<count {
+                slots.append(Slot(kind: kind, isSecond: false, number: number))
+                if kind.hasSecondLine { slots.append(Slot(kind: kind, isSecond: true, number: number)) }
+            }
+        }
+        let rest = size - slots.count
+        return slots + (0..<max(0, rest)).map { Slot(kind: .newcomer, isSecond: false, number: $0) }
+    }()
+
+    /// In the order of the lines.
+    let lines: [Slot]
+    private let places: [Slot: Int]
+
+    init(block: Int, seed: UInt64) {
+        var random = CorpusRandom(seed: seed, index: UInt64(block) | 1 << 63)
+        lines = Self.slots.shuffled(using: &random)
+        places = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
+    }
+
+    func place(of slot: Slot) -> Int? { places[slot] }
+}
+
+extension CorpusKind {
+    /// Whether a second line is of the same customer.
+    var hasSecondLine: Bool {
+        switch self {
+        case .duplicate, .secondDevice, .linkedReceipt, .sameUser, .boughtAgain: true
+        default: false
+        }
+    }
+}
+
+/// The same numbers for the same seed and line.
+struct CorpusRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64, index: UInt64) {
+        state = seed &* 0x9E37_79B9_7F4A_7C15 ^ index &* 0xD1B5_4A32_D192_ED03
+    }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,86 @@
+/// What a rehearsal of a corpus must find: counted by what each line was made to be.
+package struct CorpusTruth: Sendable, Hashable {
+    package struct Entitlement: Sendable, Hashable {
+        /// By outcome.
+        package fileprivate(set) var outcomes: [String: Int] = [:]
+        /// By outcome and reason: `granted eraHonoured`.
+        package fileprivate(set) var reasons: [String: Int] = [:]
+        /// Against the policy of before: gains, loses, changesReason, same.
+        package fileprivate(set) var changes: [String: Int] = [:]
+    }
+
+    package private(set) var lines = 0
+    package private(set) var blankLines = 0
+    package private(set) var usableLines = 0
+    package private(set) var rejectedLines: [String: Int] = [:]
+    package private(set) var rejectedArtifacts: [String: Int] = [:]
+    package private(set) var customers = 0
+    package private(set) var losing = 0
+    package private(set) var gaining = 0
+    package private(set) var everything = Entitlement()
+    package private(set) var cloud = Entitlement()
+    /// How many lines of each kind.
+    package private(set) var kinds: [String: Int] = [:]
+
+    package init() {}
+
+    /// A line; `isCustomer` where it is the first one of a customer, who is then of that kind.
+    mutating func add(_ kind: CorpusKind, isCustomer: Bool, as customer: CorpusKind) {
+        lines += 1
+        kinds[kind.rawValue, default: 0] += 1
+        if kind == .emptyLine {
+            blankLines += 1
+        } else if let code = kind.rejection {
+            rejectedLines[code, default: 0] += 1
+        } else {
+            usableLines += 1
+            if kind == .partlyBad { rejectedArtifacts["badSignature", default: 0] += 1 }
+        }
+        guard isCustomer, let expected = customer.expectation else { return }
+        customers += 1
+        let changes = [
+            Self.count(expected.everything, in: &everything), Self.count(expected.cloud, in: &cloud),
+        ]
+        if changes.contains("loses") { losing += 1 }
+        if changes.contains("gains") { gaining += 1 }
+    }
+
+    /// Returns the change.
+    private static func count(
+        _ expected: (now: CorpusKind.Answer, before: CorpusKind.Answer), in entitlement: inout Entitlement
+    ) -> String {
+        let (now, before) = expected
+        entitlement.outcomes[now.outcome.rawValue, default: 0] += 1
+        entitlement.reasons["\(now.outcome.rawValue) \(now.reason)", default: 0] += 1
+        let change =
+            switch (before.outcome == .granted, now.outcome == .granted) {
+            case (false, true): "gains"
+            case (true, false): "loses"
+            default: before == now ? "same" : "changesReason"
+            }
+        entitlement.changes[change, default: 0] += 1
+        return change
+    }
+
+    package mutating func add(_ other: CorpusTruth) {
+        lines += other.lines
+        blankLines += other.blankLines
+        usableLines += other.usableLines
+        rejectedLines.merge(other.rejectedLines, uniquingKeysWith: +)
+        rejectedArtifacts.merge(other.rejectedArtifacts, uniquingKeysWith: +)
+        customers += other.customers
+        losing += other.losing
+        gaining += other.gaining
+        everything.add(other.everything)
+        cloud.add(other.cloud)
+        kinds.merge(other.kinds, uniquingKeysWith: +)
+    }
+}
+
+extension CorpusTruth.Entitlement {
+    fileprivate mutating func add(_ other: Self) {
+        outcomes.merge(other.outcomes, uniquingKeysWith: +)
+        reasons.merge(other.reasons, uniquingKeysWith: +)
+        changes.merge(other.changes, uniquingKeysWith: +)
+    }
+}

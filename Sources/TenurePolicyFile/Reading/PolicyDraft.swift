@@ -1,0 +1,58 @@
+package import TenureCore
+
+/// A policy file as it was read: its parts as far as they could be, everything that is wrong, and where each part
+/// stands. The policy itself is there only where nothing is wrong.
+package struct PolicyDraft: Sendable {
+    package let policy: Policy?
+    /// In the order of the text.
+    package let mistakes: [PolicyFileMistake]
+
+    package let app: Policy.App?
+    /// One for each in the file, whatever is wrong with it.
+    package let eras: [Era]
+    package let buildNumbers: Policy.BuildNumbers?
+    package let releases: [ListedRelease]
+    package let entitlements: [Entitlement]
+    private let root: Part
+    private let reading: Reading
+
+    init(
+        root: Part, reading: Reading, app: Policy.App? = nil, eras: [Era] = [],
+        buildNumbers: Policy.BuildNumbers? = nil, releases: [ListedRelease] = [], entitlements: [Entitlement] = [],
+        policy: Policy? = nil
+    ) {
+        self.root = root
+        self.reading = reading
+        self.app = app
+        self.eras = eras
+        self.buildNumbers = buildNumbers
+        self.releases = releases
+        self.entitlements = entitlements
+        mistakes = reading.error(mainFile: root.position.file).mistakes
+        self.policy = mistakes.isEmpty ? policy : nil
+    }
+
+    package var fileName: String { root.position.file }
+
+    /// The position of a part, or of the nearest one around it.
+    package func position(of path: [PolicyMistake.Step]) -> SourcePosition { root.position(of: path) }
+
+    /// Whether something at, under or around the place could not be read: what it then lacks was not left out.
+    package func isBroken(_ path: [PolicyMistake.Step]) -> Bool { reading.isBroken(path) }
+
+    /// Whether the file says anything there.
+    package func says(_ path: [PolicyMistake.Step]) -> Bool {
+        var node = root.node
+        for step in path {
+            guard case .key(let key) = step, let next = node[key] else { return false }
+            node = next
+        }
+        return true
+    }
+}
+
+/// A release, and where the list says it.
+package struct ListedRelease: Sendable {
+    package let release: Release
+    package let position: SourcePosition
+}

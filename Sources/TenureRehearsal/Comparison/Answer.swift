@@ -1,0 +1,34 @@
+package import Foundation
+package import TenureCore
+
+/// What a customer has of one entitlement under one policy, as far as a rehearsal counts it.
+package struct Answer: Sendable, Hashable {
+    package let outcome: Decision.Outcome
+    /// When a granted right ends; nil: for good.
+    package let until: Date?
+    /// The deciding reason's code; nil where the policy does not name the entitlement.
+    package let reason: Reason.Code?
+
+    package init(_ outcome: Decision.Outcome, until: Date? = nil, reason: Reason.Code?) {
+        self.outcome = outcome
+        self.until = until
+        self.reason = reason
+    }
+
+    init(_ decision: Decision) {
+        self.init(decision.outcome, until: decision.until, reason: decision.leadingReason?.told.code)
+    }
+
+    static let notInPolicy = Answer(.denied, reason: nil)
+
+    /// How it is written: a code of `Reason`, or `notInPolicy`.
+    package var reasonName: String { reason.name }
+
+    /// Whether only a promise gives it.
+    package var isPromised: Bool { outcome == .granted && reason == .promise }
+}
+
+extension Reason.Code? {
+    /// As reports write it.
+    package var name: String { self?.rawValue ?? "notInPolicy" }
+}

@@ -1,0 +1,60 @@
+package import Foundation
+package import TenureCore
+
+/// What a rehearsal asks: what customers have under a policy at an instant, and what they have under the one before.
+///
+/// Pure: no clock, no error, and the same verdicts for the same facts in any order.
+package struct Comparison: Sendable {
+    package let new: Policy
+    /// Nil where nothing is compared: then nobody gains or loses.
+    package let old: Policy?
+    package let instant: Date
+    /// Of the new policy in its order, then those that only the old one has.
+    package let entitlements: [String]
+
+    package init(of new: Policy, against old: Policy? = nil, at instant: Date) {
+        self.new = new
+        self.old = old
+        self.instant = instant
+        let names = new.entitlements.map(\.name)
+        entitlements = names + (old?.entitlements.map(\.name) ?? []).filter { !names.contains($0) }
+    }
+
+    /// One verdict for each entitlement, in the order of `entitlements`, then one for each that only a promise names.
+    ///
+    /// `promises` bind today; `kept` are those that would bind under the new policy: the same, unless a publication
+    /// ends some.
+    package func verdicts(
+        on evidence: Evidence, promises: [Promise] = [], keeping kept: [Promise]? = nil
+    ) -> [Verdict] {
+        let after = decide(evidence, promises: kept ?? promises, under: new, at: instant)
+        guard let old else {
+            return after.map { Verdict(entitlement: $0.entitlement, now: Answer($0), before: nil) }
+        }
+        let before = decide(evidence, promises: promises, under: old, at: instant)
+        var verdicts: [Verdict] = []
+        verdicts.reserveCapacity(entitlements.count)
+        for (index, name) in entitlements.enumerated() {
+            let now = Self.answer(on: name, expectedAt: index, in: after)
+            verdicts.append(
+                Verdict(entitlement: name, now: now, before: Self.answer(on: name, expectedAt: index, in: before)))
+        }
+        // What only a promise names stands behind the entitlements of the policy.
+        guard after.count > new.entitlements.count || before.count > old.entitlements.count else { return verdicts }
+        let orphans = Set((after + before).map(\.entitlement)).subtracting(entitlements)
+        for name in orphans.sorted() {
+            verdicts.append(
+                Verdict(
+                    entitlement: name, now: Self.answer(on: name, expectedAt: 0, in: after),
+                    before: Self.answer(on: name, expectedAt: 0, in: before)))
+        }
+        return verdicts
+    }
+
+    /// A policy that does not name the entitlement gives nothing of it.
+    private static func answer(on name: String, expectedAt index: Int, in decisions: [Decision]) -> Answer {
+        // Two versions of one policy mostly have the same entitlements in the same order.
+        if decisions.indices.contains(index), decisions[index].entitlement == name { return Answer(decisions[index]) }
+        return decisions.first { $0.entitlement == name }.map(Answer.init) ?? .notInPolicy
+    }
+}

@@ -1,0 +1,122 @@
+package import Foundation
+package import TenureAppStore
+import TenureCore
+
+/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of one customer
+/// from wherever they lie, judges each customer once.
+///
+/// The result is the same in whatever order the lines stand. Memory is bounded; what is known of customers lies in a
+/// temporary folder once there are many.
+package struct EvidenceRehearsal: Sendable {
+    private let comparison: Comparison
+    private let reader: LineReader
+
+    /// `now`: against which a signing date in the future is refused. `purchasesAreComplete`: whether what lines hold is
+    /// all that their customers have.
+    package init(
+        _ comparison: Comparison, app: AppIdentity, trust: TrustConfiguration, now: Date, purchasesAreComplete: Bool
+    ) {
+        self.comparison = comparison
+        // A stream of bad signers must not let good ones be turned away: here nobody is attacked, and all must be told.
+        let cache = ChainCache(trust: trust, budget: .init(burst: .greatestFiniteMagnitude, perSecond: 0))
+        reader = LineReader(
+            verifier: AppStoreVerifier(app: app, cache: cache), now: now, purchasesAreComplete: purchasesAreComplete)
+    }
+
+    /// How far it is.
+    package struct Progress: Sendable {
+        package var lines = 0
+        /// Of the file; nil where nobody can tell.
+        package var share: Double?
+        /// All lines are read, and customers are judged.
+        package var isJudging = false
+    }
+
+    package struct Outcome: Sendable {
+        package let tally: Tally
+        package let counts: InputCounts
+        /// Whether it was stopped, or the input was cut off.
+        package let isPartial: Bool
+        package let problem: RehearsalError?
+    }
+
+    private static let chunkSize = 1 << 20
+
+    /// `report` is told bad lines in the order of the file. `isStopped` is asked often; then what was read counts.
+    package func run(
+        over source: EvidenceSource, isStopped: @Sendable () -> Bool = { false },
+        progress: (Progress) -> Void = { _ in }, report: (BadLine) throws -> Void = { _ in }
+    ) async throws -> Outcome {
+        let folder = SpillFolder()
+        var counts = InputCounts()
+        var state = Progress()
+        var splitter = LineSplitter()
+        var isAtEnd = false
+        var waiting: [LineBatch] = []
+        var problem: RehearsalError?
+
+        func nextBatch() throws -> LineBatch? {
+            while waiting.isEmpty, !isAtEnd {
+                let chunk = try source.read(upTo: Self.chunkSize, isStopped: isStopped)
+                if chunk.isEmpty {
+                    isAtEnd = true
+                    // Where it was stopped, the last line may be half of one.
+                    if !isStopped(), let last = splitter.end() { waiting.append(last) }
+                    problem = source.close()
+                } else {
+                    waiting = splitter.batches(adding: chunk)
+                }
+            }
+            return waiting.isEmpty ? nil : waiting.removeFirst()
+        }
+
+        func take(_ reading: BatchReading) throws {
+            counts.add(reading.counts)
+            try reading.forEachRecord { record, bucket throws(RehearsalError) in try folder.append(record, to: bucket) }
+            for badLine in reading.badLines { try report(badLine) }
+            state.lines = counts.lines
+            if let size = source.size, let position = source.position {
+                state.share = Double(position) / Double(max(1, size))
+            }
+            progress(state)
+        }
+
+        let reader = reader
+        try await inOrder(makeNext: nextBatch, { batch, index in BatchReading(batch, index: index, by: reader) }, take)
+
+        state.isJudging = true
+        let tally = try await judge(folder) { share in
+            state.share = share
+            progress(state)
+        }
+        return Outcome(
+            tally: tally, counts: counts, isPartial: isStopped() || problem != nil, problem: problem)
+    }
+
+    private func judge(_ folder: SpillFolder, progress: (Double) -> Void) async throws -> Tally {
+        var tally = Tally(for: comparison)
+        let comparison = comparison
+        let kinds = CustomerNameKind.allCases
+        for (number, kind) in kinds.enumerated() {
+            // Weaker names first: what moves on is there before its bucket is judged.
+            var left = SpillFolder.buckets(of: kind)
+            func next() -> BucketContents? {
+                while let bucket = left.popFirst() {
+                    if let contents = folder.take(bucket) { return contents }
+                }
+                return nil
+            }
+            try await inOrder(
+                makeNext: next,
+                { contents, _ in Result { () throws(RehearsalError) in try Bucket(contents).judge(by: comparison) } }
+            ) { result in
+                let outcome = try result.get()
+                tally.add(outcome.tally)
+                for (bucket, record) in outcome.moved { try folder.append(record[...], to: bucket) }
+                let done = 1 - Double(left.count) / Double(SpillFolder.bucketCount)
+                progress((Double(number) + done) / Double(kinds.count))
+            }
+        }
+        return tally
+    }
+}

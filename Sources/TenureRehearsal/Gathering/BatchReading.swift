@@ -1,0 +1,100 @@
+import TenureStore
+
+/// What a batch of lines came to: records for the buckets, and what is wrong.
+struct BatchReading: Sendable {
+    let index: Int
+    private(set) var counts = InputCounts()
+    private(set) var records: [UInt8] = []
+    /// Where each record ends in `records`, and its bucket.
+    private(set) var places: [(bucket: Int, end: Int)] = []
+    private(set) var badLines: [BadLine] = []
+
+    init(_ batch: LineBatch, index: Int, by reader: LineReader) {
+        self.index = index
+        if let line = batch.skippedLine {
+            let fault = LineFault(
+                .lineTooLong, "it has more than \(EvidenceLine.maximumSize) bytes, and nobody's artifacts do")
+            counts.add(line: [fault], counts: false)
+            badLines.append(BadLine(line: line, fault: fault, isWholeLine: true))
+        }
+        records.reserveCapacity(batch.bytes.count / 16)
+        batch.forEach { number, line in
+            guard !line.isEmpty else {
+                counts.addBlankLine()
+                return
+            }
+            let reading = reader.read(line)
+            counts.add(line: reading.faults, counts: reading.entry != nil)
+            for fault in reading.faults {
+                badLines.append(BadLine(line: number, fault: fault, isWholeLine: reading.entry == nil))
+            }
+            if let entry = reading.entry { add(entry) }
+        }
+    }
+
+    private mutating func add(_ entry: Entry) {
+        guard let name = entry.names.first else { return }
+        append(SpillRecord(name, .entry(exportedID: entry.exportedID, facts: entry.facts.encoded[...])))
+        // A weaker name leads to it; a second one of the same kind is known beside the first.
+        for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }
+    }
+
+    private mutating func append(_ record: SpillRecord) {
+        record.append(to: &records)
+        places.append((SpillFolder.bucket(of: record.name), records.count))
+    }
+
+    func forEachRecord(_ body: (ArraySlice<UInt8>, Int) throws(RehearsalError) -> Void) throws(RehearsalError) {
+        var start = 0
+        for (bucket, end) in places {
+            try body(records[start..<end], bucket)
+            start = end
+        }
+    }
+}
+
+/// A line of which something counts for nothing.
+package struct BadLine: Sendable, Hashable {
+    /// Counted from 1.
+    package let line: Int
+    package let fault: LineFault
+    /// Whether nothing of the line counts.
+    package let isWholeLine: Bool
+}
+
+/// What was read.
+package struct InputCounts: Sendable, Hashable {
+    package private(set) var lines = 0
+    package private(set) var blankLines = 0
+    /// Lines of which something counts.
+    package private(set) var usableLines = 0
+    /// Lines of which nothing counts, by the reason of their first artifact.
+    package private(set) var rejectedLines: [String: Int] = [:]
+    /// Artifacts that count for nothing beside others that count, by reason.
+    package private(set) var rejectedArtifacts: [String: Int] = [:]
+
+    package var rejectedLineCount: Int { rejectedLines.values.reduce(0, +) }
+
+    mutating func addBlankLine() {
+        lines += 1
+        blankLines += 1
+    }
+
+    mutating func add(line faults: [LineFault], counts: Bool) {
+        lines += 1
+        if counts {
+            usableLines += 1
+            for fault in faults { rejectedArtifacts[fault.code.name, default: 0] += 1 }
+        } else if let fault = faults.first(where: { $0.part == nil }) ?? faults.first {
+            rejectedLines[fault.code.name, default: 0] += 1
+        }
+    }
+
+    mutating func add(_ other: InputCounts) {
+        lines += other.lines
+        blankLines += other.blankLines
+        usableLines += other.usableLines
+        rejectedLines.merge(other.rejectedLines, uniquingKeysWith: +)
+        rejectedArtifacts.merge(other.rejectedArtifacts, uniquingKeysWith: +)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// Records by the hash of their name: in memory while they are few, in files of a temporary folder once they are many.
+///
+/// Lines of one customer may lie anywhere in the input. All of them come into one bucket, and one bucket fits into
+/// memory however many lines there are.
+final class SpillFolder {
+    /// 10 million customers make 20,000 a bucket.
+    static let bucketCount = 512
+    private static let bufferSize = 16 * 1024
+
+    private let path: String
+    private var isMade = false
+    private var buffers: [Int: [UInt8]] = [:]
+    private var files: Set<Int> = []
+
+    init(in folder: String = NSTemporaryDirectory()) {
+        path = URL(fileURLWithPath: folder).appendingPathComponent("tenure-rehearsal-\(UUID().uuidString)").path
+    }
+
+    deinit {
+        if isMade { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// In which bucket a name's records lie.
+    static func bucket(of name: CustomerName) -> Int {
+        Int(name.kind.rawValue) * bucketCount + Int(name.stableHash % UInt64(bucketCount))
+    }
+
+    /// The buckets of one kind of name.
+    static func buckets(of kind: CustomerNameKind) -> Range<Int> {
+        let first = Int(kind.rawValue) * bucketCount
+        return first..<first + bucketCount
+    }
+
+    func append(_ record: ArraySlice<UInt8>, to bucket: Int) throws(RehearsalError) {
+        buffers[bucket, default: []].append(contentsOf: record)
+        if let buffer = buffers[bucket], buffer.count >= Self.bufferSize {
+            try write(buffer, to: bucket)
+            buffers[bucket]?.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// All records of a bucket, which is empty afterwards.
+    func take(_ bucket: Int) -> BucketContents? {
+        let tail = buffers.removeValue(forKey: bucket) ?? []
+        let file = files.remove(bucket).map(file)
+        return tail.isEmpty && file == nil ? nil : BucketContents(file: file, tail: tail)
+    }
+
+    private func file(of bucket: Int) -> String { path + "/\(bucket)" }
+
+    private func write(_ bytes: [UInt8], to bucket: Int) throws(RehearsalError) {
+        if !isMade {
+            // What people bought is nobody else's.
+            guard mkdir(path, 0o700) == 0 else { throw .noRoom(path) }
+            isMade = true
+        }
+        files.insert(bucket)
+        let descriptor = open(file(of: bucket), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .noRoom(path) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw .noRoom(path) }
+            rest = rest.dropFirst(written)
+        }
+    }
+}
+
+/// The records of one bucket, read once.
+struct BucketContents: Sendable {
+    let file: String?
+    let tail: [UInt8]
+
+    private static let chunkSize = 256 * 1024
+
+    /// Tells all records; the file goes with them.
+    func forEach(_ body: (SpillRecord) -> Void) throws(RehearsalError) {
+        var bytes: [UInt8] = []
+        if let file {
+            guard let handle = FileHandle(forReadingAtPath: file) else { throw .noRoom(file) }
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            while let chunk = try? handle.read(upToCount: Self.chunkSize), !chunk.isEmpty {
+                bytes.append(contentsOf: chunk)
+                Self.tell(&bytes, body)
+            }
+        }
+        bytes += tail
+        Self.tell(&bytes, body)
+    }
+
+    /// Tells the whole records, and keeps what is left.
+    private static func tell(_ bytes: inout [UInt8], _ body: (SpillRecord) -> Void) {
+        var position = 0
+        while let length = SpillRecord.length(of: bytes, at: position), position + 4 + length <= bytes.count {
+            if let record = SpillRecord(bytes, at: &position) { body(record) }
+        }
+        bytes.removeFirst(position)
+    }
+}

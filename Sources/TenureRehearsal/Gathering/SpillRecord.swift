@@ -1,0 +1,90 @@
+/// What is kept of a line until all lines are read: an entry under a customer's strongest name, or where a weaker name
+/// leads.
+///
+/// As bytes: the length of the rest (4 bytes), then kind, names and content. Only this process reads them, and a disk
+/// may have changed them all the same: what makes no sense is passed over.
+struct SpillRecord {
+    enum Content {
+        case entry(exportedID: String?, facts: ArraySlice<UInt8>)
+        /// Lines that have only this name are the customer's of that one.
+        case alias(CustomerName)
+    }
+
+    let name: CustomerName
+    let content: Content
+
+    func append(to bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes.append(contentsOf: [0, 0, 0, 0])
+        switch content {
+        case .entry(let exportedID, let facts):
+            bytes.append(0)
+            Self.append(name, to: &bytes)
+            Self.append(exportedID ?? "", to: &bytes)
+            bytes.append(contentsOf: facts)
+        case .alias(let target):
+            bytes.append(1)
+            Self.append(name, to: &bytes)
+            Self.append(target, to: &bytes)
+        }
+        let length = UInt32(clamping: bytes.count - start - 4)
+        for place in 0..<4 { bytes[start + place] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(place))) }
+    }
+
+    /// The record that begins at `position`, which moves behind it; nil at the end.
+    init?(_ bytes: [UInt8], at position: inout Int) {
+        guard let length = Self.length(of: bytes, at: position), position + 4 + length <= bytes.count else {
+            return nil
+        }
+        var rest = bytes[(position + 4)..<(position + 4 + length)]
+        position += 4 + length
+        guard let tag = rest.popFirst(), let name = Self.name(&rest) else { return nil }
+        self.name = name
+        if tag == 0 {
+            guard let id = Self.text(&rest) else { return nil }
+            content = .entry(exportedID: id.isEmpty ? nil : id, facts: rest)
+        } else {
+            guard let target = Self.name(&rest) else { return nil }
+            content = .alias(target)
+        }
+    }
+
+    init(_ name: CustomerName, _ content: Content) {
+        self.name = name
+        self.content = content
+    }
+
+    /// Of the record that begins there, without these four bytes; nil where they are not all there.
+    static func length(of bytes: [UInt8], at position: Int) -> Int? {
+        guard position + 4 <= bytes.count else { return nil }
+        return (0..<4).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }
+    }
+
+    private static func append(_ name: CustomerName, to bytes: inout [UInt8]) {
+        bytes.append(name.kind.rawValue)
+        bytes.append(name.realm)
+        append(name.text, to: &bytes)
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        let utf8 = text.utf8.prefix(Int(UInt16.max))
+        bytes.append(UInt8(truncatingIfNeeded: utf8.count))
+        bytes.append(UInt8(truncatingIfNeeded: utf8.count >> 8))
+        bytes.append(contentsOf: utf8)
+    }
+
+    private static func name(_ rest: inout ArraySlice<UInt8>) -> CustomerName? {
+        guard let code = rest.popFirst(), let kind = CustomerNameKind(rawValue: code), let realm = rest.popFirst(),
+            let text = text(&rest)
+        else { return nil }
+        return CustomerName(kind: kind, realm: realm, text: text)
+    }
+
+    private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {
+        guard let low = rest.popFirst(), let high = rest.popFirst() else { return nil }
+        let count = Int(low) | Int(high) << 8
+        guard rest.count >= count else { return nil }
+        defer { rest = rest.dropFirst(count) }
+        return String(decoding: rest.prefix(count), as: UTF8.self)
+    }
+}

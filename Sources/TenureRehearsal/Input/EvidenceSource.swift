@@ -1,0 +1,105 @@
+import Foundation
+
+/// Where lines come from: a file, plain or compressed by gzip, or standard input.
+///
+/// Decompression is `gzip -dc` as a child: every system of servers has it, and it runs beside the verification.
+package final class EvidenceSource {
+    private let descriptor: Int32
+    /// Of the file as it lies on the disk, compressed or not.
+    private let file: FileHandle?
+    private let child: Process?
+    /// Bytes of the file; nil where nobody can tell.
+    package let size: Int?
+
+    /// `-` is standard input, which must not be compressed.
+    package init(path: String) throws(RehearsalError) {
+        guard path != "-" else {
+            (file, child, size) = (nil, nil, nil)
+            descriptor = STDIN_FILENO
+            return
+        }
+        guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
+        var status = stat()
+        guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            throw .unreadable(path)
+        }
+        let isFile = status.st_mode & S_IFMT == S_IFREG
+        size = isFile ? Int(status.st_size) : nil
+        self.file = file
+        guard isFile, Self.isCompressed(file) else {
+            child = nil
+            descriptor = file.fileDescriptor
+            return
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["gzip", "-dc"]
+        // Both share one place in the file: where the child reads says how far we are.
+        process.standardInput = file
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+        } catch {
+            throw .noGzip(path)
+        }
+        // Or the pipe would never end.
+        try? pipe.fileHandleForWriting.close()
+        child = process
+        self.pipe = pipe
+        descriptor = pipe.fileHandleForReading.fileDescriptor
+    }
+
+    private var pipe: Pipe?
+
+    private static func isCompressed(_ file: FileHandle) -> Bool {
+        var magic: [UInt8] = [0, 0]
+        return pread(file.fileDescriptor, &magic, 2, 0) == 2 && magic == [0x1F, 0x8B]
+    }
+
+    /// How far in the file the reading is.
+    package var position: Int? {
+        guard let file, size != nil else { return nil }
+        return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))
+    }
+
+    /// The next bytes; empty at the end, and where `isStopped` says so while nothing comes.
+    package func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
+        while !isStopped() {
+            // A terminal or a pipe may be silent for long.
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&waiting, 1, 200)
+            if ready == 0 || (ready < 0 && errno == EINTR) { continue }
+            var got = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+                got = Foundation.read(descriptor, buffer.baseAddress, count)
+                initialized = max(0, got)
+            }
+            if got < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard got >= 0 else { throw .unreadable("the evidence") }
+            return bytes
+        }
+        return []
+    }
+
+    /// Ends the child; tells what it had to complain about.
+    package func close() -> RehearsalError? {
+        guard let child else { return nil }
+        if child.isRunning, isUnread { child.terminate() }
+        child.waitUntilExit()
+        switch child.terminationStatus {
+        case 127: return .noGzip("the evidence")
+        case 0: return nil
+        // 2 is a warning, as of something behind the end of the archive.
+        case 2 where child.terminationReason == .exit: return nil
+        default: return child.terminationReason == .exit ? .damagedArchive : nil
+        }
+    }
+
+    /// Whether something was left unread.
+    private var isUnread: Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLIN) != 0
+    }
+}

@@ -1,0 +1,45 @@
+package import TenureAppStore
+
+/// Why a line, or an artifact in it, counts for nothing.
+package struct LineFault: Sendable, Hashable {
+    /// A code of `Rejection`, or one of these.
+    package enum Code: Sendable, Hashable {
+        case rejected(Rejection.Code)
+        /// It begins as JSON, and is none.
+        case invalidJSON
+        /// JSON in which a field has another shape than it should.
+        case wrongShape
+        /// JSON that holds no artifact.
+        case nothingSigned
+        /// Longer than a customer's artifacts can be.
+        case lineTooLong
+        /// Artifacts of several Apple Accounts in one line.
+        case severalAccounts
+
+        package var name: String {
+            switch self {
+            case .rejected(let code): code.rawValue
+            case .invalidJSON: "invalidJSON"
+            case .wrongShape: "wrongShape"
+            case .nothingSigned: "nothingSigned"
+            case .lineTooLong: "lineTooLong"
+            case .severalAccounts: "severalAccounts"
+            }
+        }
+    }
+
+    package let code: Code
+    package let detail: String
+    /// Which artifact of the line: `transactions[3]`. Nil: the line as a whole.
+    package let part: String?
+
+    init(_ code: Code, _ detail: String, part: String? = nil) {
+        self.code = code
+        self.detail = detail
+        self.part = part
+    }
+
+    init(_ rejection: Rejection, part: String? = nil) {
+        self.init(.rejected(rejection.code), rejection.detail, part: part)
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureStore
+
+/// Verifies lines. A value that many tasks share.
+struct LineReader: Sendable {
+    let verifier: AppStoreVerifier
+    /// Against which a signing date in the future is refused.
+    let now: Date
+    /// Whether what a line holds is all that its customer has.
+    let purchasesAreComplete: Bool
+
+    /// What one line came to.
+    struct Reading {
+        /// Nil where nothing of it counts.
+        var entry: Entry?
+        /// Of the line, or of artifacts beside others that count.
+        var faults: [LineFault] = []
+    }
+
+    func read(_ line: ArraySlice<UInt8>) -> Reading {
+        var reading = Reading()
+        do throws(LineFault) {
+            let line = try EvidenceLine(line)
+            var draft = EntryDraft(exportedID: line.id, purchasesAreComplete: purchasesAreComplete)
+            for part in line.parts {
+                do throws(Rejection) {
+                    let rejection = draft.add(try verify(part))
+                    if let rejection { throw rejection }
+                } catch {
+                    reading.faults.append(LineFault(error, part: part.name))
+                }
+            }
+            reading.entry = try draft.entry()
+        } catch {
+            reading.faults.append(error)
+        }
+        return reading
+    }
+
+    private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
+        switch part.content {
+        case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
+        // What the App Store Server API gives is as true; nobody is let in by a rehearsal.
+        case .appTransaction:
+            return .appTransaction(try verifier.verifyAppTransaction(part.bytes, from: .appStoreServer, now: now))
+        case .transaction: return .transaction(try verifier.verifyTransaction(part.bytes, now: now))
+        case .renewalInfo: return .renewalInfo(try verifier.verifyRenewalInfo(part.bytes, now: now))
+        case .receipt: return .receipt(try verifier.verifyReceipt(receiptBytes(base64: part.bytes), now: now))
+        }
+    }
+}

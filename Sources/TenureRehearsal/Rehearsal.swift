@@ -1,2 +1,0 @@
-/// What a policy would do to everybody whose evidence is known.
-package struct Rehearsal: Sendable {}

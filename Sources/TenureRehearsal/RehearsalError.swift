@@ -1,0 +1,33 @@
+package import TenureStore
+
+/// Why a rehearsal cannot go on. What is wrong with a line is no reason: it is counted.
+package enum RehearsalError: Error, Sendable, Hashable {
+    case unreadable(String)
+    /// The evidence is compressed, and there is no `gzip` to read it.
+    case noGzip(String)
+    case damagedArchive
+    /// The temporary folder cannot be written.
+    case noRoom(String)
+    case record(StoreError)
+    /// A policy of the record cannot be read, and promises rest on it.
+    case brokenPolicy(Int64)
+    /// A condition of `--fail-if` that says nothing.
+    case condition(String, why: String)
+}
+
+extension RehearsalError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreadable(let path): "`\(path)` cannot be read; check that it is there and who may read it"
+        case .noGzip(let path):
+            "`\(path)` is compressed and there is no `gzip` here to read it; install it, or decompress the file first"
+        case .damagedArchive: "the compressed file is damaged or cut off: only what stood before that counts"
+        case .noRoom(let folder):
+            "the temporary folder `\(folder)` cannot be written; make room there (about 250 bytes a line), or set TMPDIR to another"
+        case .record(let error): "\(error)"
+        case .brokenPolicy(let version):
+            "version \(version) of the policy in the record cannot be read, and promises rest on it; run `tenure record check`"
+        case .condition(let text, let why): "`\(text)` is no condition: \(why)"
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import TenureCore
+
+/// A condition under which a rehearsal fails: `lost>0`, `denied>0.5%`, `everything.undetermined>=100`.
+package struct FailCondition: Sendable, Hashable {
+    package let text: String
+    private let entitlement: String?
+    private let measure: Measure
+    private let comparison: Operator
+    private let limit: Double
+    private let isPercentage: Bool
+
+    private enum Measure: Hashable {
+        case outcome(Decision.Outcome)
+        case change(Change)
+        /// Of lines, not of customers.
+        case rejected
+        /// The deciding reason.
+        case reason(Reason.Code)
+
+        init?(_ name: String) {
+            switch name {
+            case "lost", "loses": self = .change(.loses)
+            case "gained", "gains": self = .change(.gains)
+            case "changed", "changesReason": self = .change(.changesReason)
+            case "rejected": self = .rejected
+            default:
+                if let outcome = Decision.Outcome(rawValue: name) {
+                    self = .outcome(outcome)
+                } else if let code = Reason.Code(rawValue: name) {
+                    self = .reason(code)
+                } else {
+                    return nil
+                }
+            }
+        }
+    }
+
+    private enum Operator: String, CaseIterable {
+        // The longer ones first: `>` is the beginning of `>=`.
+        case atLeast = ">="
+        case atMost = "<="
+        case more = ">"
+        case less = "<"
+
+        func holds(_ value: Double, _ limit: Double) -> Bool {
+            switch self {
+            case .atLeast: value >= limit
+            case .atMost: value <= limit
+            case .more: value > limit
+            case .less: value < limit
+            }
+        }
+    }
+
+    /// What a condition came to.
+    package struct Verdict: Sendable, Hashable {
+        package let condition: String
+        /// What was measured: a number, or percent.
+        package let value: Double
+        package let isPercentage: Bool
+        /// Of which entitlement, where the worst of several counts.
+        package let entitlement: String?
+        /// Whether the condition holds, and the rehearsal fails.
+        package let fails: Bool
+    }
+
+    /// `entitlements`: what there is to name. Throws `RehearsalError.condition`.
+    package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
+        func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
+        self.text = text
+        guard
+            let sign = Operator.allCases.compactMap({ sign in text.range(of: sign.rawValue).map { (sign, $0) } })
+                .min(by: { $0.1.lowerBound < $1.1.lowerBound })
+        else { throw fault("write a measure, `>`, `>=`, `<` or `<=`, and a number, such as `denied>0.5%`") }
+        self.comparison = sign.0
+        var name = text[..<sign.1.lowerBound].trimmingCharacters(in: .whitespaces)
+        var number = text[sign.1.upperBound...].trimmingCharacters(in: .whitespaces)
+        isPercentage = number.hasSuffix("%")
+        if isPercentage { number = number.dropLast().trimmingCharacters(in: .whitespaces) }
+        guard let limit = Double(number), limit.isFinite, limit >= 0 else {
+            throw fault("`\(number)` is no number; write one such as `0`, `100` or `0.5%`")
+        }
+        self.limit = limit
+        // An entitlement's name may itself have periods: the last one counts.
+        if let period = name.lastIndex(of: ".") {
+            let entitlement = String(name[..<period])
+            guard comparison.entitlements.contains(entitlement) else {
+                let known = comparison.entitlements.map { "`\($0)`" }.joined(separator: ", ")
+                throw fault("there is no entitlement `\(entitlement)`; there are \(known)")
+            }
+            self.entitlement = entitlement
+            name = String(name[name.index(after: period)...])
+        } else {
+            entitlement = nil
+        }
+        guard let measure = Measure(name) else {
+            throw fault(
+                "`\(name)` is no measure; there are granted, denied, undetermined, gained, lost, changed, rejected, and each reason's code"
+            )
+        }
+        self.measure = measure
+        if case .change = measure, comparison.old == nil {
+            throw fault("nobody gains or loses without a policy to compare with; add --against")
+        }
+        if measure == .rejected, entitlement != nil {
+            throw fault("lines are rejected for all entitlements; write `rejected` alone")
+        }
+    }
+
+    package func verdict(on report: RehearsalReport) -> Verdict {
+        let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
+        func worst(of value: (EntitlementTally) -> Int) -> Verdict {
+            let verdicts = all.map { verdict(value($0.tally), of: report.tally.customers, entitlement: $0.name) }
+            // The one that fails tells more than one that does not; of those the first.
+            return verdicts.first(where: \.fails) ?? verdicts.first ?? verdict(0, of: 0)
+        }
+        switch measure {
+        case .rejected:
+            guard case .evidence(_, let counts, _) = report.input else { return verdict(0, of: 0) }
+            return verdict(counts.rejectedLineCount, of: counts.lines - counts.blankLines)
+        case .change(.loses) where entitlement == nil: return verdict(report.tally.losing, of: report.tally.customers)
+        case .change(.gains) where entitlement == nil: return verdict(report.tally.gaining, of: report.tally.customers)
+        case .change(let change): return worst { $0.counts[change] }
+        case .outcome(let outcome): return worst { $0.counts[outcome] }
+        case .reason(let code):
+            return worst { $0.reasons.reduce(0) { $1.key.reason == code ? $0 + $1.value : $0 } }
+        }
+    }
+
+    private func verdict(_ count: Int, of total: Int, entitlement: String? = nil) -> Verdict {
+        let value = isPercentage ? (total == 0 ? 0 : Double(count) / Double(total) * 100) : Double(count)
+        return Verdict(
+            condition: text, value: value, isPercentage: isPercentage, entitlement: entitlement,
+            fails: comparison.holds(value, limit))
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+package import TenureAPI
+import TenureCore
+
+extension RehearsalReport {
+    /// Everything as JSON; the fields are described in `Docs/rehearsal.md`.
+    package func json(_ layout: JSONWriter.Layout = .readable) -> [UInt8] {
+        var writer = JSONWriter(layout, capacity: 1 << 16)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        let names = names
+        writer.object { writer in
+            writer.member("policy", policyName)
+            writer.key("against")
+            if let oldPolicyName { writer.value(oldPolicyName) } else { writer.null() }
+            writer.member("at", comparison.instant.rfc3339)
+            writer.member("partial", isPartial)
+            if let problem { writer.member("problem", problem.description) }
+            writer.key("input")
+            write(input, to: &writer)
+            writer.key("customers")
+            writer.object {
+                $0.member("total", tally.customers)
+                if comparison.old != nil {
+                    $0.member("gaining", tally.gaining)
+                    $0.member("losing", tally.losing)
+                    $0.member("changingReason", tally.changingReason)
+                    $0.member("unchanged", unchanged)
+                }
+                $0.member("heldByPromise", tally.heldByPromise)
+            }
+            writer.key("entitlements")
+            writer.array(entitlements) { write($1.name, $1.tally, names, to: &$0) }
+            writer.key("places")
+            writer.array(tally.cells.sorted) { writer, cell in
+                writer.object {
+                    $0.member("platform", cell.place.platformName)
+                    $0.member("version", cell.place.version.description)
+                    $0.member("month", cell.place.month.description)
+                    for (name, counts) in zip(tally.entitlements, cell.counts) {
+                        $0.key(name)
+                        write(counts, to: &$0)
+                    }
+                }
+            }
+            writer.key("conditions")
+            writer.array(verdicts) { writer, verdict in
+                writer.object {
+                    $0.member("condition", verdict.condition)
+                    $0.key("value")
+                    $0.value(verdict.value)
+                    if let entitlement = verdict.entitlement { $0.member("entitlement", entitlement) }
+                    $0.member("fails", verdict.fails)
+                }
+            }
+        }
+    }
+
+    private func write(_ input: Input, to writer: inout JSONWriter) {
+        writer.object { writer in
+            switch input {
+            case .evidence(let name, let counts, let badLines):
+                writer.member("evidence", name)
+                writer.member("lines", counts.lines)
+                writer.member("blankLines", counts.blankLines)
+                writer.member("usableLines", counts.usableLines)
+                writer.member("repeatedLines", counts.usableLines - tally.customers)
+                writer.member("rejectedLines", counts.rejectedLineCount)
+                writer.key("rejectedLinesByReason")
+                write(counts.rejectedLines, to: &writer)
+                writer.key("rejectedArtifactsByReason")
+                write(counts.rejectedArtifacts, to: &writer)
+                if let badLines { writer.member("rejectedFile", badLines) }
+            case .record(let name, let passedOver):
+                writer.member("database", name)
+                writer.member("passedOver", passedOver)
+            }
+        }
+    }
+
+    private func write(_ numbers: [String: Int], to writer: inout JSONWriter) {
+        writer.object { writer in
+            for (name, count) in numbers.sorted(by: { $0.key < $1.key }) { writer.member(name, count) }
+        }
+    }
+
+    private func write(
+        _ name: String, _ tally: EntitlementTally, _ names: ExampleNames, to writer: inout JSONWriter
+    ) {
+        writer.object { writer in
+            writer.member("name", name)
+            writeMembers(of: tally.counts, to: &writer)
+            writer.key("reasons")
+            writer.array(tally.sortedReasons) { writer, entry in
+                writer.object {
+                    $0.member("outcome", entry.key.outcome.rawValue)
+                    $0.member("reason", entry.key.reason.name)
+                    $0.member("count", entry.count)
+                }
+            }
+            if comparison.old != nil {
+                writer.key("transitions")
+                writer.array(tally.sortedTransitions) { writer, entry in
+                    writer.object {
+                        $0.member("change", entry.key.change.rawValue)
+                        $0.key("before")
+                        write(entry.key.before, to: &$0)
+                        $0.key("now")
+                        write(entry.key.now, to: &$0)
+                        $0.member("count", entry.count)
+                    }
+                }
+            }
+            writer.key("examples")
+            writer.object { writer in
+                for kind in ExampleClass.all {
+                    guard let examples = tally.examples[kind] else { continue }
+                    writer.key(kind.name)
+                    writer.array(examples.all) { write($1, names, to: &$0) }
+                }
+            }
+        }
+    }
+
+    private func write(_ answer: EntitlementTally.OutcomeReason, to writer: inout JSONWriter) {
+        writer.object {
+            $0.member("outcome", answer.outcome.rawValue)
+            $0.member("reason", answer.reason.name)
+        }
+    }
+
+    private func write(_ example: Example, _ names: ExampleNames, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("customer", names[example])
+            if let platform = example.platform { writer.member("platform", platform.rawValue) }
+            if let version = example.originalAppVersion { writer.member("originalAppVersion", version) }
+            if let date = example.originalPurchaseDate {
+                // An instant to the millisecond is as good as a name.
+                writer.member("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
+            }
+            for (name, answer) in [("before", example.before), ("now", example.now)] {
+                guard let answer else { continue }
+                writer.key(name)
+                writer.object {
+                    $0.member("outcome", answer.outcome.rawValue)
+                    $0.member("reason", answer.reasonName)
+                    if let until = answer.until { $0.member("until", until.rfc3339) }
+                }
+            }
+        }
+    }
+
+    private func write(_ counts: Counts, to writer: inout JSONWriter) {
+        writer.object { writeMembers(of: counts, to: &$0) }
+    }
+
+    private func writeMembers(of counts: Counts, to writer: inout JSONWriter) {
+        for outcome in Decision.Outcome.allCases { writer.member(outcome.rawValue, counts[outcome]) }
+        guard comparison.old != nil else { return }
+        for change in Change.allCases { writer.member(change.rawValue, counts[change]) }
+    }
+}
+
+extension ExampleClass {
+    /// What matters most first.
+    package static let all: [ExampleClass] =
+        Change.allCases.sorted { $0.order < $1.order }.filter { $0 != .same }.map(ExampleClass.change)
+        + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)
+
+    package var name: String {
+        switch self {
+        case .outcome(let outcome): outcome.rawValue
+        case .change(let change): change.rawValue
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: String, _ text: String) {
+        key(name)
+        value(text)
+    }
+
+    fileprivate mutating func member(_ name: String, _ number: Int) {
+        key(name)
+        value(number)
+    }
+
+    fileprivate mutating func member(_ name: String, _ flag: Bool) {
+        key(name)
+        value(flag)
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import TenureCore
+
+/// All that a rehearsal has to say: the terminal, the JSON and the page show parts of it.
+package struct RehearsalReport: Sendable {
+    /// Where the customers came from.
+    package enum Input: Sendable {
+        /// Lines of a file, and where the bad ones are listed; nil where there are none.
+        case evidence(name: String, counts: InputCounts, badLines: String?)
+        /// A record, and how many customers of other realms were passed over.
+        case record(name: String, passedOver: Int)
+    }
+
+    /// How the policies are called: by their files, or by their versions.
+    package let policyName: String
+    package let oldPolicyName: String?
+    package let comparison: Comparison
+    package let input: Input
+    package let tally: Tally
+    /// Only a part of the population was seen.
+    package let isPartial: Bool
+    package let problem: RehearsalError?
+    /// Whether customers are called by their ids. Otherwise by numbers, which tell nothing.
+    package let identifies: Bool
+    package let conditions: [FailCondition]
+
+    package init(
+        policyName: String, oldPolicyName: String?, comparison: Comparison, input: Input, tally: Tally,
+        isPartial: Bool = false, problem: RehearsalError? = nil, identifies: Bool = false,
+        conditions: [FailCondition] = []
+    ) {
+        self.policyName = policyName
+        self.oldPolicyName = oldPolicyName
+        self.comparison = comparison
+        self.input = input
+        self.tally = tally
+        self.isPartial = isPartial
+        self.problem = problem
+        self.identifies = identifies
+        self.conditions = conditions
+    }
+
+    /// Customers of whom nothing changes at all.
+    package var unchanged: Int {
+        tally.customers - tally.changingReason - tally.moving
+    }
+
+    /// Those of the policies, then those that only promises name.
+    package var entitlements: [(name: String, tally: EntitlementTally)] {
+        Array(zip(tally.entitlements, tally.byEntitlement))
+            + tally.promisedOnly.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    package var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
+
+    /// Who is who among the examples: by numbers in an order that tells nothing, or by their ids.
+    package var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
+}
+
+/// What the customers who stand as examples are called.
+package struct ExampleNames: Sendable {
+    private let numbers: [String: Int]
+    private let identifies: Bool
+
+    init(in tally: Tally, identifying: Bool) {
+        identifies = identifying
+        var ranks: [String: UInt64] = [:]
+        for entitlement in tally.byEntitlement + tally.promisedOnly.values {
+            for example in entitlement.examples.values.flatMap(\.all) { ranks[example.id] = example.rank }
+        }
+        let sorted = ranks.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+        numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
+    }
+
+    package subscript(example: Example) -> String {
+        identifies ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
+    }
+}
+
+extension EntitlementTally {
+    /// The most frequent first.
+    package var sortedReasons: [(key: OutcomeReason, count: Int)] {
+        reasons.map { ($0.key, $0.value) }.sorted {
+            ($1.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
+                $0.count, $1.key.outcome.rawValue, $1.key.reason.name
+            )
+        }
+    }
+
+    /// Losses first, then the most frequent.
+    package var sortedTransitions: [(key: Transition, count: Int)] {
+        func order(_ transition: Transition) -> String {
+            "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
+        }
+        return transitions.map { ($0.key, $0.value) }.sorted {
+            ($0.key.change.order, $1.count, order($0.key)) < ($1.key.change.order, $0.count, order($1.key))
+        }
+    }
+}
+
+extension Change {
+    /// What matters most comes first.
+    package var order: Int {
+        switch self {
+        case .loses: 0
+        case .gains: 1
+        case .changesReason: 2
+        case .same: 3
+        }
+    }
+}
+
+extension Cells {
+    /// The largest first; of equals in the order of their names.
+    package var sorted: [(place: Place, counts: [Counts])] {
+        counts.map { ($0.key, $0.value) }.sorted { left, right in
+            let totals = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)
+            return totals.0 != totals.1 ? totals.0 > totals.1 : left.place.precedes(right.place)
+        }
+    }
+}
+
+extension Place {
+    /// By platform, version and month.
+    package func precedes(_ other: Place) -> Bool {
+        let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
+        if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
+        if version != other.version { return version.precedes(other.version) }
+        return month < other.month
+    }
+
+    package var platformName: String { platform?.rawValue ?? "unknown" }
+}
+
+extension Place.Version {
+    /// Versions in their own order, then what is none.
+    package func precedes(_ other: Place.Version) -> Bool {
+        switch (self, other) {
+        case (.version(let mine), .version(let others)):
+            guard let left = AppVersion(mine), let right = AppVersion(others), left != right else {
+                return mine < others
+            }
+            return left < right
+        case (.version, _): return true
+        case (_, .version): return false
+        default: return description < other.description
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import TenureCore
+
+/// The report for a terminal: one line after the other, each with what it is.
+package struct TextReport: Sendable {
+    package enum Line: Sendable, Hashable {
+        case heading(String)
+        case plain(String)
+        case good(String)
+        case bad(String)
+        case faint(String)
+    }
+
+    package private(set) var lines: [Line] = []
+    private let report: RehearsalReport
+    private let names: ExampleNames
+    private static let mostPlaces = 12
+    private static let mostExamples = 5
+
+    package init(_ report: RehearsalReport) {
+        self.report = report
+        names = report.names
+        tellInput()
+        for (name, tally) in report.entitlements { tell(name, tally) }
+        tellChanges()
+        tellPlaces()
+        for verdict in report.verdicts { tell(verdict) }
+    }
+
+    private mutating func tellInput() {
+        let against = report.oldPolicyName.map { " against \($0)" } ?? ""
+        lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.rfc3339)"))
+        if report.isPartial {
+            let why = report.problem.map { ": \($0)" } ?? ": it was stopped"
+            lines.append(.bad("PARTIAL\(why). What follows is what was known by then"))
+        }
+        let customers = report.tally.customers
+        switch report.input {
+        case .evidence(let name, let counts, let badLines):
+            lines.append(
+                .plain(
+                    "\(name): \(counts.lines.grouped) lines, \(counts.usableLines.grouped) of them of \(customers.grouped) customers, \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
+                ))
+            tell(counts.rejectedLines, as: "rejected lines")
+            tell(counts.rejectedArtifacts, as: "rejected beside what counts")
+            if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
+        case .record(let name, let passedOver):
+            let others = passedOver > 0 ? ", \(passedOver.grouped) of other realms passed over" : ""
+            lines.append(.plain("\(name): \(customers.grouped) customers\(others)"))
+        }
+    }
+
+    private mutating func tell(_ numbers: [String: Int], as title: String) {
+        guard !numbers.isEmpty else { return }
+        let sorted = numbers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        lines.append(.plain("  \(title): " + sorted.map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")))
+    }
+
+    private mutating func tell(_ name: String, _ tally: EntitlementTally) {
+        lines.append(.heading(name))
+        for outcome in Decision.Outcome.allCases {
+            let count = tally.counts[outcome]
+            let text = "  \(outcome.rawValue.padded(13)) \(count.grouped.padded(left: 12))  \(share(count))"
+            lines.append(outcome == .granted ? .good(text) : outcome == .denied ? .bad(text) : .plain(text))
+            for (key, count) in tally.sortedReasons where key.outcome == outcome {
+                lines.append(.faint("    \(count.grouped.padded(left: 12))  \(key.reason.name): \(key.reason.phrase)"))
+            }
+        }
+        guard report.comparison.old != nil else {
+            tellExamples([.outcome(.denied), .outcome(.undetermined)], of: tally)
+            return
+        }
+        for change in [Change.loses, .gains, .changesReason] {
+            let count = tally.counts[change]
+            let text = "  \(change.phrase.padded(13)) \(count.grouped.padded(left: 12))  \(share(count))"
+            lines.append(change == .loses && count > 0 ? .bad(text) : .plain(text))
+            for (key, count) in tally.sortedTransitions where key.change == change {
+                let before = "\(key.before.outcome) (\(key.before.reason.name))"
+                let now = "\(key.now.outcome) (\(key.now.reason.name))"
+                lines.append(.faint("    \(count.grouped.padded(left: 12))  from \(before) to \(now)"))
+            }
+            tellExamples([.change(change)], of: tally)
+        }
+    }
+
+    private mutating func tellExamples(_ kinds: [ExampleClass], of tally: EntitlementTally) {
+        for kind in kinds {
+            for example in (tally.examples[kind]?.all ?? []).prefix(Self.mostExamples) {
+                lines.append(.faint("      such as \(describe(example))"))
+            }
+        }
+    }
+
+    private func describe(_ example: Example) -> String {
+        var facts: [String] = []
+        if let platform = example.platform { facts.append(platform.rawValue) }
+        facts.append(example.originalAppVersion.map { "version \($0)" } ?? "no version")
+        facts.append(example.originalPurchaseDate.map { CivilDay(of: $0).description } ?? "no date")
+        return "\(names[example]) (\(facts.joined(separator: ", "))): \(example.now.outcome), \(example.now.reasonName)"
+    }
+
+    private mutating func tellChanges() {
+        let tally = report.tally
+        if report.comparison.old != nil {
+            lines.append(.heading("customers"))
+            lines.append(
+                .plain(
+                    "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changingReason.grouped) have another reason only, \(report.unchanged.grouped) are as before"
+                ))
+        }
+        if tally.heldByPromise > 0 {
+            lines.append(.plain("  \(tally.heldByPromise.grouped) have something only because it was promised before"))
+        }
+    }
+
+    private mutating func tellPlaces() {
+        let cells = report.tally.cells.sorted
+        guard let name = report.tally.entitlements.first, !cells.isEmpty else { return }
+        lines.append(.heading("platform, version and month of purchase, and `\(name)`"))
+        lines.append(.faint("  platform  version      month            granted       denied undetermined"))
+        for cell in cells.prefix(Self.mostPlaces) {
+            let counts = cell.counts.first ?? Counts()
+            let numbers = Decision.Outcome.allCases.map { counts[$0].grouped.padded(left: 12) }.joined(separator: " ")
+            lines.append(
+                .plain(
+                    "  \(cell.place.platformName.padded(9)) \(cell.place.version.description.padded(12)) \(cell.place.month.description.padded(11)) \(numbers)"
+                ))
+        }
+        if cells.count > Self.mostPlaces {
+            lines.append(.faint("  and \((cells.count - Self.mostPlaces).grouped) more; --json has them all"))
+        }
+    }
+
+    private mutating func tell(_ verdict: FailCondition.Verdict) {
+        let value =
+            verdict.isPercentage ? String(format: "%.3f%%", verdict.value) : Int(verdict.value).grouped
+        let place = verdict.entitlement.map { " of `\($0)`" } ?? ""
+        lines.append(
+            verdict.fails
+                ? .bad("fails: `\(verdict.condition)`, since it is \(value)\(place)")
+                : .good("holds: not `\(verdict.condition)`, since it is \(value)\(place)"))
+    }
+
+    private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }
+}
+
+extension Int {
+    /// `1,234,567`, as everybody reads it.
+    package var grouped: String {
+        let digits = Array(String(magnitude))
+        var text = self < 0 ? "-" : ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// `12.3%`; small ones that are not none never read as 0.
+    package func share(of total: Int) -> String {
+        guard total > 0 else { return "0%" }
+        let percent = Double(self) / Double(total) * 100
+        if self > 0, percent < 0.01 { return "<0.01%" }
+        if self < total, percent > 99.99 { return ">99.99%" }
+        return String(format: percent < 10 ? "%.2f%%" : "%.1f%%", percent)
+    }
+}
+
+extension String {
+    fileprivate func padded(_ width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, width - count))
+    }
+
+    fileprivate func padded(left width: Int) -> String {
+        String(repeating: " ", count: Swift.max(0, width - count)) + self
+    }
+}

@@ -1,0 +1,58 @@
+package import TenureCore
+
+/// How many customers have which answer, and what a change does to them.
+package struct Counts: Sendable, Hashable {
+    package private(set) var granted = 0
+    package private(set) var denied = 0
+    package private(set) var undetermined = 0
+    package private(set) var gains = 0
+    package private(set) var loses = 0
+    package private(set) var changesReason = 0
+    package private(set) var same = 0
+
+    package init() {}
+
+    package var total: Int { granted + denied + undetermined }
+
+    package subscript(outcome: Decision.Outcome) -> Int {
+        switch outcome {
+        case .granted: granted
+        case .denied: denied
+        case .undetermined: undetermined
+        }
+    }
+
+    package subscript(change: Change) -> Int {
+        switch change {
+        case .gains: gains
+        case .loses: loses
+        case .changesReason: changesReason
+        case .same: same
+        }
+    }
+
+    mutating func add(_ verdict: Verdict, changing change: Change?) {
+        switch verdict.now.outcome {
+        case .granted: granted += 1
+        case .denied: denied += 1
+        case .undetermined: undetermined += 1
+        }
+        switch change {
+        case .gains: gains += 1
+        case .loses: loses += 1
+        case .changesReason: changesReason += 1
+        case .same: same += 1
+        case nil: break
+        }
+    }
+
+    package mutating func add(_ other: Counts) {
+        granted += other.granted
+        denied += other.denied
+        undetermined += other.undetermined
+        gains += other.gains
+        loses += other.loses
+        changesReason += other.changesReason
+        same += other.same
+    }
+}

@@ -1,0 +1,64 @@
+package import TenureCore
+
+/// What becomes of one entitlement.
+package struct EntitlementTally: Sendable, Hashable {
+    package private(set) var counts = Counts()
+    /// By outcome and deciding reason under the new policy.
+    package private(set) var reasons: [OutcomeReason: Int] = [:]
+    /// By what was and what is, for those whose answer changes.
+    package private(set) var transitions: [Transition: Int] = [:]
+    /// By class: the same ones in whatever order customers come.
+    package private(set) var examples: [ExampleClass: Examples] = [:]
+
+    package struct OutcomeReason: Sendable, Hashable {
+        package let outcome: Decision.Outcome
+        package let reason: Reason.Code?
+
+        package init(_ answer: Answer) {
+            outcome = answer.outcome
+            reason = answer.reason
+        }
+    }
+
+    package struct Transition: Sendable, Hashable {
+        package let change: Change
+        package let before: OutcomeReason
+        package let now: OutcomeReason
+    }
+
+    package init() {}
+
+    mutating func add(_ verdict: Verdict, of customer: RehearsedCustomer) {
+        let change = verdict.change
+        counts.add(verdict, changing: change)
+        reasons[OutcomeReason(verdict.now), default: 0] += 1
+        if let change, change != .same, let before = verdict.before {
+            let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(verdict.now))
+            transitions[transition, default: 0] += 1
+            offer(customer, verdict, as: .change(change))
+        }
+        offer(customer, verdict, as: .outcome(verdict.now.outcome))
+    }
+
+    private mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict, as kind: ExampleClass) {
+        // Hardly anybody is an example: the question comes before the making of one.
+        if let examples = examples[kind], !examples.admits(customer) { return }
+        examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, verdict))
+    }
+
+    package mutating func add(_ other: EntitlementTally) {
+        counts.add(other.counts)
+        reasons.merge(other.reasons, uniquingKeysWith: +)
+        transitions.merge(other.transitions, uniquingKeysWith: +)
+        for (kind, more) in other.examples { examples[kind, default: Examples(limit: kind.limit)].add(more) }
+    }
+}
+
+/// For what a customer is an example.
+package enum ExampleClass: Sendable, Hashable {
+    case outcome(Decision.Outcome)
+    case change(Change)
+
+    /// Of those who lose, a list that somebody works through; of others, a few to look at.
+    package var limit: Int { self == .change(.loses) ? 100 : 10 }
+}

@@ -1,0 +1,57 @@
+package import Foundation
+package import TenureCore
+
+/// A customer to look at, with the facts that speak for themselves.
+package struct Example: Sendable, Hashable {
+    package let id: String
+    package let exportedID: String?
+    package let rank: UInt64
+    package let platform: Platform?
+    /// As it is signed, cut off where nobody would read on.
+    package let originalAppVersion: String?
+    package let originalPurchaseDate: Date?
+    package let now: Answer
+    package let before: Answer?
+
+    init(_ customer: RehearsedCustomer, _ verdict: Verdict) {
+        id = customer.id
+        exportedID = customer.exportedID
+        rank = customer.rank
+        platform = customer.acquisition?.originalPlatform
+        originalAppVersion = customer.acquisition?.originalAppVersion.map { String($0.prefix(40)) }
+        originalPurchaseDate = customer.acquisition?.originalPurchaseDate
+        now = verdict.now
+        before = verdict.before
+    }
+}
+
+/// The few of one class that have the smallest hashes: any order and any grouping of customers leaves the same.
+package struct Examples: Sendable, Hashable {
+    package let limit: Int
+    /// In the order of their hashes.
+    package private(set) var all: [Example] = []
+
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    func admits(_ customer: RehearsedCustomer) -> Bool {
+        guard all.count >= limit, let last = all.last else { return limit > 0 }
+        return customer.precedes((last.rank, last.id))
+    }
+
+    mutating func offer(_ example: Example) {
+        let place = all.firstIndex { Self.precedes(example, $0) } ?? all.count
+        guard place < limit else { return }
+        all.insert(example, at: place)
+        if all.count > limit { all.removeLast() }
+    }
+
+    package mutating func add(_ other: Examples) {
+        for example in other.all { offer(example) }
+    }
+
+    private static func precedes(_ left: Example, _ right: Example) -> Bool {
+        left.rank != right.rank ? left.rank < right.rank : left.id < right.id
+    }
+}

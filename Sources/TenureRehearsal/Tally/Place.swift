@@ -1,0 +1,111 @@
+package import Foundation
+package import TenureCore
+
+/// Where a customer stands in the heat map: on which platform, as which version and in which month they got the app.
+package struct Place: Sendable, Hashable {
+    package enum Version: Sendable, Hashable {
+        /// No version is known.
+        case none
+        /// What is known is no version: all of these are one row.
+        case malformed
+        /// As it is signed, without blanks around it.
+        case version(String)
+        /// More versions than are counted apart.
+        case other
+    }
+
+    package let platform: Platform?
+    package let version: Version
+    package let month: Month
+
+    package init(platform: Platform?, version: Version, month: Month) {
+        self.platform = platform
+        self.version = version
+        self.month = month
+    }
+
+    /// Of the customer's first acquisition; nothing is known where there is none.
+    package init(of evidence: Evidence) {
+        let acquisition = evidence.acquisitions.first
+        platform = acquisition?.originalPlatform
+        month = Month(of: acquisition?.originalPurchaseDate)
+        if let version = acquisition?.version {
+            // A number of a thousand digits is a version, and no row of its own.
+            self.version = version.description.utf8.count <= 32 ? .version(version.description) : .other
+        } else {
+            version = acquisition?.originalAppVersion == nil ? .none : .malformed
+        }
+    }
+
+    /// The same without telling versions apart.
+    var ofAnyVersion: Place { Place(platform: platform, version: .other, month: month) }
+
+    var stableHash: UInt64 {
+        var hash = StableHash(seed: UInt64(bitPattern: Int64(month.index)))
+        hash.add(platform?.rawValue ?? "")
+        if case .version(let text) = version { hash.add(text) }
+        return hash.value
+    }
+}
+
+/// A calendar month in UTC; those that no App Store can have seen are one each.
+package struct Month: Sendable, Hashable, Comparable {
+    /// Months since the beginning of our era.
+    package let index: Int32
+
+    private init(index: Int32) {
+        self.index = index
+    }
+
+    package static let unknown = Month(index: -1)
+    /// Before the App Store opened, in July 2008.
+    package static let earlier = Month(index: 2008 * 12 + 5)
+    package static let later = Month(index: 2100 * 12)
+
+    package init(of date: Date?) {
+        guard let date else {
+            self = .unknown
+            return
+        }
+        let day = CivilDay(of: date)
+        let index = Int32(clamping: day.year * 12 + day.month - 1)
+        self = Month(index: min(max(index, Self.earlier.index), Self.later.index))
+    }
+
+    package var year: Int { Int(index) / 12 }
+    /// From 1 to 12.
+    package var month: Int { Int(index) % 12 + 1 }
+    package var isKnown: Bool { self != .unknown }
+    /// Whether it is one month of the calendar.
+    package var isCertain: Bool { isKnown && self != .earlier && self != .later }
+
+    package func advanced(by months: Int) -> Month { Month(index: index + Int32(clamping: months)) }
+
+    /// Its first instant.
+    package var start: Date { CivilDay(year: year, month: month, day: 1).midnight }
+
+    package static func < (left: Month, right: Month) -> Bool { left.index < right.index }
+}
+
+extension Month: CustomStringConvertible {
+    /// `2014-05`.
+    package var description: String {
+        switch self {
+        case .unknown: "unknown"
+        case .earlier: "before 2008-07"
+        case .later: "after 2099"
+        default: "\(year)-\(month < 10 ? "0" : "")\(month)"
+        }
+    }
+}
+
+extension Place.Version: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .none: "none"
+        case .malformed: "malformed"
+        case .version(let text): text
+        case .other: "other"
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import TenureCore
+import TenureRehearsal
+import Testing
+
+struct ComparisonTests {
+    private func buyer(build: String?, date: String? = "2014-05-01") -> Evidence {
+        Evidence(
+            environment: .production,
+            app: [
+                AppProof(
+                    kind: .appTransaction, signedDate: Population.now, id: .appTransaction("1"), originalPlatform: .iOS,
+                    originalAppVersion: build, originalPurchaseDate: date.map(Population.date))
+            ], purchasesAreComplete: true)
+    }
+
+    private func changes(of evidence: Evidence, promises: [Promise] = [], keeping: [Promise]? = nil) throws
+        -> [String: Change]
+    {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100", honours: true, alsoNames: "themes"),
+            against: try Population.policy(freeFrom: "120", alsoNames: "printing"), at: Population.now)
+        let verdicts = comparison.verdicts(on: evidence, promises: promises, keeping: keeping)
+        return Dictionary(
+            uniqueKeysWithValues: verdicts.compactMap { verdict in
+                verdict.change.map { (verdict.entitlement, $0) }
+            })
+    }
+
+    @Test func `who had a right under the old policy alone loses it`() throws {
+        let changes = try changes(of: buyer(build: "110"))
+        #expect(changes["everything"] == .loses)
+        #expect(changes["printing"] == .loses)
+        // They were not entitled to what did not exist.
+        #expect(changes["themes"] == .changesReason)
+    }
+
+    @Test func `who has a right under both keeps it, and gains what is new`() throws {
+        let changes = try changes(of: buyer(build: "37"))
+        #expect(changes["everything"] == .same)
+        #expect(changes["themes"] == .gains)
+        #expect(changes["printing"] == .loses)
+    }
+
+    @Test func `a promise keeps what a boundary takes, unless the publication ends it`() throws {
+        let old = try Population.policy(freeFrom: "120", alsoNames: "printing")
+        let promise = Promise(
+            entitlement: "everything",
+            acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
+            policy: old, until: nil)
+        #expect(try changes(of: buyer(build: "110"), promises: [promise])["everything"] == .changesReason)
+        #expect(try changes(of: buyer(build: "110"), promises: [promise], keeping: [])["everything"] == .loses)
+    }
+
+    @Test(arguments: [
+        (Answer(.granted, reason: .eraHonoured), Answer(.undetermined, reason: .inDoubt), Change.loses),
+        (Answer(.undetermined, reason: .inDoubt), Answer(.granted, reason: .eraHonoured), .gains),
+        (Answer(.undetermined, reason: .inDoubt), Answer(.denied, reason: .eraNotHonoured), .changesReason),
+        (Answer(.granted, reason: .eraHonoured), Answer(.granted, reason: .product), .changesReason),
+        (Answer(.granted, reason: .product), Answer(.granted, until: Population.now, reason: .product), .loses),
+        (Answer(.granted, until: Population.now, reason: .product), Answer(.granted, reason: .product), .gains),
+        (Answer(.denied, reason: .noPurchase), Answer(.denied, reason: .noPurchase), .same),
+    ])
+    func `a right counts as certain or not at all, and its end counts`(before: Answer, now: Answer, change: Change) {
+        #expect(Change(from: before, to: now) == change)
+    }
+
+    @Test func `without an old policy nobody gains or loses`() throws {
+        let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
+        let verdicts = comparison.verdicts(on: buyer(build: "37"))
+        #expect(verdicts.map(\.entitlement) == ["everything", "cloud"])
+        #expect(verdicts.allSatisfy { $0.change == nil })
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TenureCore
+
+/// A generator that gives the same numbers every time.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Invented customers, and two policies that differ in where the app became free.
+enum Population {
+    static let now = date("2016-01-01")
+
+    static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
+
+    /// `build`: the first build of the free era on iOS.
+    static func policy(freeFrom build: String, honours: Bool = true, alsoNames extra: String? = nil) throws -> Policy {
+        var entitlements = [
+            Entitlement(
+                name: "everything", products: [.init(id: "com.example.calculator.everything")],
+                honours: honours ? [Honour(era: "paid")] : nil),
+            Entitlement(
+                name: "cloud", products: [.init(id: "com.example.calculator.yearly")],
+                honours: [Honour(era: "paid", length: CalendarPeriod(months: 12))]),
+        ]
+        if let extra { entitlements.append(Entitlement(name: extra, honours: [Honour(era: "paid")])) }
+        return try Policy(
+            app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "free", model: .free,
+                    begins: [.iOS: .at(version: AppVersion(build), date: nil)]),
+            ],
+            buildNumbers: .increasing, entitlements: entitlements, inDoubt: .undetermined)
+    }
+
+    static func customers(_ count: Int, seed: UInt64) -> [(id: String, evidence: Evidence)] {
+        var random = SeededRandom(seed)
+        let platforms: [Platform?] = [.iOS, .iOS, .macOS, .tvOS, nil]
+        return (0..<count).map { number in
+            let versions: [String?] = ["\(Int.random(in: 1...200, using: &random))", "2.0b", nil]
+            let proof = AppProof(
+                kind: .appTransaction, signedDate: now, id: .appTransaction("\(number)"),
+                originalPlatform: platforms.randomElement(using: &random) ?? nil,
+                originalAppVersion: versions[Int.random(in: 0..<10, using: &random) / 8 + (number % 19 == 0 ? 1 : 0)],
+                originalPurchaseDate: now.addingTimeInterval(-86_400 * Double(Int.random(in: 1...1500, using: &random)))
+            )
+            let purchase = Purchase(
+                transactionID: "\(number)", productID: "com.example.calculator.everything", type: .nonConsumable,
+                purchaseDate: now, signedDate: now)
+            let evidence = Evidence(
+                environment: .production, app: number % 23 == 0 ? [] : [proof],
+                transactions: number % 7 == 0 ? [purchase] : [], purchasesAreComplete: number % 5 != 0)
+            return ("\(number)", evidence)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import TenureCore
+import TenureRehearsal
+import Testing
+
+struct TallyTests {
+    private static func tally(
+        _ customers: [(id: String, evidence: Evidence)], capacity: Int = Cells.standardCapacity
+    ) throws -> Tally {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100", alsoNames: "themes"),
+            against: try Population.policy(freeFrom: "120", alsoNames: "printing"), at: Population.now)
+        var tally = Tally(entitlements: comparison.entitlements, cellCapacity: capacity)
+        for customer in customers { comparison.count(customer.evidence, id: customer.id, in: &tally) }
+        return tally
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64], [7, 40, Cells.standardCapacity])
+    func `the same customers in any order and any parts leave the same tally`(seed: UInt64, capacity: Int) throws {
+        var random = SeededRandom(seed)
+        let customers = Population.customers(700, seed: seed)
+        let whole = try Self.tally(customers, capacity: capacity)
+        #expect(whole.customers == 700)
+        #expect(whole.losing > 0 && whole.gaining > 0)
+
+        let shuffled = customers.shuffled(using: &random)
+        #expect(try Self.tally(shuffled, capacity: capacity) == whole)
+
+        // Parts of any size, merged in any order and grouping.
+        var parts: [Tally] = []
+        var rest = shuffled[...]
+        while !rest.isEmpty {
+            let size = Int.random(in: 1...90, using: &random)
+            parts.append(try Self.tally(Array(rest.prefix(size)), capacity: capacity))
+            rest = rest.dropFirst(size)
+        }
+        while parts.count > 1 {
+            let first = parts.remove(at: Int.random(in: parts.indices, using: &random))
+            let second = Int.random(in: parts.indices, using: &random)
+            parts[second].add(first)
+        }
+        #expect(parts.first == whole)
+    }
+
+    @Test func `every answer is counted once, in each view of the population`() throws {
+        let tally = try Self.tally(Population.customers(500, seed: 9), capacity: 20)
+        for (index, entitlement) in tally.byEntitlement.enumerated() {
+            #expect(entitlement.counts.total == 500)
+            #expect(entitlement.reasons.values.reduce(0, +) == 500)
+            var cells = Counts()
+            for counts in tally.cells.counts.values { cells.add(counts[index]) }
+            #expect(cells == entitlement.counts)
+            for change in Change.allCases where change != .same {
+                let sum = entitlement.transitions.filter { $0.key.change == change }.values.reduce(0, +)
+                #expect(sum == entitlement.counts[change])
+            }
+        }
+    }
+
+    @Test func `too many versions share a row, and months stay exact`() throws {
+        let customers = Population.customers(2000, seed: 5)
+        let full = try Self.tally(customers)
+        let small = try Self.tally(customers, capacity: 30)
+        #expect(full.cells.level == 0)
+        #expect(small.cells.counts.keys.count { if case .version = $0.version { true } else { false } } <= 30)
+        func months(_ tally: Tally) -> [Month: Int] {
+            tally.cells.counts.reduce(into: [:]) { $0[$1.key.month, default: 0] += $1.value[0].total }
+        }
+        #expect(months(full) == months(small))
+    }
+
+    @Test func `there are as many examples as fit, each of its class`() throws {
+        let tally = try Self.tally(Population.customers(3000, seed: 2))
+        let everything = tally.byEntitlement[0]
+        let losers = try #require(everything.examples[.change(.loses)])
+        #expect(losers.all.count == min(100, everything.counts.loses))
+        #expect(losers.all.allSatisfy { $0.before?.outcome == .granted && $0.now.outcome != .granted })
+        #expect(everything.examples[.outcome(.granted)]?.all.count == 10)
+    }
+}
