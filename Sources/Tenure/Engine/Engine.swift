@@ -7,7 +7,12 @@ import TenureCore
 actor Engine {
     let setup: Setup
     let board: Board
-    let policy: Policy?
+    var policy: Policy?
+    /// Where a newer policy comes from; nil: from nowhere.
+    let feed: SignedPolicyFeed?
+    var policyAskedAt: Date?
+    /// What the app registered for lists of versions.
+    var lists = VersionRights()
     let certificates: CertificateReader
     /// Of this device; nil where the store does not name it.
     let device: String?
@@ -43,9 +48,11 @@ actor Engine {
 
         var reading = Reading()
         var policy: Policy?
+        var feed: SignedPolicyFeed?
         if let source = setup.policy {
             do throws(TenureError) {
-                policy = try source.load()
+                feed = try source.feed?(setup.options)
+                if let feed { policy = feed.initial } else { policy = try source.load() }
                 reading.note(.policy, .done)
             } catch {
                 setup.options.log.error("\(error)")
@@ -53,6 +60,7 @@ actor Engine {
             }
         }
         self.policy = policy
+        self.feed = feed
 
         var memory = Memory(clock: clock)
         var written: Memory?
@@ -120,10 +128,12 @@ actor Engine {
         rememberAgain()
         look()
         let distribution = setup.access.distribution
-        // Both at once: neither has to wait for the other's deadline.
+        // Where the app brings no policy, the service says what it sells: an empty list of purchases is asked about by that.
         if productIDs.isEmpty, let service = setup.service {
             memory.products = (try? await service.products()) ?? []
         }
+        // All at once: none has to wait for another's deadline.
+        async let policyNews: Void = refreshPolicy()
         let products = productIDs
         async let app = attempt(distribution.hasAppTransaction) { try await $0.appTransaction() }
         async let listed = attempt(distribution.hasPurchases) { try await $0.transactions(productIDs: products) }
@@ -138,6 +148,7 @@ actor Engine {
         await take(purchases)
         post()
         if setup.service != nil { await askService(isWanted: asksService) }
+        await policyNews
         noteDenials()
         let isKept = save()
         await finishRecorded(isKept: isKept)
@@ -219,7 +230,7 @@ actor Engine {
     func view() -> View {
         View(
             setup: setup, policy: policy, memory: memory, reading: reading, claims: claims, fresh: fresh,
-            isComplete: isComplete, clock: setup.clock())
+            isComplete: isComplete, clock: setup.clock(), lists: lists)
     }
 }
 

@@ -10,7 +10,7 @@ package import Foundation
 
 /// A folder of the user's that nobody else can read: the state, and the secret that seals it.
 package struct FileVault: Vault {
-    private let folder: URL
+    let folder: URL
 
     static let stateName = "state"
     static let secretName = "secret"
