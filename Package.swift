@@ -230,7 +230,8 @@ let package = Package(
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
+                "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
+                "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),

@@ -31,9 +31,12 @@ package struct Account: Sendable, Hashable {
     /// Whether these artifacts are another account's.
     package func isAnother(than app: StoreAppTransaction) -> Bool {
         if let environment, environment != app.environment { return true }
-        guard let key, key.isKnown else { return false }
+        guard let key else { return false }
         let other = AcquisitionKey(of: app.proof)
-        return other.isKnown && !key.matches(other)
+        if let mine = key.appTransactionID, let theirs = other.appTransactionID { return mine != theirs }
+        // Before there were ids the date tells; it survives refunds and other devices.
+        guard key.originalPurchaseDate != nil, other.originalPurchaseDate != nil else { return false }
+        return !key.matches(other)
     }
 
     package func isAnother(than transaction: StoreTransaction) -> Bool {
