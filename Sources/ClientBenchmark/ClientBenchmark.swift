@@ -54,7 +54,7 @@ public struct ClientBenchmark: Sendable {
 
     /// As the service writes it for a customer with two entitlements.
     private static func certificate(by signer: P256.Signing.PrivateKey, id: String, at now: Date) throws -> String {
-        let header = #"{"alg":"ES256","kid":"\#(id)","typ":"\#(CertificateClaims.type)"}"#
+        let header = #"{"alg":"ES256","kid":"\#(id)","typ":"tenure-certificate+jwt"}"#
         let issued = Int(now.timeIntervalSince1970)
         let claims = """
             {"iss":"tenure","sub":"cus_0123456789abcdef","bundleID":"\(bundleID)","environment":"Production",\
