@@ -5,6 +5,7 @@ import TenureAppStore
 extension P256.Signing.PrivateKey {
     /// A compact JWS (RFC 7515) over a payload of JSON, signed with ES256.
     ///
+<<<<<<< HEAD
     /// Throws what the cryptography throws, and never because of the payload.
     func compactJWS(_ payload: [UInt8], type: String, keyID: String) throws -> String {
         let signed = Self.header(type, keyID) + "." + Base64URL.encode(payload)
@@ -28,6 +29,11 @@ extension P256.Signing.PrivateKey {
     }
 
     private static func header(_ type: String, _ keyID: String) -> String {
+=======
+    /// `keys`: statements by which older keys vouch for this one. Throws what the cryptography throws, and never because
+    /// of the payload.
+    func compactJWS(_ payload: [UInt8], type: String, keyID: String, keys: [String] = []) throws -> String {
+>>>>>>> sdk
         var header = JSONWriter()
         header.object { json in
             json.key("alg")
@@ -36,6 +42,10 @@ extension P256.Signing.PrivateKey {
             json.value(keyID)
             json.key("typ")
             json.value(type)
+            if !keys.isEmpty {
+                json.key("keys")
+                json.array(keys) { $0.value($1) }
+            }
         }
         return Base64URL.encode(header.bytes)
     }
