@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
+        .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [
@@ -161,6 +162,15 @@ let package = Package(
                 "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        .target(
+            name: "ClientBenchmark",
+            dependencies: [
+                "Tenure", "TenureCore", .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
+        // The example app's model; its tests play a story with it.
+        .target(
+            name: "CalculatorApp", dependencies: ["Tenure"], path: "Examples/CalculatorApp",
+            resources: [.copy("tenure.json")]),
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
@@ -220,7 +230,8 @@ let package = Package(
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
+                "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
+                "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),

@@ -30,7 +30,8 @@ package struct FileVault: Vault {
             root = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
                 .appendingPathComponent(".local/share", isDirectory: true)
         }
-        let safe = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
+        let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
+        let safe = plain.allSatisfy { $0 == "." } ? "app" : plain
         return FileVault(folder: root.appendingPathComponent("tenure/" + safe, isDirectory: true))
     }
 
