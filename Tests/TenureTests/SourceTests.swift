@@ -5,7 +5,7 @@ private let sources = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Sources").standardizedFileURL
 
 /// The modules that become part of an app.
-private let clientModules = ["Tenure", "TenureCore", "TenureAPI"]
+private let clientModules = ["Tenure", "TenureCore", "TenureAPI", "TenurePolicyFile"]
 
 private func files(of modules: [String]) throws -> [(name: String, lines: [String])] {
     try modules.flatMap { module in
@@ -25,6 +25,7 @@ private let tooNew = [
     "import Synchronization", "Mutex<", "Mutex(", "Atomic<", "import Observation", "@Observable", "InlineArray",
     "RawSpan", "Span<", "withDiscardingTaskGroup", "withThrowingDiscardingTaskGroup", "SwiftData", "#Predicate",
     "UInt128", "Int128", "AsyncStream(unfolding", "@available(iOS 1", "Task.immediate", "TaskExecutor",
+    "String(validating",
 ]
 
 @Suite struct `The client's sources` {
