@@ -29,11 +29,8 @@ let package = Package(
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
-<<<<<<< HEAD
         .library(name: "FuzzedReaders", targets: ["FuzzedReaders"]),
-=======
         .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
->>>>>>> sdk
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [
