@@ -42,19 +42,9 @@ struct TenureService: Sendable {
         }
     }
 
-    private func verifier() throws(ServiceError) -> AppStoreVerifier {
-        let trust: TrustConfiguration
-        do {
-            trust = try TrustConfiguration(anchors: configuration.anchors)
-        } catch {
-            throw .noEnvironment
-        }
-        return AppStoreVerifier(app: configuration.app, trust: trust)
-    }
-
     func syncService() throws(ServiceError) -> SyncService {
         SyncService(
-            verifier: try verifier(), store: store, policies: policies, certificateKey: certificateKey,
+            verifier: try configuration.verifier(), store: store, policies: policies, certificateKey: certificateKey,
             accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
             announcer: announcer, deviceLimit: configuration.deviceLimit,
             asksAppStore: configuration.appStore != nil, personas: personas)
@@ -74,16 +64,30 @@ struct TenureService: Sendable {
     /// Nil without a key.
     func appStoreDesk(through transport: AppStoreTransport, logger: Logger) throws(ServiceError) -> AppStoreDesk? {
         guard let settings = configuration.appStore else { return nil }
-        let verifier = try verifier()
+        let verifier = try configuration.verifier()
         var time = AppStoreTime.system
         time.now = configuration.now
         let connection = try AppStoreConnection(
-            settings, verifier: verifier, transport: transport, time: time, logger: logger)
+            settings, verifier: verifier, transport: transport, time: time, share: configuration.appStoreRateShare,
+            logger: logger)
         return AppStoreDesk(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
                 verifier: verifier, store: store, policies: policies, announcer: announcer), logger: logger,
             now: configuration.now, idle: configuration.appStoreIdle)
+    }
+
+    func metricsSource(of app: String?) -> MetricsSource {
+        MetricsSource(
+            app: app, metrics: metrics, database: configuration.databaseFile,
+            appStore: configuration.appStore.map { _ in
+                AppStoreProgress(store: store, environments: Array(configuration.anchors.keys))
+            })
+    }
+
+    /// Under this service's terms, with what these apps counted.
+    func metricsRoute(of sources: [MetricsSource]) -> MetricsRoute {
+        MetricsRoute(sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey))
     }
 
     func router() throws(ServiceError) -> Router<ServiceContext> {
@@ -104,12 +108,7 @@ struct TenureService: Sendable {
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
-        let metricsRoute = MetricsRoute(
-            metrics: metrics, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
-            database: configuration.databaseFile,
-            appStore: configuration.appStore.map { _ in
-                AppStoreProgress(store: store, environments: Array(configuration.anchors.keys))
-            })
+        let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
         let description = try OpenAPIDocument.json()
 
         let router = Router(context: ServiceContext.self)

@@ -13,6 +13,10 @@ package protocol Store: Sendable {
     /// One who turned out to be another is that other. Waits for no writer.
     func customer(_ id: Int64) async throws(StoreError) -> Customer?
 
+    /// The same at once; nil where a server has to be waited for. A function, and not an `async` one, since every
+    /// request asks.
+    var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? { get }
+
     /// By what clients and support people see.
     func customer(named publicID: String) async throws(StoreError) -> Customer?
 
@@ -40,6 +44,13 @@ package protocol Store: Sendable {
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)
 
+    /// Adds to the record of whom the identities name, as above, as long as this customer is there, of whom it was asked
+    /// or told; nil where they were erased meanwhile.
+    func amend<Outcome: Sendable>(
+        _ customer: Customer, by identities: [Identity], at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome)?
+
     /// Many acts in one transaction: all of them happen, or none.
     func amend(
         _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date
@@ -48,7 +59,8 @@ package protocol Store: Sendable {
     /// Keeps a notification, once however often it comes, and adds what it proves to the record of the customer whom
     /// the identities name, who is made where there is none; without identities it is kept for nobody.
     ///
-    /// `change` is not asked for one that is known already.
+    /// `change` is not asked for one that is known already. Of one that speaks of somebody who was erased nothing is
+    /// kept.
     func receive(
         _ notification: StoredNotification, about identities: [Identity], at now: Date,
         _ change: @escaping @Sendable (Customer?) -> Amendment
@@ -167,15 +179,24 @@ package protocol Store: Sendable {
     func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int
     /// One act of a person on a customer, with its line in the audit trail; a refused one changes nothing else.
     ///
-    /// `derive` makes the facts of customers who part again.
+    /// `rederivation` makes the facts of customers who part again.
     func perform(
-        _ act: RequestedAct, on customer: CustomerName,
-        by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
+        _ act: RequestedAct, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ActOutcome
 
+    /// The numbers of all who are one with this customer; empty where there is none.
+    func members(of customer: CustomerName) async throws(StoreError) -> [Int64]
+
+    /// At most so many artifacts and notifications of one member after those at `position`; nil where there is none.
+    func signedEntries(
+        of member: Int64, after position: SignedEntries.Position, limit: Int
+    ) async throws(StoreError) -> SignedEntries?
+
     /// Everything that the record holds of a customer, in the order in which it was written; nil where there is none.
-    func dossier(of customer: CustomerName, with parts: CustomerDossier.Parts) async throws(StoreError)
-        -> CustomerDossier?
+    /// Visits come in pages, those first that came after `visit`.
+    func dossier(
+        of customer: CustomerName, with parts: CustomerDossier.Parts, visitsAfter visit: Int64
+    ) async throws(StoreError) -> CustomerDossier?
 
     /// Whom an id of any kind names in these realms, by public id first.
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer]
@@ -240,6 +261,14 @@ package protocol Store: Sendable {
 }
 
 extension Store {
+    package var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? { nil }
+
+    package func dossier(
+        of customer: CustomerName, with parts: CustomerDossier.Parts
+    ) async throws(StoreError) -> CustomerDossier? {
+        try await dossier(of: customer, with: parts, visitsAfter: 0)
+    }
+
     package func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer? {
         try await record(act, for: customer, reason: nil, actor: nil)
     }

@@ -52,9 +52,8 @@ struct NotificationService: Sendable {
             return reception
         }
         let customerNow = try await policies.upToDate {
-            let (customer, outcome) = try await store.amend(
-                contents.identities, in: contents.notification.realm, at: now
-            ) { known -> (Amendment, Result<Void, Problem>) in
+            let amended = try await store.amend(customer, by: contents.identities, at: now) {
+                known -> (Amendment, Result<Void, Problem>) in
                 var amendment = Amendment(of: known)
                 do throws(Problem) {
                     let decisions = try policies.decide(&amendment, in: environment, at: now).decisions
@@ -65,8 +64,8 @@ struct NotificationService: Sendable {
                     return (amendment, .failure(error))
                 }
             }
-            try outcome.get()
-            return customer
+            try amended?.1.get()
+            return amended?.0
         }
         return Reception(isNew: true, customer: customerNow)
     }

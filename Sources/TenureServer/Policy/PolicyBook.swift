@@ -65,10 +65,11 @@ struct PolicyBook: Sendable {
             publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())
     }
 
-    /// Asks the record what decides, unless it was asked a moment ago.
+    /// Whether the record was asked a moment ago what decides.
+    var isFresh: Bool { ContinuousClock.now - shelf.lastAsked < staleness }
+
     func refresh() async throws {
-        guard ContinuousClock.now - shelf.lastAsked >= staleness else { return }
-        try await refreshNow()
+        if !isFresh { try await refreshNow() }
     }
 
     func refreshNow() async throws {

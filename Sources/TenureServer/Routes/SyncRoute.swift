@@ -11,7 +11,8 @@ struct SyncRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let body = try await request.json(upTo: limits.bodySize)
-        let sync = try SyncRequest(reading: body, limits: limits)
+        let sync = try SyncRequest(
+            reading: body, most: (transactions: limits.transactions, renewalInfos: limits.renewalInfos))
         let device = try ClaimedDevice(of: sync)
         let answer: CustomerAnswer
         do {

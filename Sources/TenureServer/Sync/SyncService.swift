@@ -92,7 +92,7 @@ struct SyncService: Sendable {
         amendment.add(
             membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
             renewals: membership.renewals)
-        amendment.identify(by: membership.identities + membership.accountTokens)
+        amendment.identify(by: membership.identities + membership.names.forPeople(beyond: known))
         if alone.isBound, let device = submission.deviceVerificationID {
             amendment.see(
                 DeviceSighting(
@@ -137,7 +137,7 @@ struct SyncService: Sendable {
             acquisitions.contains { $0.key.matches(promise.acquisition) }
         }
         let policies = policies
-        let (visitor, outcome) = try await store.amend([identity], in: customer.realm, at: now) {
+        let amended = try await store.amend(customer, by: [identity], at: now) {
             known -> (Amendment, Result<Outcome, Problem>) in
             var amendment = Amendment(of: known)
             // Nobody's record: nobody is told.
@@ -156,6 +156,9 @@ struct SyncService: Sendable {
             } catch {
                 return (amendment, .failure(error))
             }
+        }
+        guard let (visitor, outcome) = amended else {
+            throw Problem(.busy, "the customer was erased just now; send it again", retryAfter: 1)
         }
         return (visitor, try outcome.get())
     }

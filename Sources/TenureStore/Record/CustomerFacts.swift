@@ -60,12 +60,12 @@ package struct CustomerFacts: Sendable, Hashable {
         support.sort { ($0.date, $0.entitlement, $0.kind.rawValue) < ($1.date, $1.entitlement, $1.kind.rawValue) }
     }
 
-    /// With all that is proven of one who turned out to be the same customer.
+    /// With all that is proven of one who turned out to be the same customer. Whether all purchases of both are known
+    /// the ledger says.
     package mutating func add(_ other: CustomerFacts) {
         add(other.proofs)
         add(other.purchases)
         add(other.renewals)
-        purchasesAreComplete = purchasesAreComplete || other.purchasesAreComplete
         add(other.promises)
         for act in other.support { add(act) }
     }

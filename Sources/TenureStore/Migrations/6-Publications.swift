@@ -1,6 +1,6 @@
 extension Migration {
     static let publications = Migration(
-        "4 publications",
+        "6 publications",
         [
             .shared(
                 """
