@@ -68,9 +68,10 @@ struct CertificateKey: Sendable {
         json.value(Base64URL.encode(coordinates.suffix(32)))
     }
 
-    /// A compact JWS over a payload of JSON.
+    /// A compact JWS over a payload of JSON. Certificates alone carry what older keys say: only apps read those, which
+    /// may have pinned one.
     func sign(_ payload: [UInt8], type: String) throws -> String {
-        try key.compactJWS(payload, type: type, keyID: id, keys: statements)
+        try key.compactJWS(payload, type: type, keyID: id, keys: type == Certificate.type ? statements : [])
     }
 
     /// The payload of a compact JWS that this key signed as that type; nil for any other text.

@@ -49,9 +49,16 @@ extension Ledger {
     /// How far the ledger has come, with nobody at work.
     func mark() throws(StoreError) -> LedgerMark {
         try keepWritersAway()
-        var last: [String: Int64] = [:]
-        for table in Self.telling + [Self.customersTable, Self.auditTable] {
-            last[table] = try session.row("SELECT coalesce(max(id), 0) FROM \(table)")?.integer(0) ?? 0
+        var last: [String: LedgerMark.Row] = [:]
+        for table in Self.telling {
+            guard let row = try session.row("SELECT id, customer FROM \(table) ORDER BY id DESC LIMIT 1") else {
+                continue
+            }
+            last[table] = LedgerMark.Row(id: try row.integer(0), customer: try row.integerIfPresent(1))
+        }
+        for table in [Self.customersTable, Self.auditTable] {
+            let number = try session.row("SELECT coalesce(max(id), 0) FROM \(table)")?.integer(0) ?? 0
+            last[table] = LedgerMark.Row(id: number, customer: nil)
         }
         return LedgerMark(last: last)
     }
@@ -67,8 +74,15 @@ extension Ledger {
         let names = acts.map { "'\($0.name)'" }.joined(separator: ", ")
         let row = try session.row(
             "SELECT 1 FROM audit WHERE id > $1 AND act IN (\(names)) LIMIT 1",
-            [.integer(mark.last[Self.auditTable] ?? 0)])
-        return row == nil
+            [.integer(mark.number(in: Self.auditTable))])
+        guard row == nil else { return false }
+        // A visitor's record may go without an act, and its last number be given again.
+        for table in Self.telling {
+            guard let known = mark.last[table] else { continue }
+            let row = try session.row("SELECT customer FROM \(table) WHERE id = $1", [.integer(known.id)])
+            guard let row, try row.integerIfPresent(0) == known.customer else { return false }
+        }
+        return true
     }
 
     /// By number; those in whose place another stands are that other.
@@ -77,11 +91,11 @@ extension Ledger {
         for table in Self.telling {
             let rows = try session.rows(
                 "SELECT DISTINCT customer FROM \(table) WHERE id > $1 AND customer IS NOT NULL",
-                [.integer(mark.last[table] ?? 0)])
+                [.integer(mark.number(in: table))])
             for row in rows { changed.insert(try row.integer(0)) }
         }
         for row in try session.rows(
-            "SELECT id FROM customers WHERE id > $1", [.integer(mark.last[Self.customersTable] ?? 0)])
+            "SELECT id FROM customers WHERE id > $1", [.integer(mark.number(in: Self.customersTable))])
         { changed.insert(try row.integer(0)) }
         // One who was joined is to be forgotten, and looked at as the other.
         var all = changed

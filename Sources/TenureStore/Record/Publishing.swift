@@ -70,8 +70,16 @@ package struct PublicationSurvey: Sendable {
 
 /// How far each part of the ledger had come at an instant at which nobody was writing.
 package struct LedgerMark: Sendable, Hashable {
-    /// The last numbers, by table.
-    let last: [String: Int64]
+    /// The last rows, by table.
+    let last: [String: Row]
+
+    struct Row: Sendable, Hashable {
+        let id: Int64
+        /// Whom it is about: where that changes, the row was removed and its number given again.
+        let customer: Int64?
+    }
+
+    func number(in table: String) -> Int64 { last[table]?.id ?? 0 }
 }
 
 /// One of those who are walked over, with what a rollback would restore to them.
