@@ -57,6 +57,7 @@ struct EraMarks {
                     "<rect class=\"changeover\" x=\"\((min(start, x - 2)).svg)\" y=\"\(top.svg)\" width=\"\(width.svg)\" height=\"\((bottom - top).svg)\"><title>changeover window of \(mark.era.htmlEscaped)</title></rect>"
             }
         }
+        var names = ""
         for (index, mark) in marks.enumerated() {
             let row = Double(index % max(1, rows))
             let y = top - 5 - Double(Self.rowHeight) * (Double(rows - 1) - row)
@@ -70,10 +71,11 @@ struct EraMarks {
                 isNamed = true
                 let isFarRight = x > scale.left + scale.width * 0.75
                 let text = "\(mark.era) \(CivilDay(of: date))"
-                svg +=
+                names +=
                     "<text class=\"eraName\" x=\"\((isFarRight ? x - 4 : x + 4).svg)\" y=\"\(y.svg)\"\(isFarRight ? " text-anchor=\"end\"" : "")>\(text.htmlEscaped)</text>"
             }
         }
-        return svg
+        // Over all lines, with a rim around them.
+        return svg + names
     }
 }

@@ -28,7 +28,7 @@ package struct HTMLReport {
         page.markup("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")
         page.markup(
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">")
-        page.element("title", "Rehearsal of \(report.policyName)")
+        page.element("title", "Rehearsal of \(report.shortPolicyName)")
         page.markup("<style>\n\(PageStyle.css)\n</style>\n</head>\n<body>")
         writeHead()
         writeCards()
@@ -52,11 +52,11 @@ package struct HTMLReport {
     }
 
     private mutating func writeHead() {
-        page.element("h1", "Rehearsal of \(report.policyName)")
-        let against = report.oldPolicyName.map { "compared with \($0), " } ?? ""
+        page.element("h1", "Rehearsal of \(report.shortPolicyName)")
+        let against = report.shortOldPolicyName.map { "compared with \($0), " } ?? ""
         page.element(
             "p", class: "soft",
-            "What the policy does to \(customers.grouped) customers, \(against)as of \(report.comparison.instant.rfc3339)."
+            "What the policy does to \(customers.grouped) customers of \(report.comparison.new.app.bundleID), \(against)as of \(report.comparison.instant.rfc3339)."
         )
         if report.isPartial {
             let why = report.problem.map { "\($0)" } ?? "it was stopped before the end"
@@ -73,7 +73,7 @@ package struct HTMLReport {
         if isCompared {
             card(report.tally.losing.grouped, "lose something", style: report.tally.losing > 0 ? "alarm" : "good")
             card(report.tally.gaining.grouped, "gain something")
-            card(report.unchanged.grouped, "as before, reason and all")
+            card(report.unchanged.grouped, "entirely as before")
         }
         for (name, tally) in report.entitlements.prefix(4) {
             card(tally.counts.granted.share(of: customers), "have \(name)")
@@ -199,7 +199,7 @@ package struct HTMLReport {
         }
         page.element(
             "p",
-            "\(report.tally.losing.grouped) customers had a right under \(report.oldPolicyName ?? "the policy before") that they do not have, or not for as long, under \(report.policyName)."
+            "\(report.tally.losing.grouped) customers had a right under \(report.shortOldPolicyName ?? "the policy before") that they do not have, or not for as long, under \(report.shortPolicyName)."
         )
         for (name, tally) in report.entitlements {
             guard let losses = tally.examples[.change(.loses)], !losses.all.isEmpty else { continue }

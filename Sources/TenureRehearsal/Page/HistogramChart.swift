@@ -54,7 +54,7 @@ struct HistogramChart {
             for outcome in Self.stack where count[outcome] > 0 {
                 y -= height(count[outcome])
                 svg +=
-                    "<rect class=\"\(outcome.rawValue)\" x=\"\((scale.x(month) + gap / 2).svg)\" y=\"\(y.svg)\" width=\"\((scale.step - gap).svg)\" height=\"\(height(count[outcome]).svg)\"/>"
+                    "<rect class=\"\(outcome.rawValue)\" x=\"\((scale.x(month) + gap / 2).svg)\" y=\"\(y.svg)\" width=\"\((scale.step - gap).svg)\" height=\"\(max(0.6, height(count[outcome])).svg)\"/>"
             }
             svg += "</g>"
         }

@@ -46,7 +46,8 @@ enum PageStyle {
         svg text { font-family: inherit; fill: var(--ink); }
         .tick { font-size: 11px; fill: var(--soft) !important; font-variant-numeric: tabular-nums; }
         .cell { font-size: 10px; } .cell.strong { fill: var(--onColour); }
-        .eraName { font-size: 11.5px; font-weight: 600; }
+        .eraName { font-size: 11.5px; font-weight: 600; paint-order: stroke; stroke: var(--paper); stroke-width: 5px;
+          stroke-linejoin: round; }
         .grid { stroke: var(--line); stroke-width: 1; } .axis { stroke: var(--soft); stroke-width: 1; }
         .era { stroke: var(--era); stroke-width: 1.4; stroke-dasharray: 4 3; }
         rect.changeover { fill: var(--changeover); fill-opacity: 0.35; }

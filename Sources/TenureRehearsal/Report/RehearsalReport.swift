@@ -44,6 +44,14 @@ package struct RehearsalReport: Sendable {
         self.findings = findings
     }
 
+    /// A file's name without its folder, which says nothing to whom a page is sent.
+    package var shortPolicyName: String { Self.lastPart(of: policyName) }
+    package var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
+
+    private static func lastPart(of name: String) -> String {
+        name.split(separator: "/").last.map(String.init) ?? name
+    }
+
     /// Customers of whom nothing changes at all.
     package var unchanged: Int {
         tally.customers - tally.changingReason - tally.moving

@@ -81,7 +81,7 @@ struct GroupingTests {
         #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
     }
 
-    @Test func `a customer of a thousand lines is one, with all purchases`() async throws {
+    @Test func `a customer of hundreds of lines is one, with all purchases`() async throws {
         var lines = try (0..<300).map { try transaction("\($0)", of: "1") }
         lines.append(try appTransaction("1"))
         #expect(try await customers(lines) == 1)
