@@ -71,7 +71,11 @@ let package = Package(
         .target(name: "TenureCore"),
         .target(
             name: "TenurePolicyFile",
-            dependencies: ["TenureCore", .product(name: "Yams", package: "Yams", condition: service)]
+            dependencies: [
+                "TenureCore",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "Yams", package: "Yams", condition: service),
+            ]
         ),
         .target(
             name: "TenureAppStore",
@@ -154,7 +158,7 @@ let package = Package(
         .target(
             name: "Tenure",
             dependencies: [
-                "TenureCore", "TenureAPI",
+                "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .executableTarget(
@@ -163,6 +167,9 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore", "TenurePostgres",
                 "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
@@ -216,6 +223,9 @@ let package = Package(
                 "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
@@ -238,7 +248,7 @@ let package = Package(
         ),
         // These run the built command.
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
-        .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI"]),
+        .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI", "TenurePolicyFile"]),
         .testTarget(
             name: "InteropTests",
             dependencies: [

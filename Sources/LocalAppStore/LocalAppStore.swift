@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureAppStore
 import TenureCore
 
@@ -10,28 +10,43 @@ package actor LocalAppStore {
     package typealias Courier =
         @Sendable (_ signedPayload: String, _ url: String, _ notification: StoreNotification) async -> SendAttemptResult
 
+    /// Turns the clocks of others as the world's: it is told before anything of that instant is carried.
+    package typealias ClockHand = @Sendable (_ now: Date) -> Void
+
     package private(set) var world: World
     package nonisolated let signer: StoreSigner
     private let courier: Courier
+    private let turnClocks: ClockHand
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
+    /// Grows with everything that happens; time that only passes does not count.
+    package private(set) var changeCount = 0
+    private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// A new world that is kept nowhere.
-    package init(_ world: World, signer: StoreSigner, courier: @escaping Courier) {
+    package init(
+        _ world: World, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
+    ) {
         self.world = world
         self.signer = signer
         self.courier = courier
+        turnClocks = clock
         journal = nil
+        clock(world.now)
     }
 
     /// The world that a journal kept. Throws where it cannot be read.
-    package init(_ journal: Journal, signer: StoreSigner, courier: @escaping Courier) throws {
+    package init(
+        _ journal: Journal, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
+    ) throws {
         world = try journal.world()
         self.signer = signer
         self.courier = courier
+        turnClocks = clock
         self.journal = journal
+        clock(world.now)
     }
 
     /// Does one thing. What it and its consequences tell of is carried, and all of it kept, before this returns.
@@ -48,6 +63,7 @@ package actor LocalAppStore {
     package func perform(_ acts: [Act]) async throws -> [StoreNotification] {
         await enter()
         defer { leave() }
+        defer { tell() }
         let first = world.notifications.count
         var failure: (any Error)?
         for act in acts {
@@ -66,11 +82,17 @@ package actor LocalAppStore {
 
     private func happen(_ act: Act) async throws {
         if let instant = try act.timeToReach(in: world) {
-            while world.step(to: instant) { await deliver() }
+            while world.step(to: instant) {
+                changeCount += 1
+                turnClocks(world.now)
+                await deliver()
+            }
+            turnClocks(world.now)
             // As an instant: a length would be counted from elsewhere when the journal is read.
             note(.act(Act(.advance, [.to: world.now.rfc3339])))
         } else {
             try world.perform(act)
+            changeCount += 1
             note(.act(act))
         }
         await deliver()
@@ -92,6 +114,25 @@ package actor LocalAppStore {
             world.recordAttempt(result, of: number)
             note(.attempt(notification: number, result))
         }
+    }
+
+    // MARK: Watching
+
+    /// The world, and how many things have happened in it.
+    package var changedWorld: (change: Int, world: World) { (changeCount, world) }
+
+    /// Waits until more than `count` things have happened, or the caller is cancelled. Returns how many have.
+    package func change(after count: Int) async -> Int {
+        let (changes, watcher) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+        watchers.append(watcher)
+        watcher.yield(changeCount)
+        for await change in changes where change > count { break }
+        return changeCount
+    }
+
+    private func tell() {
+        // Who no longer listens is forgotten here.
+        watchers.removeAll { if case .terminated = $0.yield(changeCount) { true } else { false } }
     }
 
     private func note(_ entry: Journal.Entry) {

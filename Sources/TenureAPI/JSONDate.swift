@@ -11,9 +11,9 @@ extension JSONWriter {
             append(contentsOf: date.rfc3339)
             return
         }
-        let whole = Int(milliseconds)
-        let day = whole >= 0 ? whole / 86_400_000 : -((-whole + 86_399_999) / 86_400_000)
-        let ofDay = whole - day * 86_400_000
+        let whole = Int64(milliseconds)
+        let day = Int(whole >= 0 ? whole / 86_400_000 : -((-whole + 86_399_999) / 86_400_000))
+        let ofDay = Int(whole - Int64(day) * 86_400_000)
         let civil = CivilDay(number: day)
         append(pair: civil.year / 100)
         append(pair: civil.year % 100)

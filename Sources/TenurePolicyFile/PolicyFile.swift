@@ -58,15 +58,16 @@ public enum PolicyFile {
         if source.isJSON {
             return try JSONDocument.parse(source)
         }
-        let (root, mistakes) = try YAMLDocument.parse(source)
-        guard let root else {
-            throw PolicyFileError(mistakes: [
-                PolicyFileMistake(
-                    file: fileName, line: 1, column: 1,
-                    message: "the file is empty; write \(beginning)")
-            ])
+        func failure(_ message: String) -> PolicyFileError {
+            PolicyFileError(mistakes: [PolicyFileMistake(file: fileName, line: 1, column: 1, message: message)])
         }
-        return (root, mistakes)
+        #if Service
+            let (root, mistakes) = try YAMLDocument.parse(source)
+            guard let root else { throw failure("the file is empty; write \(beginning)") }
+            return (root, mistakes)
+        #else
+            throw failure("only JSON is read here; write it with `tenure policy compile`")
+        #endif
     }
 }
 

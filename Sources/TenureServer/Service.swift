@@ -78,7 +78,7 @@ struct TenureService: Sendable {
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
                 verifier: verifier, store: store, policies: policies, announcer: announcer), logger: logger,
-            now: configuration.now)
+            now: configuration.now, idle: configuration.appStoreIdle)
     }
 
     func router() throws(ServiceError) -> Router<ServiceContext> {
@@ -99,7 +99,10 @@ struct TenureService: Sendable {
 
         let metricsRoute = MetricsRoute(
             metrics: metrics, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
-            database: configuration.databaseFile)
+            database: configuration.databaseFile,
+            appStore: configuration.appStore.map { _ in
+                AppStoreProgress(store: store, environments: Array(configuration.anchors.keys))
+            })
         let description = try OpenAPIDocument.json()
 
         let router = Router(context: ServiceContext.self)

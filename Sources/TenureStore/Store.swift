@@ -171,6 +171,9 @@ package protocol Store: Sendable {
     /// The work that has waited longest; nobody else takes it before the lease (seconds) has ended. Nil: none is due.
     func claimJob(_ kind: RecordedJob.Kind, at now: Date, lease: TimeInterval) async throws(StoreError) -> RecordedJob?
 
+    /// How many pieces of work are not done, whether somebody has them in hand or not.
+    func waiting(_ kind: RecordedJob.Kind) async throws(StoreError) -> Int
+
     /// That it is done, or given up.
     func finish(_ job: RecordedJob) async throws(StoreError)
 

@@ -13,8 +13,10 @@ extension StoreClause {
             try expect(claimed[0]?.identities == [Identity(.appTransactionID, "1")], "with what names them")
             try expect(claimed.allSatisfy { $0?.tries == 0 }, "nobody tried them before")
             try expect(try await store.claim() == nil, "and no third")
+            try expect(try await store.waiting(.history) == 2, "what is in hand is not done")
             for case let job? in claimed { try await store.finish(job) }
             try expect(try await store.claim(after: 1e6) == nil, "what is done does not come back")
+            try expect(try await store.waiting(.history) == 0, "nor is it counted")
             _ = try await store.bringWithJob("1")
             try expect(try await store.claim()?.customer.id == one.id, "it can be asked for again")
         },

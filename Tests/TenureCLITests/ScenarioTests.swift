@@ -27,6 +27,22 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
 }
 
+@Test func `every example goes as it expects against a service over HTTP`() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: examples).sorted()
+        .filter { $0.hasSuffix(".yaml") && !$0.hasSuffix(".policy.yaml") }
+    let result = try Command.run(["scenario", "run", "--verbose"] + files.map { "\(examples)/\($0)" })
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+    let lines = result.output.split(separator: "\n")
+    let verdicts = lines.filter { $0.hasSuffix("checked, as expected") }
+    #expect(verdicts.count == files.count)
+    // Each expectation is named at its place, and there is none that was not checked.
+    let counts = verdicts.compactMap { $0.split(separator: " ").dropLast(3).last.flatMap { Int($0) } }
+    for (file, count) in zip(files, counts) {
+        #expect(count > 0 && lines.filter { $0.contains("/\(file):") }.count == count, "\(file)")
+    }
+    #expect(result.errors == "")
+}
+
 @Test func `a scenario with mistakes shows each at its place`() throws {
     let folder = try Folder()
     let file = try folder.write("scenario: Broken\nbegins: soon\n", to: "broken.yaml")

@@ -7,9 +7,13 @@ import Testing
 /// Files of the repository, found from this one.
 enum RepositoryFile {
     static func bytes(_ path: String) throws -> [UInt8] {
-        let root = URL(fileURLWithPath: #filePath)
+        [UInt8](try Data(contentsOf: URL(fileURLWithPath: self.path(path))))
+    }
+
+    static func path(_ path: String) -> String {
+        URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return [UInt8](try Data(contentsOf: root.appendingPathComponent(path)))
+            .appendingPathComponent(path).path
     }
 }
 

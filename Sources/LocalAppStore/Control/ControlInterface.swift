@@ -8,7 +8,7 @@ import TenureMint
 /// The interface by which people and scripts turn the world: for loopback only, without a key.
 ///
 /// `GET /control/world`, `POST /control/acts` with one act or a list, `GET /control/customers/{name}` with what the
-/// customer's device would hand over, `POST /control/trouble` with a code and how many requests it refuses.
+/// customer's device would hand over, `POST /control/device/{question}` for StoreKit on Linux, `POST /control/trouble` with a code and how many requests it refuses.
 package struct ControlInterface: Sendable {
     private let store: LocalAppStore
     private let trouble: Trouble
@@ -22,6 +22,9 @@ package struct ControlInterface: Sendable {
         let control = router.group("control")
         control.get("world") { _, _ in Response.json(await world()) }
         control.post("acts") { request, _ in try await act(request) }
+        control.post("device/{question}") { request, context in
+            try await answerDevice(request, context.parameters.get("question") ?? "")
+        }
         control.post("trouble") { request, _ in try await makeTrouble(request) }
         control.get("customers/{name}") { request, context in
             let name = context.parameters.get("name").flatMap { $0.removingPercentEncoding } ?? ""
@@ -75,6 +78,25 @@ package struct ControlInterface: Sendable {
             return Self.refusal(error.description, .conflict)
         } catch let error as JournalError {
             return Self.refusal(error.description, .internalServerError)
+        }
+    }
+
+    private func answerDevice(_ request: Request, _ name: String) async throws -> Response {
+        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
+            return Self.refusal("send `application/json`", .unsupportedMediaType)
+        }
+        guard let question = DeviceQuestion(rawValue: name) else {
+            return Self.refusal("no device asks for `\(name)`", .notFound)
+        }
+        let bytes = Array(try await request.body.collect(upTo: 1 << 20).readableBytesView)
+        guard case .object(let body)? = try? JSONValue(parsing: bytes) else {
+            return Self.refusal("a device sends a JSON object", .badRequest)
+        }
+        do throws(DeviceRefusal) {
+            return .json(try await DeviceInterface(store: store).answer(question, body))
+        } catch {
+            return .json(
+                ["error": .string(error.description), "code": .string(error.code.rawValue)], status: .conflict)
         }
     }
 

@@ -11,12 +11,17 @@ package struct StoreServer: Sendable {
     private let port: Int
     /// Seconds of the world for each second of ours; 0: it stands still until an act turns it.
     private let speed: Double
+    private let rateLimitShare: Double
 
-    package init(store: LocalAppStore, key: ServerAPIKey, port: Int, speed: Double = 0) {
+    /// - Parameter rateLimitShare: of Apple's hourly numbers of requests.
+    package init(
+        store: LocalAppStore, key: ServerAPIKey, port: Int, speed: Double = 0, rateLimitShare: Double = 1
+    ) {
         self.store = store
         self.key = key
         self.port = port
         self.speed = speed
+        self.rateLimitShare = rateLimitShare
     }
 
     /// Runs until SIGINT or SIGTERM. `onServerRunning` is told the port once clients can connect.
@@ -24,21 +29,61 @@ package struct StoreServer: Sendable {
         try await application(onServerRunning: onServerRunning).runService()
     }
 
+    /// Runs for as long as `body` takes, which is told the port.
+    package func run<Result: Sendable>(
+        _ body: @escaping @Sendable (_ port: Int) async throws -> Result
+    ) async throws -> Result {
+        let (ports, started) = AsyncStream.makeStream(of: Int.self)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [await application { started.yield($0) }], logger: Self.logger))
+        return try await withThrowingTaskGroup(of: Result?.self) { tasks in
+            tasks.addTask {
+                // Where it cannot listen nobody must wait for its port.
+                defer { started.finish() }
+                try await group.run()
+                return nil
+            }
+            tasks.addTask {
+                for await port in ports {
+                    let result: Result
+                    do {
+                        result = try await body(port)
+                    } catch {
+                        await group.triggerGracefulShutdown()
+                        throw error
+                    }
+                    await group.triggerGracefulShutdown()
+                    return result
+                }
+                return nil
+            }
+            var result: Result?
+            while let ended = try await tasks.next() { result = ended ?? result }
+            guard let result else { throw CancellationError() }
+            return result
+        }
+    }
+
+    private static var logger: Logger {
+        var logger = Logger(label: "appstore")
+        logger.logLevel = .warning
+        return logger
+    }
+
     package func application(
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) async -> some ApplicationProtocol {
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: LoopbackOnly())
-        let api = await ServerAPI(store: store, key: key)
+        let api = await ServerAPI(store: store, key: key, rateLimitShare: rateLimitShare)
         api.add(to: router)
         ControlInterface(store: store, trouble: api.trouble).add(to: router)
-        var logger = Logger(label: "appstore")
-        logger.logLevel = .warning
         return Application(
             router: router,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port), serverName: nil),
             services: speed > 0 ? [RunningClock(store: store, speed: speed)] : [],
-            onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) }, logger: logger)
+            onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) }, logger: Self.logger)
     }
 }
 

@@ -46,8 +46,31 @@ package actor DecidingService: EntitlementService {
         return try decisions(on: ledger, at: now)
     }
 
-    package func known(_ customer: String, at now: Date) throws -> [String: Decision.Outcome]? {
-        try customers[customer].map { try decisions(on: $0, at: now) }
+    package func known(_ customer: KnownCustomer, at now: Date) throws -> [String: Decision.Outcome]? {
+        try (customers[customer.name] ?? customer.appTransactionID.flatMap { customers[$0] })
+            .map { try decisions(on: $0, at: now) }
+    }
+
+    package nonisolated func accompany(
+        _ founding: Founding, signer: StoreSigner,
+        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+    ) async throws -> [ScenarioRun.Outcome] {
+        var founding = founding
+        // There is no address; notifications come here all the same.
+        for index in founding.apps.indices { founding.apps[index].notificationURL = "in-process:" }
+        let clock = ClockFace(founding.now)
+        return try await story(
+            LocalAppStore(founding.world, signer: signer, clock: { clock.now = $0 }) { payload, _, _ in
+                await self.receive(payload, at: clock.now)
+            })
+    }
+
+    /// Everything that the App Store still keeps, the oldest first.
+    package func catchUp(from store: LocalAppStore) async throws {
+        let world = await store.world
+        for notification in world.notifications {
+            _ = receive(try store.signer.notification(notification, in: world), at: world.now)
+        }
     }
 
     package func receive(_ signedPayload: String, at now: Date) -> SendAttemptResult {
@@ -66,5 +89,27 @@ package actor DecidingService: EntitlementService {
             in: environment, from: Array(ledger.artifacts.values), purchasesAreComplete: ledger.purchasesAreComplete)
         let decisions = decide(evidence, under: policy, at: now)
         return Dictionary(decisions.map { ($0.entitlement, $0.outcome) }) { first, _ in first }
+    }
+}
+
+/// What time it is, for several who look.
+private final class ClockFace: @unchecked Sendable {
+    // Sound: `instant` is read and written between `lock.lock()` and `lock.unlock()` only.
+    private let lock = NSLock()
+    private var instant: Date
+
+    init(_ now: Date) { instant = now }
+
+    var now: Date {
+        get {
+            lock.lock()
+            defer { lock.unlock() }
+            return instant
+        }
+        set {
+            lock.lock()
+            defer { lock.unlock() }
+            instant = newValue
+        }
     }
 }

@@ -3,14 +3,34 @@ package import TenureCore
 
 /// What a scenario is played against: it hears of customers as a developer's service does, and says what they may use.
 package protocol EntitlementService: Sendable {
+    /// Lets `story` happen in a store of that world, whose notifications come to the service, whose clock is the
+    /// service's, and which the service can ask.
+    func accompany(
+        _ founding: Founding, signer: StoreSigner,
+        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+    ) async throws -> [ScenarioRun.Outcome]
+
     /// The customer's app is opened, and hands over what it has.
     func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
 
     /// What the service knows by itself; nil where it never heard of the customer.
-    func known(_ customer: String, at now: Date) async throws -> [String: Decision.Outcome]?
+    func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
 
-    /// A notification arrives.
-    func receive(_ signedPayload: String, at now: Date) async -> SendAttemptResult
+    /// The service asks the App Store for every notification that it may have missed, and has taken them when this
+    /// returns.
+    func catchUp(from store: LocalAppStore) async throws
+}
+
+/// A customer, as a scenario calls them and as the App Store does.
+package struct KnownCustomer: Sendable, Hashable {
+    package let name: String
+    /// Where they have the app.
+    package let appTransactionID: String?
+
+    package init(name: String, appTransactionID: String?) {
+        self.name = name
+        self.appTransactionID = appTransactionID
+    }
 }
 
 /// What a customer's app hands over.
@@ -25,9 +45,16 @@ package struct DeviceArtifacts: Sendable {
     /// All that StoreKit lists; nil: it was not asked.
     package let transactions: [String]?
     package let renewalInfos: [String]
+
+    package var showsAnything: Bool { appTransaction != nil || receipt != nil || transactions?.isEmpty == false }
 }
 
 extension LocalAppStore {
+    package func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
+        let acquisition = world.acquisition(of: try world.accountPlace(name), app: try world.appPlace(bundleID))
+        return KnownCustomer(name: name, appTransactionID: acquisition.map { world.id(of: $0) })
+    }
+
     /// What the customer's first device would hand over now.
     package func artifacts(
         of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil

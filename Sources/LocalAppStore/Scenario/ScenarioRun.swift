@@ -23,38 +23,24 @@ package struct ScenarioRun: Sendable {
 
     /// Throws a `ScenarioFailure` where something in the story cannot happen.
     package func play() async throws -> [Outcome] {
-        var founding = scenario.founding
-        // In process there is no address; notifications go to the service all the same.
-        for index in founding.apps.indices { founding.apps[index].notificationURL = "in-process:" }
-        let clock = WorldClock()
-        let service = service
-        let store = LocalAppStore(founding.world, signer: signer) { payload, _, notification in
-            await service.receive(payload, at: max(notification.date, await clock.now))
-        }
-        await clock.set(founding.now)
+        try await service.accompany(scenario.founding, signer: signer) { try await play(in: $0) }
+    }
+
+    private func play(in store: LocalAppStore) async throws -> [Outcome] {
         try await scenario.found(in: store)
         var outcomes: [Outcome] = []
         for step in scenario.timeline {
             let time = step.date(after: await store.world.now)
-            await clock.set(time)
             try await store.perform(Act(.advance, [.to: time.rfc3339]))
             for event in step.events {
                 switch event {
                 case .act(let act, let place): try await act.happen(in: store, at: place)
-                case .catchUp: try await catchUp(store)
+                case .catchUp: try await service.catchUp(from: store)
                 case .expect(let expectation): outcomes.append(try await check(expectation, store))
                 }
             }
         }
         return outcomes
-    }
-
-    /// Everything that the App Store still keeps, in any order: oldest first here.
-    private func catchUp(_ store: LocalAppStore) async throws {
-        let world = await store.world
-        for notification in world.notifications {
-            _ = await service.receive(try signer.notification(notification, in: world), at: world.now)
-        }
     }
 
     private func check(_ expectation: Scenario.Expectation, _ store: LocalAppStore) async throws -> Outcome {
@@ -66,7 +52,7 @@ package struct ScenarioRun: Sendable {
                 answers = try await service.open(
                     try await store.artifacts(of: expectation.customer, showing: shows), at: now)
             } else {
-                answers = try await service.known(expectation.customer, at: now)
+                answers = try await service.known(try await store.customer(expectation.customer), at: now)
             }
         } catch {
             throw ScenarioFailure(place: expectation.place, detail: "\(error)")
@@ -133,10 +119,4 @@ package struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
     package let detail: String
 
     package var description: String { "\(place): \(detail)" }
-}
-
-private actor WorldClock {
-    private(set) var now = Date.distantPast
-
-    func set(_ now: Date) { self.now = now }
 }

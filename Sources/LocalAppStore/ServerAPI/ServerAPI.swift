@@ -11,7 +11,7 @@ package struct ServerAPI: Sendable {
     let key: ServerAPIKey
     let limit: RateLimit
     package let trouble = Trouble()
-    /// Real time: tokens and rate limits run by it, whatever the world's clock says.
+    /// Real time: tokens and rate limits run by it, or by the world's clock where the developer's server follows that.
     let now: @Sendable () -> Date
 
     /// - Parameter rateLimitShare: of Apple's hourly numbers; in the sandbox a tenth of that.
@@ -129,11 +129,8 @@ extension ServerAPI {
     private func request(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass
     ) async throws -> ServerAPIRequest {
-        let now = self.now()
-        guard let token = BearerToken(request.headers[.authorization], key: key, now: now) else {
-            throw Unauthorized()
-        }
         let world = await store.world
+        guard let (token, now) = token(of: request, at: [self.now(), world.now]) else { throw Unauthorized() }
         guard let app = try? world.appPlace(token.bundleID) else { throw Unauthorized() }
         if let error = await trouble.next() {
             if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
@@ -151,6 +148,14 @@ extension ServerAPI {
             parameters: request.uri.queryParameters.map {
                 (String($0.key), String($0.value))
             }, body: body, world: world, app: app, signer: store.signer)
+    }
+
+    /// A token, and by which of the clocks it is good.
+    private func token(of request: Request, at clocks: [Date]) -> (BearerToken, Date)? {
+        for now in clocks {
+            if let token = BearerToken(request.headers[.authorization], key: key, now: now) { return (token, now) }
+        }
+        return nil
     }
 
     private func answering(_ body: () async throws -> Response) async -> Response {

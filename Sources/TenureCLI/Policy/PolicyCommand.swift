@@ -7,65 +7,12 @@ import TenurePolicyFile
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy",
-        abstract: "Check, test and compile a policy file.",
-        subcommands: [PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self]
+        abstract: "Check, test, compile and sign a policy file.",
+        subcommands: [
+            PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self, PolicyKeyCommand.self,
+            PolicySignCommand.self,
+        ]
     )
-}
-
-struct PolicyCheckCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Report every mistake of a policy file, each with line and column.",
-        discussion: """
-            Exit codes: 0 sound, 2 mistakes, 1 unreadable, 64 wrong usage.
-
-            Example:
-              tenure policy check policy.yaml
-            """
-    )
-
-    @Argument(help: "The policy, in YAML or JSON; - for standard input.")
-    var file: String
-
-    @Flag(help: "Write JSON: `valid`, `mistakes` with `file`, `line`, `column`, `message`.")
-    var json = false
-
-    func run() async throws {
-        let mistakes = try await reportingErrors { () throws -> [PolicyFileMistake] in
-            do {
-                _ = try PolicyOnDisk(path: file).read()
-                return []
-            } catch let error as PolicyFileError {
-                return error.mistakes
-            }
-        }
-        if json {
-            var writer = JSONWriter()
-            writer.object {
-                $0.key("valid")
-                $0.value(mistakes.isEmpty)
-                $0.key("mistakes")
-                $0.array(mistakes) { writer, mistake in
-                    writer.object {
-                        $0.key("file")
-                        $0.value(mistake.file)
-                        $0.key("line")
-                        $0.value(mistake.line)
-                        $0.key("column")
-                        $0.value(mistake.column)
-                        $0.key("message")
-                        $0.value(mistake.message)
-                    }
-                }
-            }
-            Terminal.standardOutput.write(bytes: writer.bytes + [UInt8(ascii: "\n")])
-        } else if mistakes.isEmpty {
-            Terminal.standardOutput.write("\(InputFile(path: file).name): no mistakes")
-        } else {
-            for mistake in mistakes { Terminal.standardError.write(mistake.description) }
-        }
-        if !mistakes.isEmpty { throw ExitCode.refused }
-    }
 }
 
 struct PolicyTestCommand: AsyncParsableCommand {

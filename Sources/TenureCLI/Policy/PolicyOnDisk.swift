@@ -19,8 +19,14 @@ struct PolicyOnDisk {
 
     /// The bytes of a file that the policy names, by its path beside the policy's.
     func releaseList(_ relative: String) throws -> [UInt8] {
+        try InputFile(path: beside(relative)).bytes(limit: 16 << 20)
+    }
+
+    /// Where a file lies that a finding names: the policy itself, or one that the policy names.
+    func path(of file: String) -> String { file == path ? file : beside(file) }
+
+    private func beside(_ relative: String) -> String {
         let folder = path == "-" ? "." : (path as NSString).deletingLastPathComponent
-        let file = relative.hasPrefix("/") || folder.isEmpty ? relative : folder + "/" + relative
-        return try InputFile(path: file).bytes(limit: 16 << 20)
+        return relative.hasPrefix("/") || folder.isEmpty ? relative : folder + "/" + relative
     }
 }

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Foundation
 import LocalAppStore
+import Logging
 import TenureCore
 import TenureMint
+import TenureServer
 
 struct ScenarioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,19 +19,22 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Play scenarios against a policy, and check what they expect.",
         discussion: """
-            A local App Store goes through the story and signs everything; what the customers' devices and the \
-            notifications prove is decided under the policy. Docs/local-app-store.md describes the file.
+            A local App Store goes through the story and signs everything. Beside it runs a service of the rehearsal's \
+            own, as `tenure serve` runs it, with the store in Apple's place and the world's clock for its own: customers \
+            sync, notifications arrive and histories are fetched over HTTP, on this machine. \
+            Docs/local-app-store.md describes the file.
 
-            With --service the story is played against a running service over HTTP, which decides under its own policy \
-            and by its own clock: what the story expects must hold at that time, too. The service must trust the \
-            authority.
+            With --service the story is played against a running service, which decides under its own policy. It must \
+            trust the authority; where it shall ask the store, its settings say so, and name the port of --store-port. \
+            It goes by the world's time if its `clock` is the file of --clock, and otherwise by its own: then what \
+            the story expects must hold at that time.
 
             Exit codes: 0 all as expected, 2 something is not, 1 error, 64 wrong usage.
 
             Examples:
               tenure scenario run Examples/scenarios/calculator-disaster.yaml
               tenure scenario run --policy policy.yaml Examples/scenarios/calculator-disaster.yaml
-              tenure scenario run --service http://127.0.0.1:8080 --authority ./authority story.yaml
+              tenure scenario run --service http://127.0.0.1:8080 --authority ./authority --clock ./clock story.yaml
             """
     )
 
@@ -39,8 +44,17 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The policy; without it the one that a scenario names.", valueName: "file"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("A running service, instead of deciding here.", valueName: "url"))
+    @Option(help: ArgumentHelp("A running service, instead of one of the rehearsal's own.", valueName: "url"))
     var service: String?
+
+    @Option(help: ArgumentHelp("The file that is that service's clock.", valueName: "file"))
+    var clock: String?
+
+    @Option(help: ArgumentHelp("That service's admin key: `known:` asks what it knows.", valueName: "file"))
+    var adminKeyFile: String?
+
+    @Option(help: "The port on which that service finds the local App Store; 0 for any free one.")
+    var storePort = 0
 
     @Option(help: ArgumentHelp("The folder of the test authority that signs; without it a new one.", valueName: "dir"))
     var authority: String?
@@ -62,7 +76,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             var hasDifferences = false
             let authority =
                 try self.authority.map { try TestAuthority(directory: URL(fileURLWithPath: $0)) }
-                ?? TestAuthority(seed: "scenarios")
+                ?? TestAuthority(seed: Self.seed)
             for file in files {
                 let disk = ScenarioOnDisk(path: file)
                 let scenario = try disk.read()
@@ -79,15 +93,31 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     ) async throws -> [ScenarioRun.Outcome] {
         let signer = StoreSigner(authority: authority)
         if let service {
-            return try await ScenarioRun(scenario, signer: signer, service: HTTPService(url: service)).play()
+            let adminKey = try adminKeyFile.map { path in
+                String(decoding: try InputFile(path: path).bytes(limit: 1 << 16), as: UTF8.self)
+                    .trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            let outside = OutsideService(
+                client: ServiceClient(url: service, adminKey: adminKey),
+                key: try ServerAPIKey(seed: Self.seed), storePort: storePort, clock: clock)
+            return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
         guard let path = policy ?? scenario.policy.map(disk.neighbour) else {
             throw CommandError("`\(disk.path)` names no policy; name one by --policy")
         }
-        let service = try DecidingService(
-            policy: try PolicyOnDisk(path: path).read(), anchors: try authority.anchors,
-            environment: scenario.founding.environment)
+        // What is wrong with it is told at its place, before anything runs.
+        _ = try PolicyOnDisk(path: path).read()
+        let service = OwnService(policy: path, authority: authority, logger: logger) { $0.appStoreIdle = 0.02 }
         return try await ScenarioRun(scenario, signer: signer, service: service).play()
+    }
+
+    /// Of what is invented where nobody says otherwise.
+    private static let seed = "scenarios"
+
+    private var logger: Logger {
+        var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = verbose ? .warning : .critical
+        return logger
     }
 
     /// Whether anything was otherwise than expected.

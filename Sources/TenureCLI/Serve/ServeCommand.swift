@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import TenureCore
+import TenurePolicyFile
 import TenureServer
 import TenureStore
 
@@ -43,6 +44,8 @@ struct ServeCommand: AsyncParsableCommand {
             }
             let logger = settings.logger
             for unknown in settings.unknownVariables { logger.warning("\(unknown)") }
+            for app in settings.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
+            if settings.apps.isEmpty { Self.warn(of: configuration.policy, to: logger) }
             let address = ServiceAddress(configuration)
             if !settings.apps.isEmpty {
                 return try await serve(settings.apps, at: address, logger: logger)
@@ -51,6 +54,18 @@ struct ServeCommand: AsyncParsableCommand {
             try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
                 Terminal.standardOutput.write("serving \(configuration.policy.app.bundleID) on \(address.url(port))")
             }
+        }
+    }
+
+    /// What the linter has against a policy, without its notes.
+    private static func objections(to policy: Policy) -> [LintFinding] {
+        Linter.findings(in: policy).filter { $0.severity > .note }
+    }
+
+    private static func warn(of policy: Policy, in app: String = "", to logger: Logger) {
+        for finding in objections(to: policy) {
+            logger.warning(
+                "\(app)the policy: \(finding.message); \(finding.fix ?? "see `tenure policy check`") [\(finding.code)]")
         }
     }
 
@@ -84,10 +99,18 @@ struct ServeCommand: AsyncParsableCommand {
         }
         for app in settings.apps {
             Terminal.standardOutput.write("app \(app.name):")
-            for line in ServiceSummary(app.configuration).lines { Terminal.standardOutput.write(line) }
+            show(app.configuration)
         }
         guard settings.apps.isEmpty else { return }
+        show(configuration)
+    }
+
+    private func show(_ configuration: ServiceConfiguration) {
         for line in ServiceSummary(configuration).lines { Terminal.standardOutput.write(line) }
+        for finding in Self.objections(to: configuration.policy) {
+            Terminal.standardOutput.write(
+                "  policy \(finding.severity.rawValue): \(Terminal.clean(finding.message)) [\(finding.code)]")
+        }
     }
 }
 

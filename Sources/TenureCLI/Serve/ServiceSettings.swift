@@ -91,6 +91,13 @@ struct ServiceSettings {
         } catch {
             mistakes += describe(error).split(separator: "\n").map(String.init)
         }
+        if let path = values.text(.clock) {
+            do throws(ServiceError) {
+                configuration.clock = try RehearsalClock(path: path)
+            } catch {
+                mistakes.append(error.description)
+            }
+        }
         if let path = values.text(.adminKeyFile) {
             do {
                 let bytes = try InputFile(path: path).bytes(limit: 1 << 16)

@@ -54,6 +54,7 @@ struct ServiceSummary {
                     seconds("response", timeouts.response), seconds("idle", timeouts.idle),
                     seconds("shutdown", timeouts.shutdown),
                 ].joined(separator: ", "),
+            "  clock: " + (configuration.clock.map { "\($0.path), \($0.now.formatted(.iso8601))" } ?? "the system's"),
             "  connections: at most \(configuration.limits.connections); bodies: at most \(configuration.limits.bodySize) bytes",
         ]
     }

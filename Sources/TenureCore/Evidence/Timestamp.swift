@@ -34,8 +34,9 @@ extension Date {
         }
         guard let offset = digits.offset(), digits.rest.isEmpty else { return nil }
         let days = CivilDay(year: year, month: month, day: day).number
-        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
-        self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
+        // Watches count in 32 bits, which seconds outgrow in 2038.
+        let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
+        self.init(timeIntervalSince1970: Double(seconds * 1000 + Int64(milliseconds)) / 1000)
     }
 
     /// An instant as people write it for a command: as in RFC 3339, or a day, which is its midnight in UTC.
@@ -50,8 +51,7 @@ extension Date {
         // What no calendar reaches (infinities, and more than ±100,000 years) stands at the nearest that one does.
         let seconds = timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
-        let milliseconds = Int((bounded * 1000).rounded())
-        let (days, ofDay) = milliseconds.flooredQuotientAndRemainder(dividingBy: 86_400_000)
+        let (days, ofDay) = Int64((bounded * 1000).rounded()).daysAndMilliseconds
         let civil = CivilDay(number: days)
         let year =
             (0...9999).contains(civil.year)
@@ -80,10 +80,11 @@ private func padded(_ number: Int, _ width: Int) -> String {
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
 
-extension Int {
-    fileprivate func flooredQuotientAndRemainder(dividingBy divisor: Int) -> (Int, Int) {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+extension Int64 {
+    /// Of milliseconds: the whole days, rounded down, and the rest.
+    fileprivate var daysAndMilliseconds: (days: Int, ofDay: Int) {
+        let (days, rest) = quotientAndRemainder(dividingBy: 86_400_000)
+        return rest < 0 ? (Int(days) - 1, Int(rest) + 86_400_000) : (Int(days), Int(rest))
     }
 }
 

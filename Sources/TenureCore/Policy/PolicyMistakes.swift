@@ -151,12 +151,13 @@ extension Policy {
             if entitlements[..<index].contains(where: { $0.name == entitlement.name }) {
                 mistakes.append(PolicyMistake(place, "`\(entitlement.name)` stands twice; keep one"))
             }
+            var products: Set<String> = []
             for (number, product) in entitlement.products.enumerated() {
                 let place = place + ["products", .index(number)]
                 if product.id.isEmpty {
                     mistakes.append(
                         PolicyMistake(place, "the product id is empty; write it as App Store Connect has it"))
-                } else if entitlement.products[..<number].contains(where: { $0.id == product.id }) {
+                } else if !products.insert(product.id).inserted {
                     mistakes.append(PolicyMistake(place, "`\(product.id)` stands twice; keep one"))
                 }
             }

@@ -17,7 +17,9 @@ struct SourceText {
         guard bytes.count <= Self.maximumSize else {
             throw failure("the file has \(bytes.count) bytes; a file read here has no more than \(Self.maximumSize)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        // What is no UTF-8 is repaired, and then differs: validation in one step needs a newer system than the client's.
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.utf8.elementsEqual(bytes) else {
             let (line, column) = Self.endOfValidUTF8(in: bytes)
             throw failure("these bytes are no UTF-8; save the file as UTF-8", line: line, column: column)
         }

@@ -1,195 +1,199 @@
-import Foundation
-import Yams
+// An app reads policies that were compiled, and those are JSON: without the service there is no YAML.
+#if Service
+    import Foundation
+    import Yams
 
-/// Reads YAML with the place of every value.
-///
-/// A policy needs no anchors, aliases or tags, and without them a document cannot unfold into more than its text.
-struct YAMLDocument {
-    private let source: SourceText
-    private var lines: [String.UnicodeScalarView]
-    /// Keys that stand twice, by the place of the first, where their text was altered to go on.
-    private var alteredKeys: [Place: String] = [:]
-    private var mistakes: [PolicyFileMistake] = []
+    /// Reads YAML with the place of every value.
+    ///
+    /// A policy needs no anchors, aliases or tags, and without them a document cannot unfold into more than its text.
+    struct YAMLDocument {
+        private let source: SourceText
+        private var lines: [String.UnicodeScalarView]
+        /// Keys that stand twice, by the place of the first, where their text was altered to go on.
+        private var alteredKeys: [Place: String] = [:]
+        private var mistakes: [PolicyFileMistake] = []
 
-    private struct Place: Hashable {
-        let line: Int
-        let column: Int
-    }
-
-    /// More repeated keys than this are not reported at once; in a large file fewer, since each costs a composition.
-    private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
-
-    /// - Returns: the document (nil: it is empty), and what stands in it that a policy cannot hold.
-    static func parse(
-        _ source: SourceText
-    ) throws(PolicyFileError) -> (root: DocumentNode?, mistakes: [PolicyFileMistake]) {
-        var document = YAMLDocument(source)
-        if let anchor = document.firstAnchor {
-            throw document.failure(
-                "anchors (`&name`) and aliases (`*name`) cannot be used here; write the value out where it belongs",
-                anchor)
+        private struct Place: Hashable {
+            let line: Int
+            let column: Int
         }
-        guard let root = try document.compose() else { return (nil, []) }
-        let node = try document.convert(root, depth: 0)
-        return (node, document.mistakes)
-    }
 
-    private init(_ source: SourceText) {
-        self.source = source
-        lines = source.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { String.UnicodeScalarView($0) }
-    }
+        /// More repeated keys than this are not reported at once; in a large file fewer, since each costs a composition.
+        private var maximumRepeats: Int { min(50, (1 << 19) / max(1, source.text.utf8.count)) }
 
-    private func failure(_ message: String, _ place: Place) -> PolicyFileError {
-        PolicyFileError(mistakes: [PolicyFileMistake(message, at: position(place))])
-    }
-
-    private func position(_ place: Place) -> SourcePosition {
-        // What is missing at the end of the text is missing in its last line.
-        if place.line > lines.count {
-            return SourcePosition(file: source.fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1)
+        /// - Returns: the document (nil: it is empty), and what stands in it that a policy cannot hold.
+        static func parse(
+            _ source: SourceText
+        ) throws(PolicyFileError) -> (root: DocumentNode?, mistakes: [PolicyFileMistake]) {
+            var document = YAMLDocument(source)
+            if let anchor = document.firstAnchor {
+                throw document.failure(
+                    "anchors (`&name`) and aliases (`*name`) cannot be used here; write the value out where it belongs",
+                    anchor)
+            }
+            guard let root = try document.compose() else { return (nil, []) }
+            let node = try document.convert(root, depth: 0)
+            return (node, document.mistakes)
         }
-        return SourcePosition(file: source.fileName, line: max(1, place.line), column: max(1, place.column))
-    }
 
-    private func place(_ mark: Mark?) -> Place {
-        Place(line: mark?.line ?? 1, column: mark?.column ?? 1)
-    }
+        private init(_ source: SourceText) {
+            self.source = source
+            lines = source.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+                .map { String.UnicodeScalarView($0) }
+        }
 
-    /// An `&` where an anchor could stand. Composing hashes keys with all that aliases in them unfold to, so anchors
-    /// must be found before; what cannot be told from one without a scanner counts as one. In a line without quotes
-    /// everything from ` #` on is a comment, or the inside of a text.
-    private var firstAnchor: Place? {
-        for (number, line) in lines.enumerated() {
-            let hasQuotes = line.contains("\"") || line.contains("'")
-            var previous: Unicode.Scalar = " "
-            for (column, (scalar, next)) in zip(line, line.dropFirst()).enumerated() {
-                if scalar == "#", !hasQuotes, previous == " " || previous == "\t" { break }
-                if scalar == "&", Self.canPrecedeAnchor(previous), Self.canBeginAnchor(next) {
-                    return Place(line: number + 1, column: column + 1)
+        private func failure(_ message: String, _ place: Place) -> PolicyFileError {
+            PolicyFileError(mistakes: [PolicyFileMistake(message, at: position(place))])
+        }
+
+        private func position(_ place: Place) -> SourcePosition {
+            // What is missing at the end of the text is missing in its last line.
+            if place.line > lines.count {
+                return SourcePosition(file: source.fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1)
+            }
+            return SourcePosition(file: source.fileName, line: max(1, place.line), column: max(1, place.column))
+        }
+
+        private func place(_ mark: Mark?) -> Place {
+            Place(line: mark?.line ?? 1, column: mark?.column ?? 1)
+        }
+
+        /// An `&` where an anchor could stand. Composing hashes keys with all that aliases in them unfold to, so anchors
+        /// must be found before; what cannot be told from one without a scanner counts as one. In a line without quotes
+        /// everything from ` #` on is a comment, or the inside of a text.
+        private var firstAnchor: Place? {
+            for (number, line) in lines.enumerated() {
+                let hasQuotes = line.contains("\"") || line.contains("'")
+                var previous: Unicode.Scalar = " "
+                for (column, (scalar, next)) in zip(line, line.dropFirst()).enumerated() {
+                    if scalar == "#", !hasQuotes, previous == " " || previous == "\t" { break }
+                    if scalar == "&", Self.canPrecedeAnchor(previous), Self.canBeginAnchor(next) {
+                        return Place(line: number + 1, column: column + 1)
+                    }
+                    previous = scalar
                 }
-                previous = scalar
             }
+            return nil
         }
-        return nil
-    }
 
-    private static func canPrecedeAnchor(_ scalar: Unicode.Scalar) -> Bool {
-        !scalar.isASCII || " \t[{,:-?\"'!".unicodeScalars.contains(scalar)
-    }
+        private static func canPrecedeAnchor(_ scalar: Unicode.Scalar) -> Bool {
+            !scalar.isASCII || " \t[{,:-?\"'!".unicodeScalars.contains(scalar)
+        }
 
-    private static func canBeginAnchor(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(scalar))
-    }
+        private static func canBeginAnchor(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789_-".unicodeScalars.contains(scalar))
+        }
 
-    /// Yams stops at the first mapping that repeats a key and names the first occurrence. So that every repetition is
-    /// found at its own place, that occurrence's text is altered and the whole composed again.
-    private mutating func compose() throws(PolicyFileError) -> Node? {
-        while true {
-            let text = lines.map { String($0) }.joined(separator: "\n")
-            do {
-                return try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
-            } catch let error as YamlError {
-                guard case .duplicatedKeysInMapping(let duplicates, let context) = error else {
-                    throw failure(for: error)
+        /// Yams stops at the first mapping that repeats a key and names the first occurrence. So that every repetition is
+        /// found at its own place, that occurrence's text is altered and the whole composed again.
+        private mutating func compose() throws(PolicyFileError) -> Node? {
+            while true {
+                let text = lines.map { String($0) }.joined(separator: "\n")
+                do {
+                    return try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+                } catch let error as YamlError {
+                    guard case .duplicatedKeysInMapping(let duplicates, let context) = error else {
+                        throw failure(for: error)
+                    }
+                    let place = place(context.mark)
+                    guard let key = duplicates.first, alteredKeys.count < maximumRepeats, alterKey(at: place, key)
+                    else { throw failure("a key of this mapping stands twice; keep one", place) }
+                } catch {
+                    throw failure("the YAML cannot be read", Place(line: 1, column: 1))
                 }
-                let place = place(context.mark)
-                guard let key = duplicates.first, alteredKeys.count < maximumRepeats, alterKey(at: place, key)
-                else { throw failure("a key of this mapping stands twice; keep one", place) }
-            } catch {
-                throw failure("the YAML cannot be read", Place(line: 1, column: 1))
             }
         }
-    }
 
-    /// Puts a character of the private use area in place of the first one of the key: columns stay as they are.
-    private mutating func alterKey(at place: Place, _ key: String) -> Bool {
-        guard alteredKeys[place] == nil, lines.indices.contains(place.line - 1),
-            let substitute = Unicode.Scalar(0xF0000 + UInt32(alteredKeys.count))
-        else { return false }
-        var line = lines[place.line - 1]
-        guard
-            var index = line.index(line.startIndex, offsetBy: place.column - 1, limitedBy: line.endIndex),
-            index < line.endIndex
-        else { return false }
-        if line[index] == "\"" || line[index] == "'" { line.formIndex(after: &index) }
-        guard index < line.endIndex, !"\"'!&*?".unicodeScalars.contains(line[index]) else { return false }
-        line.replaceSubrange(index...index, with: [substitute])
-        lines[place.line - 1] = line
-        alteredKeys[place] = key
-        return true
-    }
-
-    private func failure(for error: YamlError) -> PolicyFileError {
-        switch error {
-        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
-            let place = place(mark)
-            if character(at: place) == "\t" {
-                return failure("a tab cannot indent YAML; use spaces", place)
-            }
-            let what = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
-            return failure("this is no YAML (\(what)); check the indentation, brackets and quotes before it", place)
-        case .composer(_, let problem, let mark, _):
-            if problem.contains("alias") {
-                return failure(
-                    "anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes",
-                    place(mark))
-            }
-            return failure("a second document begins here; keep one in a file", place(mark))
-        case .reader(let problem, _, _, _):
-            return failure("this is no YAML (\(problem))", Place(line: 1, column: 1))
-        default:
-            return failure("this is no YAML, or is nested too deeply", Place(line: 1, column: 1))
+        /// Puts a character of the private use area in place of the first one of the key: columns stay as they are.
+        private mutating func alterKey(at place: Place, _ key: String) -> Bool {
+            guard alteredKeys[place] == nil, lines.indices.contains(place.line - 1),
+                let substitute = Unicode.Scalar(0xF0000 + UInt32(alteredKeys.count))
+            else { return false }
+            var line = lines[place.line - 1]
+            guard
+                var index = line.index(line.startIndex, offsetBy: place.column - 1, limitedBy: line.endIndex),
+                index < line.endIndex
+            else { return false }
+            if line[index] == "\"" || line[index] == "'" { line.formIndex(after: &index) }
+            guard index < line.endIndex, !"\"'!&*?".unicodeScalars.contains(line[index]) else { return false }
+            line.replaceSubrange(index...index, with: [substitute])
+            lines[place.line - 1] = line
+            alteredKeys[place] = key
+            return true
         }
-    }
 
-    private func character(at place: Place) -> Unicode.Scalar? {
-        guard lines.indices.contains(place.line - 1) else { return nil }
-        return lines[place.line - 1].dropFirst(place.column - 1).first
-    }
-
-    private mutating func convert(_ node: Node, depth: Int) throws(PolicyFileError) -> DocumentNode {
-        let place = place(node.mark)
-        guard depth < DocumentNode.maximumDepth else {
-            throw failure("this is nested deeper than \(DocumentNode.maximumDepth) levels; a policy is flatter", place)
-        }
-        switch node {
-        case .scalar(let scalar):
-            return DocumentNode(content: content(of: scalar), position: position(place))
-        case .sequence(let sequence):
-            var elements: [DocumentNode] = []
-            for element in sequence { elements.append(try convert(element, depth: depth + 1)) }
-            return DocumentNode(content: .sequence(elements), position: position(place))
-        case .mapping(let mapping):
-            var entries: [DocumentNode.Entry] = []
-            for (key, value) in mapping {
-                let keyPlace = self.place(key.mark)
-                let value = try convert(value, depth: depth + 1)
-                guard case .scalar(let scalar) = key else {
-                    mistakes.append(PolicyFileMistake("a key must be a plain text", at: position(keyPlace)))
-                    continue
+        private func failure(for error: YamlError) -> PolicyFileError {
+            switch error {
+            case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _):
+                let place = place(mark)
+                if character(at: place) == "\t" {
+                    return failure("a tab cannot indent YAML; use spaces", place)
                 }
-                let text = alteredKeys[keyPlace] ?? scalar.string
-                entries.append(DocumentNode.Entry(key: text, keyPosition: position(keyPlace), value: value))
+                let what = [problem, context?.text].compactMap { $0 }.joined(separator: " ")
+                return failure("this is no YAML (\(what)); check the indentation, brackets and quotes before it", place)
+            case .composer(_, let problem, let mark, _):
+                if problem.contains("alias") {
+                    return failure(
+                        "anchors (`&name`) and aliases (`*name`) cannot be used here; put a text that begins with `*` in quotes",
+                        place(mark))
+                }
+                return failure("a second document begins here; keep one in a file", place(mark))
+            case .reader(let problem, _, _, _):
+                return failure("this is no YAML (\(problem))", Place(line: 1, column: 1))
+            default:
+                return failure("this is no YAML, or is nested too deeply", Place(line: 1, column: 1))
             }
-            return DocumentNode.mapping(entries, at: position(place), reportingTo: &mistakes)
-        case .alias:
-            throw failure("aliases (`*name`) cannot be used here; write the value out", place)
         }
-    }
 
-    private mutating func content(of scalar: Node.Scalar) -> DocumentNode.Content {
-        guard scalar.style == .plain else { return .quoted(scalar.string) }
-        switch scalar.tag.description {
-        case "", "!":
-            return ["", "~", "null", "Null", "NULL"].contains(scalar.string) ? .null : .plain(scalar.string)
-        case "tag:yaml.org,2002:str":
-            return .quoted(scalar.string)
-        case let tag:
-            mistakes.append(
-                PolicyFileMistake(
-                    "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
-            return .plain(scalar.string)
+        private func character(at place: Place) -> Unicode.Scalar? {
+            guard lines.indices.contains(place.line - 1) else { return nil }
+            return lines[place.line - 1].dropFirst(place.column - 1).first
+        }
+
+        private mutating func convert(_ node: Node, depth: Int) throws(PolicyFileError) -> DocumentNode {
+            let place = place(node.mark)
+            guard depth < DocumentNode.maximumDepth else {
+                throw failure(
+                    "this is nested deeper than \(DocumentNode.maximumDepth) levels; a policy is flatter", place)
+            }
+            switch node {
+            case .scalar(let scalar):
+                return DocumentNode(content: content(of: scalar), position: position(place))
+            case .sequence(let sequence):
+                var elements: [DocumentNode] = []
+                for element in sequence { elements.append(try convert(element, depth: depth + 1)) }
+                return DocumentNode(content: .sequence(elements), position: position(place))
+            case .mapping(let mapping):
+                var entries: [DocumentNode.Entry] = []
+                for (key, value) in mapping {
+                    let keyPlace = self.place(key.mark)
+                    let value = try convert(value, depth: depth + 1)
+                    guard case .scalar(let scalar) = key else {
+                        mistakes.append(PolicyFileMistake("a key must be a plain text", at: position(keyPlace)))
+                        continue
+                    }
+                    let text = alteredKeys[keyPlace] ?? scalar.string
+                    entries.append(DocumentNode.Entry(key: text, keyPosition: position(keyPlace), value: value))
+                }
+                return DocumentNode.mapping(entries, at: position(place), reportingTo: &mistakes)
+            case .alias:
+                throw failure("aliases (`*name`) cannot be used here; write the value out", place)
+            }
+        }
+
+        private mutating func content(of scalar: Node.Scalar) -> DocumentNode.Content {
+            guard scalar.style == .plain else { return .quoted(scalar.string) }
+            switch scalar.tag.description {
+            case "", "!":
+                return ["", "~", "null", "Null", "NULL"].contains(scalar.string) ? .null : .plain(scalar.string)
+            case "tag:yaml.org,2002:str":
+                return .quoted(scalar.string)
+            case let tag:
+                mistakes.append(
+                    PolicyFileMistake(
+                        "the tag `\(tag.shortened)` means nothing here; remove it", at: position(place(scalar.mark))))
+                return .plain(scalar.string)
+            }
         }
     }
-}
+#endif

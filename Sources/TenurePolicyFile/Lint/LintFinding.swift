@@ -37,3 +37,13 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         "\(position.file):\(position.line):\(position.column): \(severity.rawValue): \(message) [\(code)]"
     }
 }
+
+extension LintFinding {
+    /// What the reader of a file found, as a finding.
+    package init(_ mistake: PolicyFileMistake) {
+        self.init(
+            code: mistake.code, severity: .error,
+            position: SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column),
+            message: mistake.message, fix: nil, isMistake: true)
+    }
+}

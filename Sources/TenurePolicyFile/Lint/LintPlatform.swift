@@ -51,8 +51,26 @@ struct LintPlatform: Sendable {
     /// From when to when the release was the one on sale, as far as the list tells.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
-        let next = releases.lazy.map(\.release.releasedAt.sortingDate).first { $0 > start }
-        return (start, next ?? .distantFuture)
+        // The first that came later, by halving: a list may have thousands.
+        var low = 0
+        var high = releases.count
+        while low < high {
+            let middle = (low + high) / 2
+            if releases[middle].release.releasedAt.sortingDate <= start { low = middle + 1 } else { high = middle }
+        }
+        return (start, low < releases.count ? releases[low].release.releasedAt.sortingDate : .distantFuture)
+    }
+
+    /// The same of an era, changeover windows included.
+    func sale(ofEra era: Int) -> (begin: Date, end: Date) {
+        let sale = timeline.sale(of: era)
+        let windows = timeline.changeovers.map(\.window)
+        let opens = windows.contains { $0.lowerBound == sale.begin }
+        let closes = windows.contains { $0.upperBound == sale.end }
+        return (
+            opens ? sale.begin.addingTimeInterval(Slack.seconds) : sale.begin,
+            closes ? sale.end.addingTimeInterval(-Slack.seconds) : sale.end
+        )
     }
 
     /// Instants that stand for all others between those two: the ends, and both sides of each change and of its window.

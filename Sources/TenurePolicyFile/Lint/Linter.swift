@@ -17,12 +17,7 @@ package enum Linter {
         in draft: PolicyDraft, releases: [ListedRelease]? = nil, against old: Policy? = nil,
         at now: Date = .distantFuture
     ) -> [LintFinding] {
-        var findings = draft.mistakes.map { mistake in
-            LintFinding(
-                code: mistake.code, severity: .error,
-                position: SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column),
-                message: mistake.message, fix: nil, isMistake: true)
-        }
+        var findings = draft.mistakes.map { LintFinding($0) }
         if let subject = LintSubject(draft: draft, releases: releases, old: old, now: now) {
             for rule in LintRule.all {
                 guard let check = rule.check else { continue }

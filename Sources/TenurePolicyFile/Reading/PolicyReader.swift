@@ -78,9 +78,9 @@ struct PolicyReader {
     private mutating func app(_ part: Part?) -> Policy.App {
         let fields = part.flatMap { Fields($0, .app, &reading) }
         let bundleID = fields?[.bundleID].flatMap { $0.name(&reading, example: "com.example.calculator") }
-        let appleID = fields?[.appleID].flatMap { $0.integer(&reading, example: "appleID: 828838134") }
+        let appleID = fields?[.appleID].flatMap { $0.integer(&reading, example: "appleID: 828838134", as: Int64.self) }
         // Where the id is missing, that was said.
-        return Policy.App(bundleID: bundleID ?? "unknown", appleID: appleID.map { Int64($0) })
+        return Policy.App(bundleID: bundleID ?? "unknown", appleID: appleID)
     }
 
     private mutating func eras(_ part: Part?) -> [Era] {

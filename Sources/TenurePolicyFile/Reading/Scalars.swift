@@ -54,9 +54,11 @@ extension Part {
                 code: "malformed-version")
     }
 
-    package func integer(_ reading: inout Reading, example: String) -> Int? {
-        guard case .plain(let text) = node.content, let number = Int(text) else {
-            let isQuoted = if case .quoted(let text) = node.content { Int(text) != nil } else { false }
+    package func integer<Number: FixedWidthInteger>(
+        _ reading: inout Reading, example: String, as _: Number.Type = Int.self
+    ) -> Number? {
+        guard case .plain(let text) = node.content, let number = Number(text) else {
+            let isQuoted = if case .quoted(let text) = node.content { Number(text) != nil } else { false }
             return refuse(
                 &reading,
                 "\(node.kindInWords) is no whole number; write \(isQuoted ? "it without quotes" : "one"), such as `\(example)`"

@@ -6,8 +6,10 @@ extension PolicyFile {
     ///
     /// Keys and platforms have a fixed order, and every setting is said, so that equal policies are equal bytes. Instants
     /// are written to the millisecond, lengths of time to the second.
-    public static func compile(_ policy: Policy) -> [UInt8] {
-        CompactJSON.object([
+    public static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
+
+    static func json(_ policy: Policy) -> CompactJSON {
+        .object([
             .app
                 => .object([
                     .bundleID => .string(policy.app.bundleID), .appleID => policy.app.appleID.map { .integer($0) },
@@ -19,7 +21,7 @@ extension PolicyFile {
             .inDoubt => .string(policy.inDoubt.rawValue),
             .whileUndetermined => json(policy.whileUndetermined),
             .testEnvironments => .string(policy.testEnvironments.rawValue),
-        ]).bytes
+        ])
     }
 
     private static func json(_ era: Era) -> CompactJSON {

@@ -15,6 +15,8 @@ struct AppStoreDesk: Sendable {
     let notifications: NotificationService
     let logger: Logger
     let now: @Sendable () -> Date
+    /// Seconds between two looks into an empty queue.
+    var idle: TimeInterval = 5
 
     /// Seconds for which one process has a job to itself: longer than a history may take.
     private static let lease: TimeInterval = 900
@@ -29,7 +31,7 @@ struct AppStoreDesk: Sendable {
             failed: { job, _, until in
                 if let until { try await store.postpone(job, until: until) } else { try await store.finish(job) }
             },
-            time: connection.time, logger: logger)
+            idle: idle, time: connection.time, logger: logger)
     }
 
     /// Adds what the App Store knows of a customer to their record.
@@ -74,8 +76,11 @@ struct AppStoreDesk: Sendable {
 
     var catchUp: CatchUp { CatchUp(desk: self) }
 
+    /// Under which the record has the instant up to which no notification is missing: seconds since 1970.
+    static func mark(of environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
+
     func catchUp(in environment: AppStoreEnvironment) async {
-        let mark = "notifications \(environment.rawValue)"
+        let mark = Self.mark(of: environment)
         do {
             let reached = try await store.mark(mark).flatMap { Double($0) }
             // A service that starts for the first time has missed nothing.

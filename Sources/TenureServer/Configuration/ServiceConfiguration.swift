@@ -33,6 +33,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// With which key the App Store is asked; nil: never, and the service knows what it was sent.
     public var appStore: AppStoreSettings?
+    /// Seconds between two looks for customers whose history is to be asked for, after none was found.
+    package var appStoreIdle: TimeInterval = 5
 
     /// Who is told what became true; empty: nobody, and nothing is kept for it.
     public var webhooks: [Webhook] = []
@@ -122,6 +124,10 @@ public struct ServiceConfiguration: Sendable {
 
     /// The present; tests set it.
     package var now: @Sendable () -> Date = { Date() }
+    /// In a rehearsal: whose time it is. Only beside test anchors on loopback: who turns it decides what has ended.
+    public var clock: RehearsalClock? {
+        didSet { if let clock { now = { clock.now } } }
+    }
 
     public init(databasePath: String, policy: Policy) {
         self.databasePath = databasePath
@@ -155,6 +161,7 @@ public struct ServiceConfiguration: Sendable {
         if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
         if let mistake = appStore?.mistake { mistakes.append(mistake) }
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
+        if let mistake = mistakeOfClock { mistakes.append(mistake) }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
         guard !isLoopback || !proxies.isEmpty else { return mistakes }
         if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { mistakes.append(.testAnchorsBeyondLoopback(host: host)) }
@@ -169,10 +176,22 @@ public struct ServiceConfiguration: Sendable {
         return mistakes
     }
 
+    /// Even with `allowsTestAnchorsBeyondLoopback`: a clock that stands still lets every token live for ever.
+    private var mistakeOfClock: ServiceError? {
+        guard clock != nil else { return nil }
+        guard isLoopback, proxies.isEmpty else { return .clock("it is for rehearsals on 127.0.0.1, without a proxy") }
+        guard anchors.values.allSatisfy(Self.holdTest) else {
+            return .clock("it is for rehearsals; name the test authority that signs in them by `trust`")
+        }
+        return nil
+    }
+
     /// Characters: 128 bits in hexadecimal.
     static let shortestAdminKey = 32
 
-    private var hasTestAnchors: Bool {
-        anchors.values.contains { $0.summaries.contains { !AppleAnchors.contain(fingerprint: $0.fingerprint) } }
+    private var hasTestAnchors: Bool { anchors.values.contains(where: Self.holdTest) }
+
+    private static func holdTest(_ anchors: TrustAnchors) -> Bool {
+        anchors.summaries.contains { !AppleAnchors.contain(fingerprint: $0.fingerprint) }
     }
 }

@@ -43,6 +43,10 @@ extension Setting {
     package static let productionHost = Setting(
         "appStore.hosts.production", .text("URL"), "another App Store for production, such as a local one")
     package static let sandboxHost = Setting("appStore.hosts.sandbox", .text("URL"), "the same for the sandbox")
+    package static let clock = Setting(
+        "clock", .path,
+        "for rehearsals, with test anchors on loopback: a file with the instant that it is, such as a local App Store's"
+    )
     package static let expiringDays = Setting(
         "expiringDays", .number(0...365), fallback: "7", "days before an end at which `entitlement.expiring` is told")
     package static let webhookRetentionDays = Setting(
@@ -93,7 +97,8 @@ extension Setting {
         config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate,
         certificateKey,
         behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile, productionHost,
-        sandboxHost, webhooks, expiringDays, webhookRetentionDays, apps, metrics, logLevel, logFormat, addressRate,
+        sandboxHost, clock, webhooks, expiringDays, webhookRetentionDays, apps, metrics, logLevel, logFormat,
+        addressRate,
         addressBurst,
         tokenRate,
         tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,

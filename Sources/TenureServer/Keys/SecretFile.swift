@@ -7,11 +7,15 @@ import Foundation
 #endif
 
 /// A secret in a file that only its owner can read: made on first need, and never replaced.
-struct SecretFile {
-    let path: String
+package struct SecretFile {
+    package let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
 
     /// Throws `keyFile` where it can be neither read nor made, or others can read it.
-    func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
+    package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
         if let contents = try read() { return contents }
         try write(make())
         // Another process may have been quicker: what lies there counts.
@@ -20,7 +24,7 @@ struct SecretFile {
     }
 
     /// Of a file that somebody else makes.
-    func existingContents() throws(ServiceError) -> [UInt8] {
+    package func existingContents() throws(ServiceError) -> [UInt8] {
         guard let contents = try read() else { throw .keyFile(path: path, detail: "there is no such file") }
         return contents
     }

@@ -9,6 +9,8 @@ struct MetricsRoute: Sendable {
     let adminKey: AdminKey?
     /// The record's file; nil where it is none.
     let database: String?
+    /// Nil where the App Store is never asked.
+    let appStore: AppStoreProgress?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
@@ -19,6 +21,8 @@ struct MetricsRoute: Sendable {
                 throw Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
             }
         }
-        return .text(metrics.prometheus(database: database), mediaType: PrometheusText.mediaType)
+        var text = metrics.prometheus(database: database)
+        if let appStore { text += try await appStore.prometheus }
+        return .text(text, mediaType: PrometheusText.mediaType)
     }
 }

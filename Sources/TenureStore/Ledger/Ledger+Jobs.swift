@@ -34,6 +34,11 @@ extension Ledger {
             id: id, kind: kind, customer: customer, identities: identities, tries: Int(clamping: try row.integer(2)))
     }
 
+    func waiting(_ kind: RecordedJob.Kind) throws(StoreError) -> Int {
+        let row = try session.row("SELECT count(*) FROM jobs WHERE kind = $1", [.text(kind.rawValue)])
+        return Int(clamping: try row?.integer(0) ?? 0)
+    }
+
     func finishJob(_ id: Int64) throws(StoreError) {
         try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
     }

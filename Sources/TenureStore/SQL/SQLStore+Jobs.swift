@@ -10,6 +10,10 @@ extension SQLStore {
         }
     }
 
+    package func waiting(_ kind: RecordedJob.Kind) async throws(StoreError) -> Int {
+        try await read { session throws(StoreError) in try Ledger(session).waiting(kind) }
+    }
+
     package func finish(_ job: RecordedJob) async throws(StoreError) {
         try await write(locking: []) { session throws(StoreError) in try Ledger(session).finishJob(job.id) }
     }

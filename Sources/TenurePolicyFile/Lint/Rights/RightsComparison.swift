@@ -98,8 +98,8 @@ struct RightsComparison: Sendable {
 
     private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {
         let place = platform.map { " on \($0.rawValue)" } ?? " by a receipt that names no platform"
-        return ["whoever got the app\(place)", versions.map { "with \($0)" }, dates].compactMap { $0 }
-            .joined(separator: " ")
+        let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
+        return "whoever got the app\(place)" + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
     }
 
     private func evidence(_ platform: Platform?, version: AppVersion?, date: Date?) -> Evidence {

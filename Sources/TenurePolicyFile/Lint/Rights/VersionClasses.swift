@@ -86,7 +86,7 @@ struct VersionClasses {
                 : "\(noun) \(numbers.joined(separator: ", "))"
             return ([text] + unknown).joined(separator: " or ")
         }
-        return (ranges(meant).map { "a \(noun) \($0)" } + unknown).joined(separator: " or ")
+        return (ranges(meant) + unknown).joined(separator: " or ")
     }
 
     private func ranges(_ indices: [Int]) -> [String] {
@@ -101,11 +101,17 @@ struct VersionClasses {
         return runs.map { run in
             let first = points[run.lowerBound]
             let last = points[run.upperBound]
-            let start = first.number.map { first.isGap ? "above \($0)" : "from \($0)" }
             let next = run.upperBound + 1 < points.count ? points[run.upperBound + 1].number : nil
-            let end = last.isGap ? next.map { "below \($0)" } : last.number.map { "up to \($0)" }
-            if run.count == 1, !first.isGap { return "of \(first.version)" }
-            return [start, end].compactMap { $0 }.joined(separator: " and ")
+            guard let start = first.number else {
+                return last.isGap ? "a \(noun) below \(next.map { "\($0)" } ?? "")" : "a \(noun) up to \(last.version)"
+            }
+            switch (first.isGap, last.isGap) {
+            case (false, true): return "a \(noun) from \(start) \(next.map { "to below \($0)" } ?? "up")"
+            case (true, true): return "a \(noun) \(next.map { "between \(start) and \($0)" } ?? "above \(start)")"
+            case (true, false): return "a \(noun) above \(start), up to \(last.version)"
+            case (false, false):
+                return run.count == 1 ? "\(noun) \(start)" : "a \(noun) from \(start) to \(last.version)"
+            }
         }
     }
 }

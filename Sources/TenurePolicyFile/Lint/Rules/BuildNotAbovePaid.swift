@@ -12,37 +12,42 @@ extension LintRule {
             "Ship no such build; where it was shipped, make the release list the policy's, or write `buildNumbers: restarted`."
     ) { subject, report in
         for platform in subject.platforms {
-            var highest: (number: AppVersion, era: Int, date: String)?
+            // Of each era.
+            var highest: [Int: Release] = [:]
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
                 else { continue }
-                if let last = highest, last.era < era, number < last.number {
-                    let place = platform.position(of: listed.release)
-                    let sale = platform.sale(of: listed.release)
-                    let given =
-                        platform.moments(from: listed.release.lateInstant, until: sale.until)
-                        .map { subject.givenAway(number, on: platform.platform, bought: $0) }.last ?? []
-                    let what =
-                        "\(place) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.key.rawValue) \(last.number) of \(subject.name(last.era)) (\(last.date))"
-                    if given.isEmpty {
-                        report.add(
-                            at: listed.position, .note,
-                            "\(what): only its row in the list, or its buyers' dates, tell it from the older ones",
-                            fix: "keep every release in the policy's list, and let numbers rise from now on")
-                    } else {
-                        let when =
-                            sale.until == .distantFuture
-                            ? "installs \(place) today gets" : "installed \(place) until \(sale.until.rfc3339) gets"
-                        report.add(
-                            at: listed.position, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
-                            fix:
-                                "ship a \(platform.key.rawValue) above \(last.number)\(platform.decidesByList ? "" : "; and make this list the policy's `releases`, so that its date counts")"
-                        )
-                    }
+                let above = highest.filter { $0.key < era }.compactMap { era, last in
+                    last.originalAppVersion.map { (era: era, number: $0, release: last) }
                 }
-                if highest.map({ $0.era < era ? $0.number < number : $0.number <= number }) ?? true {
-                    highest = (number, era, listed.release.releasedAt.text)
+                if let last = above.max(by: { $0.number < $1.number }), number < last.number {
+                    tell(listed, era, after: last.release, of: last.era)
                 }
+                if highest[era]?.originalAppVersion.map({ $0 < number }) ?? true { highest[era] = listed.release }
+            }
+
+            func tell(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
+                guard let number = listed.release.originalAppVersion else { return }
+                let place = platform.position(of: listed.release)
+                let sale = platform.sale(of: listed.release)
+                let given = subject.givenAway(number, on: platform.platform, bought: listed.release.lateInstant)
+                let what =
+                    "\(place) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.position(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
+                guard !given.isEmpty else {
+                    report.add(
+                        at: listed.position, .note,
+                        "\(what): only its row in the list, or its buyers' dates, tell it from the older ones",
+                        fix: "keep every release in the policy's list, and let numbers rise from now on")
+                    return
+                }
+                let when =
+                    sale.until == .distantFuture
+                    ? "installs \(place) today gets" : "installed \(place) until \(sale.until.rfc3339) gets"
+                report.add(
+                    at: listed.position, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
+                    fix:
+                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : "; and make this list the policy's `releases`, so that its date counts")"
+                )
             }
         }
     }

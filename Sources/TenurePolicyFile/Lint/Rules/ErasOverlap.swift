@@ -14,7 +14,8 @@ extension LintRule {
             where first.window.upperBound.addingTimeInterval(-Slack.seconds)
                 > second.window.lowerBound.addingTimeInterval(Slack.seconds)
             {
-                guard let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject)
+                guard let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
+                    let start = platform.timeline.beginnings[index - 1]?.date, let next = change.date, start < next
                 else { continue }
                 report.add(
                     at: ["eras", .index(index), "changeover"],

@@ -15,7 +15,7 @@ extension LintRule {
                 else { continue }
                 let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honours", .index(number)]
                 let sales = subject.platforms.filter { $0.timeline.firstEra <= index }.map {
-                    $0.timeline.sale(of: index)
+                    $0.sale(ofEra: index)
                 }
                 guard let begin = sales.map(\.begin).min(), let end = sales.map(\.end).max() else { continue }
                 let era = "`\(honour.era)`"

@@ -25,7 +25,7 @@ extension LintRule {
                 at: ["eras", .index(index), "begins", "iOS"],
                 "customers who first got the app on \(names) are judged by iOS's build \(version)",
                 fix:
-                    "if builds differ there, write \(heirs.map { "`\($0.rawValue): { build: …, at: … }`" }.joined(separator: ", ")); if the app came there with `\(era.name.shortened)`, write `new`"
+                    "if builds differ there, give them their own, such as `\(heirs[0].rawValue): { build: …, at: … }`; if the app came there with `\(era.name.shortened)`, write `new`"
             )
             return
         }

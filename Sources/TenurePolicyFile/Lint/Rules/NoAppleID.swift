@@ -11,7 +11,7 @@ extension LintRule {
         guard let app = subject.draft.app, app.appleID == nil, !subject.draft.isBroken(["app"]) else { return }
         report.add(
             at: ["app"],
-            "production artifacts of `\(app.bundleID.shortened)` are matched by bundle id alone, and `tenure serve` does not accept any",
+            "production artifacts of `\(app.bundleID.shortened)` are matched by bundle id alone, and `tenure serve` does not start for production",
             fix: "add `appleID` to `app`")
     }
 }

@@ -17,7 +17,7 @@ extension LintRule {
             else { continue }
             let who =
                 change.lost.isEmpty
-                ? "whoever came for nothing just after \(date.rfc3339) while the store still showed the old state gets \(inWords(change.gained)) or not by the second"
+                ? "whoever got the app as before just after \(date.rfc3339), where the store had not changed yet, gets \(inWords(change.gained)) all the same"
                 : "whoever paid at the old price just after \(date.rfc3339) loses \(inWords(change.lost))\(change.version.map { ", and so does who got \(change.platform.key.rawValue) \($0) before it while no date is known" } ?? "")"
             report.add(
                 at: ["eras", .index(index)],

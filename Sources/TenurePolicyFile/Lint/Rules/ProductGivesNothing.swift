@@ -17,7 +17,7 @@ extension LintRule {
                 guard giving.allSatisfy(owned.contains), told.insert(product.id).inserted else { continue }
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
-                    "whoever buys `\(product.id.shortened)` gets nothing that he does not have: \(inWords(giving)) is honoured for every era",
+                    "whoever buys `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honoured for every era",
                     fix: "remove the eras in which it is not included from `honours`, or remove the product")
             }
         }

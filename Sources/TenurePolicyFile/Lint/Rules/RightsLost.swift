@@ -11,7 +11,7 @@ extension LintRule {
             "Owners were locked out by the next version of the rules: a renamed entitlement, a boundary moved by one build.",
         fix: "Give it back: the era under `honours`, the boundary, the product or the entitlement's name."
     ) { subject, report in
-        subject.report(into: &report) { if case .denied = $0 { "would lose" } else { nil } }
+        subject.report(into: &report) { if case .denied = $0 { "would lose \($1)" } else { nil } }
     }
 
     static let rightShortened = LintRule(
@@ -20,9 +20,10 @@ extension LintRule {
             "A year that was announced and became half a year is a promise broken, if nobody reads the change as one.",
         fix: "Keep the end that was announced, or a later one."
     ) { subject, report in
-        subject.report(into: &report) { fate in
+        subject.report(into: &report) { fate, name in
             guard case .shortened(let from, let to) = fate else { return nil }
-            return "would have until \(to.rfc3339), instead of \(from.map { "until \($0.rfc3339)" } ?? "for good"),"
+            return
+                "would have \(name) until \(to.rfc3339) instead of \(from.map { "until \($0.rfc3339)" } ?? "for good")"
         }
     }
 
@@ -32,7 +33,9 @@ extension LintRule {
             "A boundary that lost its instant takes nothing from anybody on paper, and leaves support with every second owner.",
         fix: "Give the boundary back what told these customers apart, or `inDoubt: favourCustomer`."
     ) { subject, report in
-        subject.report(into: &report) { if case .undetermined = $0 { "would no longer be sure of" } else { nil } }
+        subject.report(into: &report) {
+            if case .undetermined = $0 { "would no longer be sure of \($1)" } else { nil }
+        }
     }
 
     /// What a doubt means, what a question gets meanwhile and what testers meet are edits that no line about an era shows.
@@ -89,20 +92,20 @@ extension LintRule {
 extension LintSubject {
     /// Reports every loss for which there are words.
     fileprivate func report(
-        into report: inout LintReport, _ words: (RightsComparison.Fate) -> String?
+        into report: inout LintReport, _ words: (RightsComparison.Fate, _ entitlement: String) -> String?
     ) {
         guard let old, let rights else { return }
         for loss in rights.losses {
-            guard let verb = words(loss.fate) else { continue }
+            guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
-                at: place(of: loss.entitlement), "\(loss.customers) \(verb) `\(loss.entitlement.shortened)`",
+                at: place(of: loss.entitlement), "\(loss.customers) \(fate)",
                 fix: fix(for: loss.entitlement, under: old))
         }
         for loss in rights.productLosses {
-            guard let verb = words(loss.fate) else { continue }
+            guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
                 at: place(of: loss.entitlement),
-                "whoever has bought `\(loss.product.shortened)`, and came in no era that gives it, \(verb) `\(loss.entitlement.shortened)`",
+                "whoever has bought `\(loss.product.shortened)`, and came in no era that gives it, \(fate)",
                 fix: isNamed(loss.entitlement)
                     ? "keep `\(loss.product.shortened)` under `products`, as it was"
                     : fix(for: loss.entitlement, under: old))

@@ -25,7 +25,7 @@ extension LintRule {
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     report.add(
                         at: listed.position,
-                        "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).rfc3339) gets \(inWords(given)) for nothing",
+                        "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
                         fix: platform.decidesByList
                             ? "check the release's date"
                             : "make this list the policy's `releases`, so that the date decides")
@@ -33,5 +33,12 @@ extension LintRule {
                 }
             }
         }
+    }
+}
+
+extension Date {
+    /// To the minute: a window's two seconds of slack are no news.
+    fileprivate var inMinutes: String {
+        Date(timeIntervalSince1970: (timeIntervalSince1970 / 60).rounded(.down) * 60).rfc3339
     }
 }

@@ -14,7 +14,7 @@ extension LintRule {
         guard !honoured.isEmpty else { return }
         report.add(
             at: ["whileUndetermined"],
-            "an owner who is offline at the first launch after the update is refused \(inWords(honoured, "or")), because nothing is known of him yet",
+            "an owner who is offline at the first launch after the update is refused \(inWords(honoured, "or")), because nothing is known yet",
             fix: "write `whileUndetermined: { allow: 72h }`")
     }
 }

@@ -21,7 +21,8 @@ extension LintRule {
                     at: path,
                     "`\(version)` is a marketing version: the release list has it with build \(meant.numberInWords). On \(platform) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
                     fix: "write `build: \"\(meant.numberInWords)\"`")
-            } else if releases.isEmpty, version.description.contains(".") {
+            } else if releases.isEmpty, version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true
+            {
                 report.add(
                     at: path, .warning,
                     "`\(version)` has the shape of a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if the builds of this app are whole numbers, \(change.misjudged(by: "`\(version)`"))",

@@ -1,0 +1,81 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+
+/// Who asks: a customer in an app, on a device.
+struct Asker: Sendable {
+    let body: JSONObject
+    /// Places in the world's lists.
+    let account: Int
+    let app: Int
+
+    init(_ body: JSONObject, _ store: LocalAppStore) async throws {
+        let world = await store.world
+        self.body = body
+        if let name = body.text("customer") {
+            account = try world.accountPlace(name)
+        } else {
+            guard world.accounts.count == 1 else {
+                throw DeviceRefusal(
+                    .unknown, "this store does not have exactly one customer; say which one, by `customer`")
+            }
+            account = 0
+        }
+        app = try world.appPlace(body.text("app"))
+    }
+
+    var device: UUID {
+        get throws {
+            guard let device = body.text("device").flatMap(UUID.init(uuidString:)) else {
+                throw DeviceRefusal(.badRequest, "`device` is the UUID of a device")
+            }
+            return device
+        }
+    }
+
+    func acquisition(in world: World) throws -> StoreAcquisition {
+        guard let acquisition = world.acquisition(of: account, app: app) else {
+            throw WorldError.hasNoApp(customer: world.accounts[account].name, app: world.apps[app].bundleID)
+        }
+        return acquisition
+    }
+
+    func contents(of world: World, at change: Int, signer: StoreSigner) throws -> JSONObject {
+        let device = StoreSigner.Reader.device(try device)
+        let it = world.accounts[account]
+        let acquisition = world.acquisition(of: account, app: app)
+        var contents: JSONObject = [
+            "change": .integer(Int64(change)), "now": .string(world.now.rfc3339),
+            "environment": .string(world.environment.rawValue), "customer": .string(it.name),
+            "bundleID": .string(world.apps[app].bundleID), "appAppleID": .integer(world.apps[app].appAppleID),
+            "storefront": .object(it.storefront.json),
+        ]
+        contents["appTransactionID"] = acquisition.map { .string(world.id(of: $0)) }
+        contents["appVersion"] = acquisition.map { .string($0.installed.release.name(on: $0.installed.platform)) }
+        contents["transactions"] = .array(
+            try it.transactions.map { world.transactions[$0] }.filter { $0.app == app }.map { transaction in
+                .object([
+                    "jws": .string(try signer.transaction(transaction, in: world, for: device)),
+                    "isFinished": .boolean(transaction.isFinished),
+                ])
+            })
+        contents["subscriptions"] = .array(
+            try it.subscriptions.map { world.subscriptions[$0] }.filter { $0.app == app }.map { subscription in
+                let current = world.transactions[subscription.current]
+                return .object([
+                    "group": .string(subscription.group), "status": .integer(subscription.status.rawValue),
+                    "isFamilyShared": .boolean(subscription.sharedFrom != nil),
+                    "transaction": .string(try signer.transaction(current, in: world, for: device)),
+                    "renewalInfo": .string(try signer.renewalInfo(subscription, in: world, for: device)),
+                ])
+            })
+        return contents
+    }
+}
+
+extension Storefront {
+    fileprivate var json: JSONObject {
+        ["code": .string(code), "id": .string(id), "currency": .string(currency)]
+    }
+}

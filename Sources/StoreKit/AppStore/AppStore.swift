@@ -1,0 +1,48 @@
+public import Foundation
+
+/// What an app and the App Store have to do with each other on this device.
+public enum AppStore: Sendable {
+    /// Whether the customer may buy; `LocalStore.Behaviour.canMakePayments` switches it off.
+    public static var canMakePayments: Bool { LocalStore.current?.behaviour.canMakePayments ?? false }
+
+    /// By which the device recognises what was signed for it; see `Transaction.deviceVerification`.
+    ///
+    /// Nil where no store is configured.
+    public static var deviceVerificationID: UUID? { LocalStore.current?.deviceVerificationID }
+
+    /// Asks the customer to sign in, and gets everything from the App Store anew: the app transaction, transactions,
+    /// subscriptions and the receipt. For the button "Restore Purchases" only.
+    ///
+    /// Throws `StoreKitError.userCancelled` where the customer does not sign in, `networkError` while offline.
+    public static func sync() async throws {
+        try await LocalStore.required().sync()
+    }
+}
+
+extension AppStore {
+    /// The environment in which the App Store signed something.
+    public struct Environment: RawRepresentable, Equatable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Apps from the App Store.
+        public static let production = Environment(rawValue: "Production")
+        /// Sandbox accounts, TestFlight and App Review.
+        public static let sandbox = Environment(rawValue: "Sandbox")
+        /// StoreKit testing in Xcode; a local store never says it.
+        public static let xcode = Environment(rawValue: "Xcode")
+    }
+
+    /// Where the customer first got the app: iPadOS and watchOS count as iOS.
+    public struct Platform: RawRepresentable, Equatable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let iOS = Platform(rawValue: "iOS")
+        public static let macOS = Platform(rawValue: "macOS")
+        public static let tvOS = Platform(rawValue: "tvOS")
+        public static let visionOS = Platform(rawValue: "visionOS")
+    }
+}

@@ -1,0 +1,86 @@
+public import Foundation
+import TenureAppStore
+
+/// What the App Store signs about the app itself: when, where and as which version the customer first got it.
+public struct AppTransaction: Sendable {
+    let signed: SignedText
+
+    /// The payload of the JWS, as the App Store wrote it.
+    public var jsonRepresentation: Data { signed.payloadData }
+    /// The App Store's number of the app; nil outside of production.
+    public let appID: UInt64?
+    /// One for each Apple Account and app, for good.
+    public let appTransactionID: String
+    /// Of the app that runs: CFBundleVersion, on macOS CFBundleShortVersionString.
+    public let appVersion: String
+    /// The App Store's number of that version; nil outside of production.
+    public let appVersionID: UInt64?
+    public let bundleID: String
+    public let environment: AppStore.Environment
+    /// As which the app was first got: CFBundleVersion, on macOS CFBundleShortVersionString; "1.0" in the sandbox.
+    public let originalAppVersion: String
+    /// When the app was first got; 1 August 2013 in the sandbox.
+    public let originalPurchaseDate: Date
+    /// Where the app was first got.
+    public let originalPlatform: AppStore.Platform
+    public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
+    public let preorderDate: Date?
+    /// When the purchase of the app itself was refunded; since the systems of 2026.
+    public let revocationDate: Date?
+    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    public let deviceVerification: Data
+    public let deviceVerificationNonce: UUID
+    public let signedDate: Date
+
+    /// The device's copy; the first time it comes from the App Store, without asking the customer for anything.
+    ///
+    /// Throws a `StoreKitError` where there is no copy and none can be had.
+    public static var shared: VerificationResult<AppTransaction> {
+        get async throws { try await LocalStore.required().appTransaction() }
+    }
+
+    /// A new copy from the App Store, for which the customer has to sign in: only after a tap on a button.
+    ///
+    /// Throws `StoreKitError.userCancelled` where the customer does not sign in, `networkError` while offline.
+    public static func refresh() async throws -> VerificationResult<AppTransaction> {
+        try await LocalStore.required().refreshAppTransaction()
+    }
+}
+
+extension AppTransaction: SignedValue {
+    init?(_ signed: SignedText) {
+        let payload = signed.payload
+        guard let appTransactionID = payload.text("appTransactionId"),
+            let appVersion = payload.text("applicationVersion"), let bundleID = payload.text("bundleId"),
+            let environment = payload.text("receiptType"),
+            let originalAppVersion = payload.text("originalApplicationVersion"),
+            let originalPurchaseDate = payload.date("originalPurchaseDate"),
+            let signedDate = payload.date("receiptCreationDate"), let device = DeviceBinding(payload)
+        else { return nil }
+        self.signed = signed
+        self.appTransactionID = appTransactionID
+        appID = payload.number("appAppleId").flatMap(UInt64.init)
+        self.appVersion = appVersion
+        appVersionID = payload.number("versionExternalIdentifier").flatMap(UInt64.init)
+        self.bundleID = bundleID
+        self.environment = AppStore.Environment(rawValue: environment)
+        self.originalAppVersion = originalAppVersion
+        self.originalPurchaseDate = originalPurchaseDate
+        originalPlatform = AppStore.Platform(rawValue: payload.text("originalPlatform") ?? "")
+        preorderDate = payload.date("preorderDate")
+        revocationDate = payload.date("revocationDate")
+        deviceVerification = device.hash
+        deviceVerificationNonce = device.nonce
+        self.signedDate = signedDate
+    }
+
+    static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification? {
+        try verifier.verifyAppTransaction(jws, now: nil).payload.deviceBinding()
+    }
+}
+
+extension AppTransaction: Equatable, Hashable, CustomDebugStringConvertible {
+    public static func == (left: AppTransaction, right: AppTransaction) -> Bool { left.signed == right.signed }
+    public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    public var debugDescription: String { signed.payloadText }
+}

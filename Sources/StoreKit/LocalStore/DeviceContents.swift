@@ -1,0 +1,143 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+
+/// All that a device knows of its customer, as the App Store last said it.
+struct DeviceContents: Sendable {
+    /// How many things had happened in the world.
+    let change: Int
+    let now: Date
+    let customer: String
+    let bundleID: String
+    let appAppleID: Int64?
+    let isSandbox: Bool
+    let storefront: Storefront?
+    /// The version that is installed; nil where the customer never got the app.
+    let appVersion: String?
+    /// The newest first.
+    var transactions: [HeldTransaction]
+    let subscriptions: [HeldSubscription]
+
+    init?(_ json: JSONObject) {
+        guard let change = json.integer("change"), let now = json.text("now").flatMap({ Date(rfc3339: $0) }),
+            let customer = json.text("customer"), let bundleID = json.text("bundleID")
+        else { return nil }
+        self.change = change
+        self.now = now
+        self.customer = customer
+        self.bundleID = bundleID
+        appAppleID = json.number("appAppleID").flatMap { Int64($0) }
+        isSandbox = json.text("environment") == "Sandbox"
+        storefront = Storefront(json.object("storefront"))
+        appVersion = json.text("appVersion")
+        transactions = json.objects("transactions").compactMap(HeldTransaction.init)
+            .sorted { ($1.value.purchaseDate, $1.value.id) < ($0.value.purchaseDate, $0.value.id) }
+        subscriptions = json.objects("subscriptions").compactMap(HeldSubscription.init)
+    }
+}
+
+/// One transaction as it came, not yet verified.
+struct HeldTransaction: Sendable {
+    let value: Transaction
+    var isFinished: Bool
+
+    var jws: String { value.signed.jws }
+
+    init?(_ json: JSONObject) {
+        guard let value = json.text("jws").flatMap(SignedText.init).flatMap(Transaction.init) else { return nil }
+        self.value = value
+        isFinished = json.flag("isFinished") ?? false
+    }
+}
+
+/// One subscription as it came, not yet verified.
+struct HeldSubscription: Sendable {
+    let group: String
+    let state: Product.SubscriptionInfo.RenewalState
+    let isFamilyShared: Bool
+    let transaction: Transaction
+    let renewalInfo: Product.SubscriptionInfo.RenewalInfo
+
+    init?(_ json: JSONObject) {
+        guard let group = json.text("group"), let state = json.integer("status"),
+            let transaction = json.text("transaction").flatMap(SignedText.init).flatMap(Transaction.init),
+            let renewalInfo = json.text("renewalInfo").flatMap(SignedText.init)
+                .flatMap(Product.SubscriptionInfo.RenewalInfo.init)
+        else { return nil }
+        self.group = group
+        self.state = Product.SubscriptionInfo.RenewalState(rawValue: state)
+        isFamilyShared = json.flag("isFamilyShared") ?? false
+        self.transaction = transaction
+        self.renewalInfo = renewalInfo
+    }
+
+    /// How it stands at an instant that may lie after the last word of the App Store.
+    func state(at now: Date) -> Product.SubscriptionInfo.RenewalState {
+        switch state {
+        case .subscribed where (transaction.expirationDate ?? now) <= now: .expired
+        case .inGracePeriod where (renewalInfo.gracePeriodExpirationDate ?? now) <= now: .inBillingRetryPeriod
+        default: state
+        }
+    }
+
+    /// What it says, apart from when and for whom it was signed.
+    var essence: [JSONObject] { [transaction.signed.essence, renewalInfo.signed.essence] }
+}
+
+extension SignedText {
+    /// What it says, apart from when and for whom it was signed.
+    var essence: JSONObject {
+        var payload = payload
+        for name in ["signedDate", "deviceVerification", "deviceVerificationNonce"] { payload[name] = nil }
+        return payload
+    }
+}
+
+extension DeviceContents {
+    func selected(_ selection: TransactionSelection, at now: Date, withAllConsumables: Bool) -> [Transaction] {
+        switch selection {
+        case .all: history(withAllConsumables: withAllConsumables)
+        case .allOf(let product): history(withAllConsumables: withAllConsumables).filter { $0.productID == product }
+        case .entitlements: entitlements(at: now)
+        case .entitlementsTo(let product): entitlements(at: now).filter { $0.productID == product }
+        case .unfinished: transactions.filter { !$0.isFinished }.map(\.value)
+        }
+    }
+
+    private func history(withAllConsumables: Bool) -> [Transaction] {
+        transactions.filter {
+            withAllConsumables || !$0.isFinished || $0.value.productType != .consumable
+                || $0.value.revocationDate != nil
+        }.map(\.value)
+    }
+
+    /// One for each product, by Apple's rules for `currentEntitlements`: an own one before what the family shares,
+    /// a newer before an older one.
+    private func entitlements(at now: Date) -> [Transaction] {
+        var result: [Transaction] = []
+        for transaction in transactions.map(\.value) where entitles(transaction, at: now) {
+            if let place = result.firstIndex(where: { $0.productID == transaction.productID }) {
+                if result[place].ownershipType == .familyShared, transaction.ownershipType == .purchased {
+                    result[place] = transaction
+                }
+            } else {
+                result.append(transaction)
+            }
+        }
+        return result
+    }
+
+    private func entitles(_ transaction: Transaction, at now: Date) -> Bool {
+        guard !transaction.isUpgraded, transaction.revocationDate == nil else { return false }
+        switch transaction.productType {
+        case .nonConsumable, .nonRenewable: return true
+        case .autoRenewable:
+            if let end = transaction.expirationDate, now < end { return true }
+            // A grace period belongs to the latest period of the subscription.
+            return subscriptions.contains {
+                $0.transaction.id == transaction.id && $0.state(at: now) == .inGracePeriod
+            }
+        default: return false
+        }
+    }
+}

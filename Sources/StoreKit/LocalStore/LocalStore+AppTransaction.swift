@@ -1,0 +1,78 @@
+import Foundation
+import Synchronization
+import TenureAppStore
+
+extension LocalStore {
+    /// The device's copy, or one from the App Store where it has none.
+    func appTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
+        let flaw = try await admit(\.appTransaction)
+        if let copy = state.withLock({ $0.appTransaction }),
+            let result: VerificationResult<AppTransaction> = check(copy, flaw)
+        {
+            return result
+        }
+        return try await fetchAppTransaction(flaw)
+    }
+
+    func refreshAppTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
+        try await askToSignIn()
+        let flaw = try await admit(\.appTransaction)
+        defer { wakeListeners() }
+        let result = try await fetchAppTransaction(flaw)
+        await fetchReceipt()
+        return result
+    }
+
+    func sync() async throws(StoreKitError) {
+        try await askToSignIn()
+        try await contact()
+        // Who has no app transaction has nothing to synchronize there.
+        if state.withLock({ $0.contents?.appVersion != nil }) { _ = try await fetchAppTransaction(nil) }
+        await fetchReceipt()
+    }
+
+    private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
+        // Who the app is, and whom to trust, comes first.
+        if state.withLock({ $0.verifier == nil }) { try await contact() }
+        guard let signed = try await ask(.appTransaction).text("appTransaction").flatMap(SignedText.init),
+            let result: VerificationResult<AppTransaction> = check(signed, flaw)
+        else { throw .unknown }
+        state.withLock { $0.appTransaction = signed }
+        return result
+    }
+
+    private func askToSignIn() async throws(StoreKitError) {
+        state.withLock { $0.signInRequests += 1 }
+        while true {
+            switch behaviour.signIn {
+            case .succeeds: return
+            case .isCancelled: throw .userCancelled
+            case .hangs: await hang { $0.signIn == .hangs }
+            }
+        }
+    }
+
+    // MARK: The receipt
+
+    /// Puts the receipt where apps look for it. Without one there is no file.
+    func fetchReceipt() async {
+        guard let answer = try? await ask(.receipt) else { return }
+        keepReceipt(answer)
+    }
+
+    /// For who looks for the file before anything was asked.
+    func fetchReceiptAtOnce() {
+        guard !behaviour.isOffline, !FileManager.default.fileExists(atPath: receiptURL.path) else { return }
+        let body = state.withLock { self.body(JSONObject(), $0.place) }
+        if let answer = connection.askAtOnce(.receipt, body) { keepReceipt(answer) }
+    }
+
+    private func keepReceipt(_ answer: JSONObject) {
+        guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
+            return
+        }
+        try? FileManager.default.createDirectory(
+            at: receiptURL.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? Data(receipt).write(to: receiptURL, options: .atomic)
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Synchronization
+import TenureAppStore
+import TenureCore
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// How the device asks the App Store, and what it does with the answers.
+extension LocalStore {
+    /// Waits or throws, as `behaviour` says of it. Returns the flaw that the answer is to have.
+    func admit(_ behaviour: any KeyPath<Behaviour, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
+        while true {
+            switch self.behaviour[keyPath: behaviour] {
+            case .genuine: return nil
+            case .fails(let error): throw error
+            case .unverified(let flaw): return flaw
+            case .hangs:
+                await hang { if case .hangs = $0[keyPath: behaviour] { true } else { false } }
+            }
+        }
+    }
+
+    /// Waits until another behaviour is set; a task that is cancelled waits all the same.
+    func hang(while isHanging: @Sendable (Behaviour) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                guard isHanging(state.behaviour) else { return true }
+                state.hanging.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    func ask(_ question: Question, _ particulars: JSONObject = JSONObject()) async throws(StoreKitError) -> JSONObject {
+        do throws(ConnectionFailure) {
+            return try await askPlainly(question, particulars)
+        } catch {
+            throw error.storeKitError
+        }
+    }
+
+    func askPlainly(
+        _ question: Question, _ particulars: JSONObject = JSONObject()
+    ) async throws(ConnectionFailure) -> JSONObject {
+        let (isOffline, body) = state.withLock { ($0.behaviour.isOffline, self.body(particulars, $0.place)) }
+        if isOffline { throw .network(URLError(.notConnectedToInternet)) }
+        return try await connection.ask(question, body)
+    }
+
+    func body(_ particulars: JSONObject, _ place: Place) -> JSONObject {
+        var body = particulars
+        body["customer"] = place.customer.map(JSONValue.string)
+        body["app"] = place.app.map(JSONValue.string)
+        body["device"] = .string(deviceVerificationID.uuidString.lowercased())
+        return body
+    }
+
+    /// The first contact, when the app is installed.
+    func install() async throws(StoreKitError) {
+        try await contact()
+        await fetchReceipt()
+    }
+
+    /// Gets everything from the App Store, and tells the listeners what is new.
+    @discardableResult
+    func contact() async throws(StoreKitError) -> DeviceContents {
+        for id in state.withLock({ $0.finishedHere }) {
+            var question = JSONObject()
+            question["transaction"] = .string(String(id))
+            _ = try await ask(.finish, question)
+            state.withLock { _ = $0.finishedHere.remove(id) }
+        }
+        let before = state.withLock { $0.place.customer }
+        guard let contents = DeviceContents(try await ask(.contents)) else { throw .unknown }
+        try await trust(contents)
+        let isNews: Bool? = state.withLock { state in
+            // While it was asked, another customer may have signed in.
+            state.place.customer == before ? state.absorb(contents) : nil
+        }
+        guard let isNews else { return try await contact() }
+        if isNews { wakeListeners() }
+        return state.withLock { $0.contents } ?? contents
+    }
+
+    /// Makes the verifier, once it is known whose signatures count, and which app this is.
+    private func trust(_ contents: DeviceContents) async throws(StoreKitError) {
+        guard state.withLock({ $0.verifier == nil }) else { return }
+        let anchors: TrustAnchors
+        do throws(Rejection) {
+            if let configured = state.withLock({ $0.place.anchors }) {
+                anchors = configured
+            } else {
+                let roots: [[UInt8]]
+                do throws(StoreKitError) {
+                    roots = try await ask(.roots).texts("roots").compactMap {
+                        Base64.standard.decode(Array($0.utf8)[...])
+                    }
+                } catch {
+                    throw Rejection(.misconfigured, "the store does not say with which roots it signs: \(error)")
+                }
+                anchors = try TrustAnchors(der: roots)
+            }
+            let verifier = try Self.verifier(
+                anchors, AppIdentity(bundleID: contents.bundleID, appAppleID: contents.appAppleID))
+            state.withLock { $0.verifier = verifier }
+        } catch {
+            throw .systemError(Failure(error.detail))
+        }
+    }
+
+    static func verifier(_ anchors: TrustAnchors, _ app: AppIdentity) throws(Rejection) -> AppStoreVerifier {
+        AppStoreVerifier(
+            app: app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
+    }
+
+    /// What the App Store says, or what it said last where it cannot be reached; nil where it never said anything.
+    func knownContents() async -> DeviceContents? {
+        if let contents = try? await contact() { return contents }
+        return state.withLock { $0.contents }
+    }
+
+    /// What the device's clock shows: the world's, which also runs while the device is offline.
+    func deviceTime(_ contents: DeviceContents) async -> Date {
+        let body = state.withLock { self.body(JSONObject(), $0.place) }
+        guard let answer = try? await connection.ask(.now, body),
+            let now = answer.text("now").flatMap({ Date(rfc3339: $0) })
+        else { return contents.now }
+        return max(now, contents.now)
+    }
+
+    /// Verifies what came, or lets it have a flaw. Nil where nothing can be read from it.
+    func check<Signed: SignedValue>(_ signed: SignedText, _ flaw: Flaw?) -> VerificationResult<Signed>? {
+        guard let verifier = state.withLock({ $0.verifier }) else { return nil }
+        switch flaw {
+        case nil: return .checking(signed.jws, by: verifier, onDevice: deviceVerificationID)
+        case .brokenSignature:
+            return .checking(signed.withBrokenSignature, by: verifier, onDevice: deviceVerificationID)
+        case .otherDevice: return .checking(signed.jws, by: verifier, onDevice: UUID())
+        case .foreignAuthority:
+            let foreign = AppStoreVerifier(app: verifier.app, trust: .appStore)
+            return .checking(signed.jws, by: foreign, onDevice: deviceVerificationID)
+        case .otherApp:
+            let other = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.another"), trust: verifier.trust)
+            return .checking(signed.jws, by: other, onDevice: deviceVerificationID)
+        }
+    }
+}
+
+extension SignedText {
+    /// The same with one bit of the signature changed.
+    fileprivate var withBrokenSignature: String {
+        var bytes = Array(signatureData)
+        if !bytes.isEmpty { bytes[0] ^= 1 }
+        return String(decoding: signedData, as: UTF8.self) + "."
+            + String(decoding: Base64.urlSafe.encode(bytes), as: UTF8.self)
+    }
+}

@@ -1,0 +1,82 @@
+public import Foundation
+import Synchronization
+import TenureAppStore
+
+extension LocalStore {
+    /// The device on which StoreKit runs in this task; nil where none is configured.
+    public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }
+
+    @TaskLocal private static var taskDevice: LocalStore?
+    private static let processDevice = Mutex<LocalStore?>(nil)
+    private static let environmentDevice = LocalStore(environment: ProcessInfo.processInfo.environment)
+
+    /// Lets StoreKit run on this device inside of the closure, and in the tasks that begin there; not in detached ones.
+    public func run<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await Self.$taskDevice.withValue(self, operation: body)
+    }
+
+    /// Lets StoreKit run on this device in the whole process, wherever `run` says nothing else. Nil: on the one that the
+    /// environment names.
+    public static func use(_ device: LocalStore?) { processDevice.withLock { $0 = device } }
+
+    static func required() throws(StoreKitError) -> LocalStore {
+        guard let current else {
+            throw .systemError(
+                Failure("no store is configured; set TENURE_STORE_URL to the address of `tenure appstore run`"))
+        }
+        return current
+    }
+
+    /// A device in front of the store at an address, such as `http://127.0.0.1:8090`.
+    ///
+    /// - Parameters:
+    ///   - customer: nil: the store's only one.
+    ///   - app: the bundle id; nil: the store's only one.
+    ///   - device: what this customer calls the device; another name is another device.
+    ///   - roots: PEM or DER of the certificates to trust; nil: those that the store names.
+    ///   - folder: where the receipt is kept; nil: in a temporary folder.
+    /// - Throws: a `StoreKitError` where the store does not answer, or knows no such customer or app.
+    public convenience init(
+        url: URL, customer: String? = nil, app: String? = nil, device: String = "first",
+        deviceVerificationID: UUID? = nil, roots: [UInt8]? = nil, folder: URL? = nil
+    ) async throws(StoreKitError) {
+        let anchors: TrustAnchors?
+        do throws(Rejection) {
+            anchors = try Self.anchors(roots)
+        } catch {
+            throw .systemError(Failure(error.detail))
+        }
+        self.init(
+            connection: HTTPConnection(url: url),
+            place: Place(
+                customer: customer, app: app, device: device, deviceVerificationID: deviceVerificationID,
+                anchors: anchors, folder: folder))
+        try await install()
+    }
+
+    private static func anchors(_ roots: [UInt8]?) throws(Rejection) -> TrustAnchors? {
+        guard let roots else { return nil }
+        return try TrustAnchors(roots)
+    }
+
+    /// As the environment says; nil where it names no store. The app counts as installed, and nothing is asked yet.
+    convenience init?(environment: [String: String]) {
+        guard let address = environment["TENURE_STORE_URL"], let url = URL(string: address), url.host != nil else {
+            return nil
+        }
+        let device = environment["TENURE_STORE_DEVICE"] ?? "first"
+        var place = Place(
+            customer: environment["TENURE_STORE_CUSTOMER"],
+            app: environment["TENURE_STORE_APP"] ?? Bundle.main.bundleIdentifier, device: device,
+            deviceVerificationID: UUID(uuidString: device))
+        place.folder = environment["TENURE_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
+        if let path = environment["TENURE_STORE_ROOTS"] {
+            // What cannot be read is trusted by nobody: every answer will be unverified.
+            let bytes = (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) } ?? []
+            place.anchors = (try? TrustAnchors(bytes)) ?? .apple
+        }
+        self.init(connection: HTTPConnection(url: url), place: place)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Synchronization
+import TenureAppStore
+
+extension LocalStore.State {
+    /// Keeps what the App Store said, unless it has said something later already. Returns whether there is news.
+    mutating func absorb(_ new: DeviceContents) -> Bool {
+        if let old = contents, new.change < old.change { return false }
+        var new = new
+        for place in new.transactions.indices where finishedHere.contains(new.transactions[place].value.id) {
+            new.transactions[place].isFinished = true
+        }
+        let (buying, boughtHere) = (buying, boughtHere)
+        let isNews = news.hear(
+            new, isMuted: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
+            isOwn: { boughtHere.contains($0.id) })
+        // The copy is of one version of the app.
+        if let version = new.appVersion, let copy = appTransaction, new.customer == contents?.customer,
+            contents?.appVersion != nil, copy.payload.text("applicationVersion") != version
+        {
+            appTransaction = nil
+        }
+        contents = new
+        return isNews
+    }
+}
+
+extension LocalStore {
+    /// The next piece of news; waits for it. Nil only where the task is cancelled.
+    func next<Element>(
+        of column: any KeyPath<News, News.Column<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
+    ) async -> Element? {
+        while !Task.isCancelled {
+            if let first = cursor.atFirst.popFirst() { return first }
+            let began = cursor.position != nil
+            let (hasContents, news) = state.withLock { state -> (Bool, Element?) in
+                let items = state.news[keyPath: column]
+                guard let position = cursor.position else {
+                    guard state.contents != nil else { return (false, nil) }
+                    cursor.position = items.told.count
+                    cursor.atFirst = items.atFirst[...]
+                    return (true, nil)
+                }
+                guard position < items.told.count else { return (state.contents != nil, nil) }
+                cursor.position = position + 1
+                return (true, items.told[position])
+            }
+            if let news { return news }
+            if !began {
+                // It has begun now, or has to get in touch first.
+                if hasContents { continue }
+                if (try? await contact()) != nil { continue }
+            }
+            await waitForNews { state in
+                cursor.position.map { $0 < state.news[keyPath: column].told.count } ?? (state.contents != nil)
+            }
+        }
+        return nil
+    }
+
+    /// Waits until something has happened in the store or on the device, and hears of it.
+    private func waitForNews(unless isThere: (borrowing State) -> Bool) async {
+        let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (last, isOffline, isOver) = state.withLock { state in
+            state.watchers.append(waker)
+            return (state.contents?.change, state.behaviour.isOffline, isThere(state))
+        }
+        if !isOver {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in wakes { break } }
+                if !isOffline { group.addTask { [self] in await waitForChange(after: last) } }
+                await group.next()
+                group.cancelAll()
+            }
+            _ = try? await contact()
+        }
+        waker.finish()
+    }
+
+    private func waitForChange(after last: Int?) async {
+        let members: [JSONObject.Member] = [.init(name: "after", value: .number(String(last ?? -1)))]
+        do {
+            _ = try await ask(.changes, JSONObject(members: members))
+        } catch {
+            // The store is gone: it may come again.
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+}

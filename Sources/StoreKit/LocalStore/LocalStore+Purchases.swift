@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+import TenureAppStore
+
+extension LocalStore {
+    /// Throws a `StoreKitError`.
+    func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
+        _ = try await admit(\.products)
+        let members: [JSONObject.Member] = [.init(name: "ids", value: .array(ids.map(JSONValue.string)))]
+        return try await ask(.products, JSONObject(members: members)).objects("products").compactMap(Product.init)
+    }
+
+    /// Throws a `StoreKitError` or a `Product.PurchaseError`.
+    func purchase(_ product: Product, _ options: Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult {
+        guard behaviour.canMakePayments else { throw Product.PurchaseError.purchaseNotAllowed }
+        let order = try order(of: product, options)
+        var flaw: Flaw?
+        answering: while true {
+            switch behaviour.purchases {
+            case .completes: break answering
+            case .isCancelled: return .userCancelled
+            case .waitsForApproval: return wait(for: order)
+            case .fails(let error): throw error
+            case .hangs: await hang { if case .hangs = $0.purchases { true } else { false } }
+            case .unverified(let named):
+                flaw = named
+                break answering
+            }
+        }
+        if options.contains(.simulatesAskToBuyInSandbox(true)), try await contact().isSandbox {
+            return wait(for: order)
+        }
+        return .success(try await buy(product.id, order, flaw))
+    }
+
+    private func wait(for order: JSONObject) -> Product.PurchaseResult {
+        state.withLock { $0.waitingPurchases.append(order) }
+        return .pending
+    }
+
+    /// What the options ask for.
+    private func order(
+        of product: Product, _ options: Set<Product.PurchaseOption>
+    ) throws(Product.PurchaseError) -> JSONObject {
+        var order = JSONObject(members: [.init(name: "product", value: .string(product.id))])
+        for option in options {
+            switch option.kind {
+            case .appAccountToken(let token): order["appAccountToken"] = .string(token.uuidString.lowercased())
+            case .quantity(let quantity):
+                guard (1...10).contains(quantity),
+                    quantity == 1 || product.type == .consumable || product.type == .nonRenewable
+                else { throw .invalidQuantity }
+                order["quantity"] = .number(String(quantity))
+            case .promotionalOffer(let id), .winBackOffer(let id):
+                guard let id else { throw .missingOfferParameters }
+                order["offer"] = .string(id)
+            case .askToBuy, .custom, .onStorefrontChange, .introductoryOfferEligibility: break
+            }
+        }
+        return order
+    }
+
+    private func buy(
+        _ product: String, _ order: JSONObject, _ flaw: Flaw?
+    ) async throws -> VerificationResult<Transaction> {
+        if state.withLock({ $0.verifier == nil }) { try await contact() }
+        state.withLock { $0.buying[product, default: 0] += 1 }
+        defer { state.withLock { $0.buying[product, default: 1] -= 1 } }
+        let answer: JSONObject
+        do throws(ConnectionFailure) {
+            answer = try await askPlainly(.purchase, order)
+        } catch {
+            switch error {
+            case .refused(code: "notForSale", _): throw Product.PurchaseError.productUnavailable
+            case .refused(code: "notEligible", _): throw Product.PurchaseError.ineligibleForOffer
+            case .refused(code: "noOffer", _): throw Product.PurchaseError.invalidOfferIdentifier
+            default: throw error.storeKitError
+            }
+        }
+        guard let signed = answer.text("transaction").flatMap(SignedText.init),
+            let result: VerificationResult<Transaction> = check(signed, flaw)
+        else { throw StoreKitError.unknown }
+        state.withLock { _ = $0.boughtHere.insert(result.unsafePayloadValue.id) }
+        _ = try? await contact()
+        return result
+    }
+
+    /// A parent agrees to every purchase that waits; they come as `Transaction.updates`.
+    ///
+    /// Throws a `StoreKitError` or a `Product.PurchaseError` where one cannot be made; the others wait on.
+    public func approvePurchases() async throws {
+        while let order = state.withLock({ $0.waitingPurchases.first }) {
+            _ = try await ask(.purchase, order)
+            state.withLock { if !$0.waitingPurchases.isEmpty { $0.waitingPurchases.removeFirst() } }
+        }
+        try await contact()
+    }
+
+    /// A parent refuses every purchase that waits.
+    public func declinePurchases() { state.withLock { $0.waitingPurchases = [] } }
+}

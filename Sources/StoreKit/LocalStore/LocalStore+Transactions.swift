@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+import TenureAppStore
+
+extension LocalStore {
+    /// What is wanted, verified; nothing where the behaviour says so, or where the App Store was never reached.
+    func transactions(_ selection: TransactionSelection) async -> [VerificationResult<Transaction>] {
+        guard let (contents, flaw) = await admittedContents() else { return [] }
+        let withAllConsumables =
+            Bundle.main.infoDictionary?["SKIncludeConsumableInAppPurchaseHistory"] as? Bool ?? false
+        return contents.selected(
+            selection, at: await deviceTime(contents), withAllConsumables: withAllConsumables
+        ).compactMap { check($0.signed, flaw) }
+    }
+
+    func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
+
+    /// Throws where the behaviour says so, and where the App Store was never reached.
+    func statusesOrError() async throws(StoreKitError) -> [Product.SubscriptionInfo.Status] {
+        let flaw = try await admit(\.transactions)
+        let contents: DeviceContents
+        do throws(StoreKitError) {
+            contents = try await contact()
+        } catch {
+            guard let known = state.withLock({ $0.contents }) else { throw error }
+            contents = known
+        }
+        let now = await deviceTime(contents)
+        return contents.subscriptions.compactMap { status($0, at: now, flaw) }
+    }
+
+    private func status(
+        _ it: HeldSubscription, at now: Date, _ flaw: Flaw?
+    ) -> Product.SubscriptionInfo.Status? {
+        guard let transaction: VerificationResult<Transaction> = check(it.transaction.signed, flaw),
+            let renewalInfo: VerificationResult<Product.SubscriptionInfo.RenewalInfo> = check(
+                it.renewalInfo.signed, flaw)
+        else { return nil }
+        return .init(state: it.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
+    }
+
+    /// Who never subscribed in the group; what the family shares does not count.
+    func isEligibleForIntroOffer(_ group: String) async -> Bool {
+        guard let (contents, _) = await admittedContents() else { return false }
+        return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
+    }
+
+    private func admittedContents() async -> (DeviceContents, Flaw?)? {
+        do throws(StoreKitError) {
+            let flaw = try await admit(\.transactions)
+            return await knownContents().map { ($0, flaw) }
+        } catch {
+            return nil
+        }
+    }
+
+    func nextUpdate(_ cursor: inout NewsCursor<Transaction>) async -> VerificationResult<Transaction>? {
+        while let transaction = await next(of: \.transactions, &cursor) {
+            if let result: VerificationResult<Transaction> = check(transaction.signed, await admitLater()) {
+                return result
+            }
+        }
+        return nil
+    }
+
+    func nextStatus(_ cursor: inout NewsCursor<HeldSubscription>) async -> Product.SubscriptionInfo.Status? {
+        while let subscription = await next(of: \.statuses, &cursor) {
+            let flaw = await admitLater()
+            guard let contents = state.withLock({ $0.contents }) else { continue }
+            if let status = status(subscription, at: await deviceTime(contents), flaw) { return status }
+        }
+        return nil
+    }
+
+    /// A sequence of updates has no way to fail: it waits.
+    private func admitLater() async -> Flaw? {
+        while true {
+            do throws(StoreKitError) {
+                return try await admit(\.transactions)
+            } catch {
+                await hang { if case .fails = $0.transactions { true } else { false } }
+            }
+        }
+    }
+
+    func finish(_ transaction: Transaction) async {
+        state.withLock { state in
+            state.finishedHere.insert(transaction.id)
+            for place in state.contents?.transactions.indices ?? 0..<0
+            where state.contents?.transactions[place].value.id == transaction.id {
+                state.contents?.transactions[place].isFinished = true
+            }
+            state.news.transactions.atFirst.removeAll { $0.id == transaction.id }
+        }
+        // What cannot be told now is told at the next contact.
+        _ = try? await contact()
+    }
+}

@@ -1,0 +1,125 @@
+import Crypto
+public import Foundation
+import Synchronization
+import TenureAppStore
+
+/// A device in front of a local App Store: what stands behind `AppTransaction`, `Transaction`, `Product` and the rest on
+/// Linux. An app never needs it; its tests do, to say how the store behaves.
+///
+/// Without anything else the environment says which store it is: `TENURE_STORE_URL` and its companions. In a test,
+/// `run` puts a device in the place of StoreKit's for the length of a closure, and `use` for the whole process.
+public final class LocalStore: Sendable {
+    /// What `AppStore.deviceVerificationID` says.
+    public let deviceVerificationID: UUID
+    /// Where the legacy receipt lies, where there is one.
+    public let receiptURL: URL
+
+    let connection: any StoreConnection
+    let state: Mutex<State>
+    private let ownsFolder: Bool
+
+    struct Place: Sendable {
+        var customer: String?
+        var app: String?
+        var device = "first"
+        var deviceVerificationID: UUID?
+        /// Whom the device trusts; nil: whoever the store says that it signs with.
+        var anchors: TrustAnchors?
+        /// Where the receipt is kept; nil: in a folder that goes with the device.
+        var folder: URL?
+    }
+
+    struct State {
+        var place: Place
+        var behaviour = Behaviour()
+        var signInRequests = 0
+        var verifier: AppStoreVerifier?
+        var contents: DeviceContents?
+        /// The copy of `AppTransaction.shared`, and of which version it speaks.
+        var appTransaction: SignedText?
+        var news = News()
+        /// By product: purchases of this device that are under way.
+        var buying: [String: Int] = [:]
+        /// Ids of transactions that `purchase` has handed over.
+        var boughtHere: Set<UInt64> = []
+        /// Ids of transactions that the app has finished, and the App Store may not know.
+        var finishedHere: Set<UInt64> = []
+        /// Purchases that wait for a parent.
+        var waitingPurchases: [JSONObject] = []
+        /// Who waits for an answer that does not come.
+        var hanging: [CheckedContinuation<Void, Never>] = []
+        var watchers: [AsyncStream<Void>.Continuation] = []
+    }
+
+    init(connection: any StoreConnection, place: Place) {
+        self.connection = connection
+        deviceVerificationID = place.deviceVerificationID ?? Self.deviceID(of: place)
+        ownsFolder = place.folder == nil
+        let folder =
+            place.folder
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
+        receiptURL = folder.appendingPathComponent("StoreKit").appendingPathComponent("receipt")
+        state = Mutex(State(place: place))
+    }
+
+    deinit {
+        guard ownsFolder else { return }
+        try? FileManager.default.removeItem(at: receiptURL.deletingLastPathComponent().deletingLastPathComponent())
+    }
+
+    /// Always the same for a customer and the name of a device.
+    private static func deviceID(of place: Place) -> UUID {
+        let label = "\(place.customer ?? "")\u{0}\(place.device)"
+        var bytes = Array(SHA256.hash(data: Array(label.utf8)).prefix(16))
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    /// Why the local store cannot do something: inside of `StoreKitError.systemError`.
+    public struct Failure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+        public let description: String
+
+        init(_ description: String) { self.description = description }
+
+        public var errorDescription: String? { description }
+    }
+
+    // MARK: Telling it how to behave
+
+    /// How the device and the store behave; whoever waits for an answer that hangs gets it once another one is set.
+    public var behaviour: Behaviour {
+        get { state.withLock { $0.behaviour } }
+        set {
+            let hanging = state.withLock { state in
+                state.behaviour = newValue
+                defer { state.hanging = [] }
+                return state.hanging
+            }
+            for continuation in hanging { continuation.resume() }
+            wakeListeners()
+        }
+    }
+
+    /// How often the customer was asked to sign in: `AppStore.sync()` and `AppTransaction.refresh()` ask, nothing else.
+    public var signInRequests: Int { state.withLock { $0.signInRequests } }
+
+    /// Another customer signs in on this device, in the settings. The app transaction stays the former customer's until
+    /// it is refreshed, as the app was installed by them; everything else is the new customer's at once.
+    public func signIn(as customer: String) {
+        state.withLock { state in
+            state.place.customer = customer
+            state.contents = nil
+            state.news.forgetCustomer()
+            state.boughtHere = []
+            state.finishedHere = []
+        }
+        wakeListeners()
+    }
+
+    func wakeListeners() {
+        state.withLock { state in
+            state.watchers.removeAll { if case .terminated = $0.yield(()) { true } else { false } }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TenureAppStore
+
+/// What the device has heard, in the order in which it came; listeners read it each at their own place.
+struct News: Sendable {
+    struct Column<Element: Sendable>: Sendable {
+        var told: [Element] = []
+        /// What a listener gets first.
+        var atFirst: [Element] = []
+    }
+
+    var transactions = Column<Transaction>()
+    var statuses = Column<HeldSubscription>()
+    var storefronts = Column<Storefront>()
+
+    /// What was known of each, by id: a difference is news. Nil before the first word about a customer.
+    private(set) var knownTransactions: [UInt64: JSONObject]?
+    private var knownSubscriptions: [UInt64: [JSONObject]] = [:]
+    private var knownStorefront: Storefront?
+    private var hadAnother = false
+
+    /// Another customer: what they have is not news, but what they have not finished is.
+    mutating func forgetCustomer() {
+        hadAnother = true
+        knownTransactions = nil
+        knownSubscriptions = [:]
+        transactions.atFirst = []
+    }
+
+    /// Returns whether there is anything new.
+    ///
+    /// - Parameters:
+    ///   - contents: what is known from now on.
+    ///   - isMuted: transactions that this device is buying, and hears of another way.
+    ///   - isOwn: transactions that it bought.
+    mutating func hear(
+        _ contents: DeviceContents, isMuted: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
+    ) -> Bool {
+        let isFirst = knownTransactions == nil
+        let before = (transactions.told.count, statuses.told.count, storefronts.told.count)
+        // The oldest first, as they came to be.
+        for held in contents.transactions.reversed() where !isMuted(held.value) || !isFirst && isKnown(held.value) {
+            let essence = held.value.signed.essence
+            let known = knownTransactions?[held.value.id]
+            let isNews =
+                isFirst ? hadAnother && !held.isFinished : known != essence && !(known == nil && isOwn(held.value))
+            if isNews { transactions.told.append(held.value) }
+            knownTransactions = knownTransactions ?? [:]
+            knownTransactions?[held.value.id] = essence
+        }
+        knownTransactions = knownTransactions ?? [:]
+        transactions.atFirst = contents.transactions.reversed().filter { !$0.isFinished && !isOwn($0.value) }.map(
+            \.value)
+        for subscription in contents.subscriptions {
+            let essence = subscription.essence
+            let id = subscription.transaction.originalID
+            if !isFirst, knownSubscriptions[id] != essence { statuses.told.append(subscription) }
+            knownSubscriptions[id] = essence
+        }
+        if let storefront = contents.storefront {
+            if let knownStorefront, knownStorefront != storefront { storefronts.told.append(storefront) }
+            knownStorefront = storefront
+        }
+        return before != (transactions.told.count, statuses.told.count, storefronts.told.count)
+    }
+
+    private func isKnown(_ transaction: Transaction) -> Bool { knownTransactions?[transaction.id] != nil }
+}
+
+/// Where a listener has come to.
+struct NewsCursor<Element: Sendable>: Sendable {
+    /// In what was told; nil before it began.
+    var position: Int?
+    var atFirst: ArraySlice<Element> = []
+}

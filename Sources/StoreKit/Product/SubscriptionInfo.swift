@@ -1,0 +1,68 @@
+import Foundation
+import TenureAppStore
+
+extension Product {
+    /// What only auto-renewable subscriptions have.
+    public struct SubscriptionInfo: Equatable, Hashable, Sendable {
+        public let introductoryOffer: SubscriptionOffer?
+        public let promotionalOffers: [SubscriptionOffer]
+        public let winBackOffers: [SubscriptionOffer]
+        public let subscriptionGroupID: String
+        public let subscriptionPeriod: SubscriptionPeriod
+        /// 1 is the highest.
+        public let groupLevel: Int
+        /// The group's id: the catalogue of a local store has no names.
+        public let groupDisplayName: String
+
+        /// Whether the introductory offer would be given to the customer: who never subscribed in the group.
+        public var isEligibleForIntroOffer: Bool {
+            get async { await Self.isEligibleForIntroOffer(for: subscriptionGroupID) }
+        }
+
+        public static func isEligibleForIntroOffer(for groupID: String) async -> Bool {
+            await LocalStore.current?.isEligibleForIntroOffer(groupID) ?? false
+        }
+
+        /// How the customer's subscriptions of the group stand: the own one, and those that the family shares.
+        ///
+        /// Throws a `StoreKitError` where the App Store cannot be reached and the device has nothing.
+        public var status: [Status] {
+            get async throws { try await Self.status(for: subscriptionGroupID) }
+        }
+
+        /// See `status`.
+        public static func status(for groupID: String) async throws -> [Status] {
+            try await LocalStore.required().statusesOrError().filter { $0.groupID == groupID }
+        }
+
+        /// The subscription to which a transaction belongs; nil where there is none.
+        public static func status(transactionID: UInt64) async throws -> Status? {
+            let store = try LocalStore.required()
+            let original = await store.transactions(.all).lazy.map(\.unsafePayloadValue)
+                .first { $0.id == transactionID }?.originalID
+            return try await store.statusesOrError().first { $0.originalID == original ?? transactionID }
+        }
+    }
+}
+
+extension Product.SubscriptionInfo {
+    init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
+        guard let group = json.text("group"), let period = json.text("period"),
+            let period = Product.SubscriptionPeriod(iso8601: period)
+        else { return nil }
+        let offers = json.objects("offers").compactMap { Product.SubscriptionOffer($0, style: style) }
+        introductoryOffer = offers.first { $0.type == .introductory }
+        promotionalOffers = offers.filter { $0.type == .promotional }
+        winBackOffers = offers.filter { $0.type == .winBack }
+        subscriptionGroupID = group
+        subscriptionPeriod = period
+        groupLevel = json.integer("level") ?? 1
+        groupDisplayName = group
+    }
+}
+
+public typealias SubscriptionInfo = Product.SubscriptionInfo
+public typealias SubscriptionPeriod = Product.SubscriptionPeriod
+public typealias SubscriptionRenewalInfo = Product.SubscriptionInfo.RenewalInfo
+public typealias SubscriptionRenewalState = Product.SubscriptionInfo.RenewalState
+public typealias SubscriptionStatus = Product.SubscriptionInfo.Status

@@ -1,0 +1,84 @@
+public import Foundation
+import TenureAppStore
+
+extension Product {
+    /// Better terms for the beginning of a subscription.
+    public struct SubscriptionOffer: Equatable, Hashable, Sendable {
+        public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
+            public let rawValue: String
+
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            public static let introductory = OfferType(rawValue: "Introductory")
+            public static let promotional = OfferType(rawValue: "Promotional")
+            public static let winBack = OfferType(rawValue: "WinBack")
+
+            public var localizedDescription: String { rawValue }
+        }
+
+        public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {
+            public let rawValue: String
+
+            public init(rawValue: String) { self.rawValue = rawValue }
+
+            public static let payAsYouGo = PaymentMode(rawValue: "PayAsYouGo")
+            public static let payUpFront = PaymentMode(rawValue: "PayUpFront")
+            public static let freeTrial = PaymentMode(rawValue: "FreeTrial")
+
+            public var localizedDescription: String { rawValue }
+        }
+
+        /// Nil for an introductory offer.
+        public let id: String?
+        public let type: OfferType
+        /// Of each payment, in the currency of the customer's storefront.
+        public let price: Decimal
+        public let displayPrice: String
+        public let period: SubscriptionPeriod
+        /// How many periods; more than 1 only where it is paid as one goes.
+        public let periodCount: Int
+        public let paymentMode: PaymentMode
+
+        /// The signature of a promotional offer by the developer's key. A local store does not check it.
+        public struct Signature: Equatable, Hashable, Sendable {
+            public var keyID: String
+            public var nonce: UUID
+            /// Milliseconds since 1970.
+            public var timestamp: Int
+            public var signature: Data
+
+            public init(keyID: String, nonce: UUID, timestamp: Int, signature: Data) {
+                self.keyID = keyID
+                self.nonce = nonce
+                self.timestamp = timestamp
+                self.signature = signature
+            }
+        }
+    }
+}
+
+extension Product.SubscriptionOffer {
+    /// Nil for offer codes, which no product lists, and for what cannot be read.
+    init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
+        guard let price = json.amount("price"), let period = json.text("period"),
+            let period = Product.SubscriptionPeriod(iso8601: period), let mode = json.text("discount")
+        else { return nil }
+        switch json.integer("type") {
+        case 1: type = .introductory
+        case 2: type = .promotional
+        case 4: type = .winBack
+        default: return nil
+        }
+        switch mode {
+        case "FREE_TRIAL": paymentMode = .freeTrial
+        case "PAY_AS_YOU_GO": paymentMode = .payAsYouGo
+        case "PAY_UP_FRONT": paymentMode = .payUpFront
+        default: return nil
+        }
+        id = json.text("id")
+        self.price = price
+        displayPrice = price.formatted(style)
+        self.period = period
+        periodCount = paymentMode == .payAsYouGo ? max(1, json.integer("count") ?? 1) : 1
+    }
+}

@@ -1,1 +1,0 @@
-/// StoreKit, where Apple's does not exist.

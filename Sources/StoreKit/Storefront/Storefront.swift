@@ -1,0 +1,47 @@
+public import Foundation
+import TenureAppStore
+
+/// The App Store of a country.
+public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
+    /// ISO 3166-1 alpha-3.
+    public let countryCode: String
+    /// Apple's number, such as `143441`.
+    public let id: String
+    /// In which it sells.
+    public let currency: Locale.Currency?
+
+    /// The customer's; nil where the App Store was never reached.
+    public static var current: Storefront? {
+        get async { await LocalStore.current?.knownContents()?.storefront }
+    }
+
+    /// Tells of each change from now on, such as a customer's move.
+    public static var updates: Storefronts { Storefronts(store: LocalStore.current) }
+
+    /// Ends only when the task that listens is cancelled.
+    public struct Storefronts: AsyncSequence, Sendable {
+        let store: LocalStore?
+
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            let store: LocalStore?
+            var cursor = NewsCursor<Storefront>()
+
+            public mutating func next() async -> Storefront? { await store?.next(of: \.storefronts, &cursor) }
+        }
+
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store: store) }
+    }
+}
+
+extension Storefront {
+    init?(_ json: JSONObject?) {
+        guard let json, let code = json.text("code"), let id = json.text("id") else { return nil }
+        self.init(code: code, id: id, currency: json.text("currency"))
+    }
+
+    init(code: String, id: String, currency: String?) {
+        countryCode = code
+        self.id = id
+        self.currency = currency.map { Locale.Currency($0) }
+    }
+}

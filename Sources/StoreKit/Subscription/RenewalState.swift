@@ -1,0 +1,28 @@
+extension Product.SubscriptionInfo {
+    /// How a subscription stands.
+    public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        public static let subscribed = RenewalState(rawValue: 1)
+        public static let expired = RenewalState(rawValue: 2)
+        /// The renewal could not be charged, and access has ended.
+        public static let inBillingRetryPeriod = RenewalState(rawValue: 3)
+        /// The renewal could not be charged, and access goes on for a while.
+        public static let inGracePeriod = RenewalState(rawValue: 4)
+        /// Refunded, or no longer shared by the family.
+        public static let revoked = RenewalState(rawValue: 5)
+
+        public var localizedDescription: String {
+            switch self {
+            case .subscribed: "subscribed"
+            case .expired: "expired"
+            case .inBillingRetryPeriod: "in billing retry period"
+            case .inGracePeriod: "in grace period"
+            case .revoked: "revoked"
+            default: "unknown"
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+extension Product.SubscriptionInfo {
+    /// How one subscription of the customer stands.
+    public struct Status: Equatable, Hashable, Sendable {
+        public let state: RenewalState
+        /// Its latest.
+        public let transaction: VerificationResult<Transaction>
+        public let renewalInfo: VerificationResult<RenewalInfo>
+
+        var groupID: String { transaction.unsafePayloadValue.subscriptionGroupID ?? "" }
+        var originalID: UInt64 { transaction.unsafePayloadValue.originalID }
+
+        /// Tells of each change of a subscription from now on.
+        public static var updates: Statuses { Statuses(store: LocalStore.current) }
+
+        /// How the subscriptions of each group stand, group after group; it ends after the last one.
+        public static var all: AsyncStream<(groupID: String, statuses: [Status])> {
+            let store = LocalStore.current
+            let groups = GroupedStatuses(store: store)
+            return AsyncStream { await groups.next() }
+        }
+
+        /// Ends only when the task that listens is cancelled.
+        public struct Statuses: AsyncSequence, Sendable {
+            public typealias Element = Status
+
+            let store: LocalStore?
+
+            public struct AsyncIterator: AsyncIteratorProtocol {
+                let store: LocalStore?
+                var cursor = NewsCursor<HeldSubscription>()
+
+                public mutating func next() async -> Status? { await store?.nextStatus(&cursor) }
+            }
+
+            public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(store: store) }
+        }
+    }
+}
+
+/// Hands out the groups one by one; asks the store when the first is wanted.
+private actor GroupedStatuses {
+    private let store: LocalStore?
+    private var groups: ArraySlice<(groupID: String, statuses: [Product.SubscriptionInfo.Status])>?
+
+    init(store: LocalStore?) {
+        self.store = store
+    }
+
+    func next() async -> (groupID: String, statuses: [Product.SubscriptionInfo.Status])? {
+        if groups == nil {
+            let statuses = await store?.statuses() ?? []
+            let byGroup = Dictionary(grouping: statuses, by: \.groupID)
+            groups = byGroup.sorted { $0.key < $1.key }.map { (groupID: $0.key, statuses: $0.value) }[...]
+        }
+        return groups?.popFirst()
+    }
+}

@@ -1,0 +1,119 @@
+public import Foundation
+import TenureAppStore
+
+/// One purchase of a product, or one period of a subscription, as the App Store signed it.
+public struct Transaction: Identifiable, Sendable {
+    let signed: SignedText
+
+    /// The payload of the JWS, as the App Store wrote it.
+    public var jsonRepresentation: Data { signed.payloadData }
+    public let id: UInt64
+    /// Of the first transaction of the subscription; of what is bought once, its own.
+    public let originalID: UInt64
+    /// Of the app transaction of the same customer.
+    public let appTransactionID: String
+    /// One period of a subscription; nil for other products.
+    public let webOrderLineItemID: String?
+    public let productID: String
+    public let productType: Product.ProductType
+    public let subscriptionGroupID: String?
+    public let appBundleID: String
+    /// Of a renewal the beginning of its period, which may lie a little in the future.
+    public let purchaseDate: Date
+    public let originalPurchaseDate: Date
+    /// The end of the period; nil but for auto-renewable subscriptions.
+    public let expirationDate: Date?
+    public let purchasedQuantity: Int
+    /// Whether a subscription of a higher level took its place: then it no longer counts.
+    public let isUpgraded: Bool
+    public let offer: Offer?
+    /// When it was refunded, or ceased to be shared with the family.
+    public let revocationDate: Date?
+    public let revocationReason: RevocationReason?
+    /// What the app gave at the purchase.
+    public let appAccountToken: UUID?
+    public let environment: AppStore.Environment
+    public let reason: Reason
+    /// Where it was bought.
+    public let storefront: Storefront
+    /// All of it, in `currency`.
+    public let price: Decimal?
+    public let currency: Locale.Currency?
+    public let ownershipType: OwnershipType
+    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    public let deviceVerification: Data
+    public let deviceVerificationNonce: UUID
+    public let signedDate: Date
+
+    public var offerType: OfferType? { offer?.type }
+    public var offerID: String? { offer?.id }
+    public var offerPaymentModeStringRepresentation: String? { offer?.paymentMode?.rawValue }
+    public var offerPeriodStringRepresentation: String? { signed.payload.text("offerPeriod") }
+    public var environmentStringRepresentation: String { environment.rawValue }
+    public var reasonStringRepresentation: String { reason.rawValue }
+    public var storefrontCountryCode: String { storefront.countryCode }
+    public var currencyCode: String? { signed.payload.text("currency") }
+
+    /// How the subscription stands now, with its latest transaction; nil for other products.
+    public var subscriptionStatus: Product.SubscriptionInfo.Status? {
+        get async {
+            guard productType == .autoRenewable else { return nil }
+            return await LocalStore.current?.statuses().first { $0.originalID == originalID }
+        }
+    }
+
+    /// Tells the App Store that the app has delivered what was bought: it no longer is among the `unfinished`.
+    ///
+    /// While the App Store cannot be reached the device keeps it in mind, and tells it later.
+    public func finish() async { await LocalStore.current?.finish(self) }
+}
+
+extension Transaction: SignedValue {
+    init?(_ signed: SignedText) {
+        let payload = signed.payload
+        guard let id = payload.text("transactionId").flatMap(UInt64.init), let productID = payload.text("productId"),
+            let type = payload.text("type"), let bundleID = payload.text("bundleId"),
+            let purchaseDate = payload.date("purchaseDate"), let environment = payload.text("environment"),
+            let ownership = payload.text("inAppOwnershipType"), let signedDate = payload.date("signedDate"),
+            let country = payload.text("storefront"), let device = DeviceBinding(payload)
+        else { return nil }
+        self.signed = signed
+        self.id = id
+        originalID = payload.text("originalTransactionId").flatMap(UInt64.init) ?? id
+        appTransactionID = payload.text("appTransactionId") ?? ""
+        webOrderLineItemID = payload.text("webOrderLineItemId")
+        self.productID = productID
+        productType = Product.ProductType(rawValue: type)
+        subscriptionGroupID = payload.text("subscriptionGroupIdentifier")
+        appBundleID = bundleID
+        self.purchaseDate = purchaseDate
+        originalPurchaseDate = payload.date("originalPurchaseDate") ?? purchaseDate
+        expirationDate = payload.date("expiresDate")
+        purchasedQuantity = payload.integer("quantity") ?? 1
+        isUpgraded = payload.flag("isUpgraded") ?? false
+        offer = Offer(payload)
+        revocationDate = payload.date("revocationDate")
+        revocationReason = payload.integer("revocationReason").map { RevocationReason(rawValue: $0) }
+        appAccountToken = payload.uuid("appAccountToken")
+        self.environment = AppStore.Environment(rawValue: environment)
+        reason = Reason(rawValue: payload.text("transactionReason") ?? Reason.purchase.rawValue)
+        currency = payload.text("currency").map { Locale.Currency($0) }
+        storefront = Storefront(
+            code: country, id: payload.text("storefrontId") ?? "", currency: payload.text("currency"))
+        price = payload.amount("price")
+        ownershipType = OwnershipType(rawValue: ownership)
+        deviceVerification = device.hash
+        deviceVerificationNonce = device.nonce
+        self.signedDate = signedDate
+    }
+
+    static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification? {
+        try verifier.verifyTransaction(jws, now: nil).payload.deviceBinding()
+    }
+}
+
+extension Transaction: Equatable, Hashable, CustomDebugStringConvertible {
+    public static func == (left: Transaction, right: Transaction) -> Bool { left.signed == right.signed }
+    public func hash(into hasher: inout Hasher) { hasher.combine(signed) }
+    public var debugDescription: String { signed.payloadText }
+}

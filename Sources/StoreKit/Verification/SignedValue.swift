@@ -1,0 +1,93 @@
+import Crypto
+import Foundation
+import TenureAppStore
+
+/// What the App Store signs as JWS: read from its payload, whether or not it can be verified.
+protocol SignedValue: Sendable {
+    /// Nil where a field is missing that Apple's type always has.
+    init?(_ signed: SignedText)
+
+    /// Checks it, and returns for which device it was signed.
+    static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification?
+}
+
+/// A JWS that was taken apart.
+struct SignedText: Sendable {
+    let jws: String
+    let payload: JSONObject
+    let signature: P256.Signing.ECDSASignature
+
+    /// Nil where it is none, or where no bytes of a signature can be found in it.
+    init?(_ jws: String) {
+        guard let parsed = try? UnverifiedJWS(Array(jws.utf8)),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: Self.segment(2, of: jws))
+        else { return nil }
+        self.jws = jws
+        payload = parsed.payload
+        self.signature = signature
+    }
+
+    var headerData: Data { Self.segment(0, of: jws) }
+    var payloadData: Data { Self.segment(1, of: jws) }
+    var signatureData: Data { Self.segment(2, of: jws) }
+    var payloadText: String { String(decoding: payloadData, as: UTF8.self) }
+
+    /// What the signature covers.
+    var signedData: Data { Data(jws.utf8.prefix(upTo: jws.utf8.lastIndex(of: UInt8(ascii: ".")) ?? jws.utf8.endIndex)) }
+
+    private static func segment(_ number: Int, of jws: String) -> Data {
+        let segments = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard segments.indices.contains(number) else { return Data() }
+        return Data(Base64.urlSafe.decode(Array(segments[number])[...]) ?? [])
+    }
+}
+
+extension SignedText: Hashable {
+    static func == (left: SignedText, right: SignedText) -> Bool { left.jws == right.jws }
+    func hash(into hasher: inout Hasher) { hasher.combine(jws) }
+}
+
+/// For which device something was signed.
+struct DeviceBinding {
+    /// 48 bytes.
+    let hash: Data
+    let nonce: UUID
+
+    init?(_ payload: JSONObject) {
+        guard let text = payload.text("deviceVerification"),
+            let hash = Base64.standard.decode(Array(text.utf8)[...]),
+            let nonce = payload.text("deviceVerificationNonce").flatMap(UUID.init(uuidString:))
+        else { return nil }
+        self.hash = Data(hash)
+        self.nonce = nonce
+    }
+}
+
+extension VerificationResult where SignedType: SignedValue {
+    /// Checks a JWS as StoreKit does on a device. Nil where nothing can be read from it.
+    static func checking(_ jws: String, by verifier: AppStoreVerifier, onDevice device: UUID) -> Self? {
+        guard let signed = SignedText(jws), let value = SignedType(signed) else { return nil }
+        do throws(Rejection) {
+            let binding = try SignedType.verify(Array(jws.utf8), by: verifier)
+            guard binding?.matches(deviceVerificationID: device) == true else {
+                return .unverified(value, .invalidDeviceVerification)
+            }
+            return .verified(value)
+        } catch {
+            return .unverified(value, VerificationError(error.code))
+        }
+    }
+}
+
+extension VerificationResult.VerificationError {
+    fileprivate init(_ code: Rejection.Code) {
+        self =
+            switch code {
+            case .badSignature: .invalidSignature
+            case .malformed, .tooLarge, .unsupportedAlgorithm: .invalidEncoding
+            case .untrustedChain, .wrongPurpose, .expiredAtSigning, .tooManyUnknownSigners, .misconfigured:
+                .invalidCertificateChain
+            case .wrongApp, .wrongEnvironment, .wrongKind: .missingRequiredProperties
+            }
+    }
+}

@@ -1,0 +1,59 @@
+public import Crypto
+public import Foundation
+
+extension VerificationResult where SignedType == AppTransaction {
+    /// The JWS as the App Store signed it.
+    public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
+    /// The first segment, decoded.
+    public var headerData: Data { unsafePayloadValue.signed.headerData }
+    /// The second segment, decoded.
+    public var payloadData: Data { unsafePayloadValue.signed.payloadData }
+    /// The third segment, decoded: 64 bytes.
+    public var signatureData: Data { unsafePayloadValue.signed.signatureData }
+    /// The same as a value of CryptoKit; of swift-crypto on Linux.
+    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
+    /// What the signature covers: the first two segments and the period between them.
+    public var signedData: Data { unsafePayloadValue.signed.signedData }
+    public var signedDate: Date { unsafePayloadValue.signedDate }
+    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
+    public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
+}
+
+extension VerificationResult where SignedType == Transaction {
+    /// The JWS as the App Store signed it.
+    public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
+    /// The first segment, decoded.
+    public var headerData: Data { unsafePayloadValue.signed.headerData }
+    /// The second segment, decoded.
+    public var payloadData: Data { unsafePayloadValue.signed.payloadData }
+    /// The third segment, decoded: 64 bytes.
+    public var signatureData: Data { unsafePayloadValue.signed.signatureData }
+    /// The same as a value of CryptoKit; of swift-crypto on Linux.
+    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
+    /// What the signature covers: the first two segments and the period between them.
+    public var signedData: Data { unsafePayloadValue.signed.signedData }
+    public var signedDate: Date { unsafePayloadValue.signedDate }
+    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
+    public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
+}
+
+extension VerificationResult where SignedType == Product.SubscriptionInfo.RenewalInfo {
+    /// The JWS as the App Store signed it.
+    public var jwsRepresentation: String { unsafePayloadValue.signed.jws }
+    /// The first segment, decoded.
+    public var headerData: Data { unsafePayloadValue.signed.headerData }
+    /// The second segment, decoded.
+    public var payloadData: Data { unsafePayloadValue.signed.payloadData }
+    /// The third segment, decoded: 64 bytes.
+    public var signatureData: Data { unsafePayloadValue.signed.signatureData }
+    /// The same as a value of CryptoKit; of swift-crypto on Linux.
+    public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
+    /// What the signature covers: the first two segments and the period between them.
+    public var signedData: Data { unsafePayloadValue.signed.signedData }
+    public var signedDate: Date { unsafePayloadValue.signedDate }
+    /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
+    public var deviceVerification: Data { unsafePayloadValue.deviceVerification }
+    public var deviceVerificationNonce: UUID { unsafePayloadValue.deviceVerificationNonce }
+}

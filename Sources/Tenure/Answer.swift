@@ -1,0 +1,157 @@
+public import Foundation
+import TenureAPI
+public import TenureCore
+
+extension Tenure {
+    /// The answer for one entitlement, with why: from the device's own decision or from the service.
+    public struct Answer: Sendable, Hashable {
+        public let entitlement: String
+        /// Denied only where everything was seen that could have granted it. What fails ends in `undetermined`.
+        public let outcome: Decision.Outcome
+        /// When a granted right ends; nil: for good.
+        public let until: Date?
+        /// One sentence for people: the customer, or whoever answers their mail.
+        public let sentence: String
+        /// The deciding one first.
+        public let reasons: [Reason]
+        /// What would settle an undetermined answer.
+        public let settlements: [Settlement]
+
+        /// Why, as a stable code with its facts.
+        public struct Reason: Sendable, Hashable, Codable {
+            public let code: String
+            /// Names, versions, and instants as in RFC 3339.
+            public let facts: [String: [String]]
+
+            init(_ code: String, _ facts: [String: [String]] = [:]) {
+                self.code = code
+                self.facts = facts
+            }
+        }
+
+        /// Codes of reasons that only the device has. The others are `TenureCore`'s.
+        public enum DeviceReason: String, Sendable, Hashable, CaseIterable {
+            /// Nothing that was asked has answered yet.
+            case notAnswered
+            /// What was right when it last answered is kept until it answers again.
+            case kept
+            /// The policy, or the service, knows no entitlement of that name.
+            case unknownEntitlement
+            /// The app did not come from the App Store.
+            case outsideAppStore
+            /// Said by the service, but not signed with its key.
+            case unsigned
+        }
+
+        init(
+            entitlement: String, outcome: Decision.Outcome, until: Date? = nil, sentence: String, reasons: [Reason],
+            settlements: [Settlement] = []
+        ) {
+            self.entitlement = entitlement
+            self.outcome = outcome
+            self.until = until
+            self.sentence = sentence
+            self.reasons = reasons
+            self.settlements = settlements
+        }
+    }
+}
+
+extension Tenure.Answer {
+    init(_ decision: Decision) {
+        self.init(
+            entitlement: decision.entitlement, outcome: decision.outcome, until: decision.until,
+            sentence: decision.sentence,
+            reasons: decision.reasons.map { reason in
+                Reason(reason.code, Dictionary(reason.facts.map { ($0.name, $0.fact.texts) }) { first, _ in first })
+            },
+            settlements: decision.settlements)
+    }
+
+    init(_ response: EntitlementResponse, named name: String) {
+        self.init(
+            entitlement: name, outcome: response.outcome, until: response.until, sentence: response.sentence,
+            reasons: response.reasons.map { reason in
+                Reason(
+                    reason.code,
+                    reason.facts.mapValues { fact in
+                        switch fact {
+                        case .text(let text): [text]
+                        case .names(let names): names
+                        }
+                    })
+            },
+            settlements: response.settlements)
+    }
+
+    /// Nobody has said anything of it yet, or what was said does not count.
+    static func unanswered(
+        _ entitlement: String, because device: DeviceReason = .notAnswered, _ detail: String? = nil,
+        keeping reasons: [Reason] = [], settlements: [Settlement] = [.appTransaction, .purchases]
+    ) -> Self {
+        let doubt =
+            switch device {
+            case .outsideAppStore: "this copy of the app did not come from the App Store"
+            case .unknownEntitlement: "this app knows nothing of that name; please write to our support"
+            default:
+                "the App Store has not confirmed it yet; please open the app while online and tap Restore Purchases"
+            }
+        return Self(
+            entitlement: entitlement, outcome: .undetermined,
+            sentence: "We cannot tell yet whether “\(entitlement)” is yours: \(doubt).",
+            reasons: [Reason(device.rawValue, detail.map { ["detail": [$0]] } ?? [:])] + reasons,
+            settlements: settlements)
+    }
+
+    /// A right that was proved before, and still stands though nobody confirmed it today.
+    static func kept(_ entitlement: String, until: Date?) -> Self {
+        let length = until.map { "until \(CivilDay(of: $0))" } ?? "for good"
+        return Self(
+            entitlement: entitlement, outcome: .granted, until: until,
+            sentence: "“\(entitlement)” is yours \(length), as confirmed before.",
+            reasons: [Reason(DeviceReason.kept.rawValue)])
+    }
+
+    /// The same with another outcome: what is only known from before is no denial.
+    func demoted(because device: DeviceReason) -> Self {
+        .unanswered(
+            entitlement, because: device, keeping: reasons,
+            settlements: settlements.isEmpty ? [.appTransaction, .purchases] : settlements)
+    }
+}
+
+extension Reason.Fact {
+    fileprivate var texts: [String] {
+        switch self {
+        case .text(let text): [text]
+        case .date(let date): [date.rfc3339]
+        case .names(let names): names
+        }
+    }
+}
+
+extension Tenure.Answer: Codable {
+    enum CodingKeys: String, CodingKey {
+        case entitlement, outcome, until, sentence, reasons, settlements
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        entitlement = try fields.decode(String.self, forKey: .entitlement)
+        outcome = Decision.Outcome(rawValue: try fields.decode(String.self, forKey: .outcome)) ?? .undetermined
+        until = try fields.decodeIfPresent(Date.self, forKey: .until)
+        sentence = try fields.decode(String.self, forKey: .sentence)
+        reasons = try fields.decode([Reason].self, forKey: .reasons)
+        settlements = try fields.decode([String].self, forKey: .settlements).compactMap { Settlement(rawValue: $0) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(entitlement, forKey: .entitlement)
+        try fields.encode(outcome.rawValue, forKey: .outcome)
+        try fields.encodeIfPresent(until, forKey: .until)
+        try fields.encode(sentence, forKey: .sentence)
+        try fields.encode(reasons, forKey: .reasons)
+        try fields.encode(settlements.map(\.rawValue), forKey: .settlements)
+    }
+}

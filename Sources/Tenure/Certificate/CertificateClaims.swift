@@ -1,0 +1,61 @@
+import Foundation
+import TenureCore
+
+/// What a certificate says, once its signature holds.
+struct CertificateClaims: Sendable, Hashable {
+    let bundleID: String
+    let environment: AppStoreEnvironment
+    /// Signed for artifacts of a test authority.
+    let isTest: Bool
+    /// Of an invented customer to rehearse with.
+    let persona: String?
+    let appTransactionID: String?
+    /// Hashed.
+    let device: String
+    let issuedAt: Date
+    let expiresAt: Date
+    let rights: [String: Right]
+
+    /// One granted entitlement.
+    struct Right: Sendable, Hashable, Decodable {
+        /// When it ends by itself.
+        let until: Date?
+        /// From when on the service is asked whether it still stands. Until it answers, it does.
+        let refreshAfter: Date?
+
+        private enum CodingKeys: String, CodingKey {
+            case until, refreshAfter
+        }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            until = try fields.decodeIfPresent(Double.self, forKey: .until).map(Date.init(timeIntervalSince1970:))
+            refreshAfter = try fields.decodeIfPresent(Double.self, forKey: .refreshAfter)
+                .map(Date.init(timeIntervalSince1970:))
+        }
+    }
+
+    static let type = "tenure-certificate+jwt"
+}
+
+extension CertificateClaims: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case iss, bundleID, environment, test, persona, appTransactionID, device, iat, exp, entitlements
+    }
+
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        guard try fields.decode(String.self, forKey: .iss) == "tenure" else {
+            throw DecodingError.dataCorruptedError(forKey: .iss, in: fields, debugDescription: "another issuer")
+        }
+        bundleID = try fields.decode(String.self, forKey: .bundleID)
+        environment = try fields.decode(AppStoreEnvironment.self, forKey: .environment)
+        isTest = try fields.decodeIfPresent(Bool.self, forKey: .test) ?? false
+        persona = try fields.decodeIfPresent(String.self, forKey: .persona)
+        appTransactionID = try fields.decodeIfPresent(String.self, forKey: .appTransactionID)
+        device = try fields.decode(String.self, forKey: .device)
+        issuedAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .iat))
+        expiresAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .exp))
+        rights = try fields.decode([String: Right].self, forKey: .entitlements)
+    }
+}

@@ -1,0 +1,70 @@
+package import Foundation
+import TenureCore
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+/// Reads certificates of the service on the device that holds them, without any network.
+struct CertificateReader: Sendable {
+    let keys: KeyRing
+    /// Whether certificates about artifacts of a test authority count.
+    let isRehearsal: Bool
+
+    /// The device and the customer who hold it, as far as they are known.
+    struct Holder {
+        /// Hashed; nil where the store does not name the device.
+        var device: String?
+        var bundleID: String?
+        var appTransactionID: String?
+        /// Where the device's own artifacts were signed; nil while it never saw one.
+        var environment: AppStoreEnvironment?
+    }
+
+    /// Why a certificate proves nothing here.
+    enum Refusal: String, Error {
+        case notSigned = "is not signed with a pinned key"
+        case malformed = "cannot be read"
+        case anotherApp = "is of another app"
+        case anotherDevice = "is of another device"
+        case anotherCustomer = "is of another account"
+        case anotherEnvironment = "is of another environment than this app runs in"
+        case test = "is about what a test authority signed"
+        case missing = "is missing"
+        case old = "is older than what is known"
+        case fromTheFuture = "was issued later than now"
+    }
+
+    /// A certificate from the local state: its dates must have been.
+    func read(_ text: String, for holder: Holder, at now: Date) throws(Refusal) -> CertificateClaims {
+        let claims = try read(text, for: holder)
+        guard claims.issuedAt <= now.addingTimeInterval(86_400) else { throw .fromTheFuture }
+        return claims
+    }
+
+    /// A certificate that the service just sent: its date is the service's, and this device's clock may be the wrong one.
+    func read(_ text: String, for holder: Holder) throws(Refusal) -> CertificateClaims {
+        guard let text = SignedText(text), keys.holds(text, type: CertificateClaims.type) else { throw .notSigned }
+        guard let claims = try? JSONDecoder().decode(CertificateClaims.self, from: text.payload) else {
+            throw .malformed
+        }
+        if let bundleID = holder.bundleID, claims.bundleID != bundleID { throw .anotherApp }
+        if let device = holder.device, claims.device != device { throw .anotherDevice }
+        if let id = holder.appTransactionID, let theirs = claims.appTransactionID, id != theirs {
+            throw .anotherCustomer
+        }
+        // What nothing on this device says otherwise is what people bought.
+        guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
+        guard isRehearsal || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction)) else {
+            throw .test
+        }
+        return claims
+    }
+}
+
+extension UUID {
+    /// As certificates write a device: SHA-256 of the lower-case UUID, in Base64.
+    package var hashed: String { Base64URL.encode(SHA256.hash(data: Data(uuidString.lowercased().utf8))) }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+extension Tenure {
+    /// The public key with which the service signs certificates: part of the app, put there when it is built.
+    ///
+    /// Asking the service for it would trust whoever answers.
+    public struct ServiceKey: Sendable, Hashable {
+        /// The two coordinates, 32 bytes each.
+        let coordinates: Data
+
+        /// Reads a key as `GET /v1/keys` shows it (a JSON Web Key, or a set with one of them), or in PEM.
+        ///
+        /// Throws `key` where the text is none, or no P-256 key.
+        public init(_ text: String) throws(TenureError) {
+            let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+            if text.hasPrefix("-----") {
+                guard let key = try? P256.Signing.PublicKey(pemRepresentation: text) else {
+                    throw .key("it is no P-256 key in PEM")
+                }
+                self.init(coordinates: key.rawRepresentation)
+                return
+            }
+            let decoder = JSONDecoder()
+            if let set = try? decoder.decode(JSONWebKeySet.self, from: Data(text.utf8)) {
+                guard let key = set.keys.first, set.keys.count == 1 else {
+                    throw .key("the set holds \(set.keys.count) keys, and one is pinned at a time")
+                }
+                try self.init(key)
+            } else if let key = try? decoder.decode(JSONWebKey.self, from: Data(text.utf8)) {
+                try self.init(key)
+            } else {
+                throw .key("it is neither JSON with `kty`, `crv`, `x` and `y` nor PEM")
+            }
+        }
+
+        private init(coordinates: Data) {
+            self.coordinates = coordinates
+        }
+
+        init(_ key: JSONWebKey) throws(TenureError) {
+            guard key.kty == "EC", key.crv == "P-256", let x = Base64URL.decode(key.x), let y = Base64URL.decode(key.y),
+                x.count == 32, y.count == 32
+            else { throw .key("it is no P-256 key") }
+            self.init(coordinates: x + y)
+            guard verifier != nil else { throw .key("its point is not on the curve") }
+        }
+
+        /// RFC 7638: by what a certificate names its key.
+        var id: String {
+            // The required members only, in the order of their names.
+            let x = Base64URL.encode(coordinates.prefix(32))
+            let y = Base64URL.encode(coordinates.suffix(32))
+            return Base64URL.encode(
+                SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)))
+        }
+
+        var verifier: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(rawRepresentation: coordinates) }
+    }
+}
+
+/// RFC 7517.
+struct JSONWebKey: Decodable {
+    let kty: String
+    let crv: String
+    let x: String
+    let y: String
+}
+
+private struct JSONWebKeySet: Decodable {
+    let keys: [JSONWebKey]
+}

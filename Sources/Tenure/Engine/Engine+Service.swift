@@ -1,0 +1,106 @@
+import Foundation
+import TenureAPI
+import TenureCore
+
+extension Engine {
+    private static let day: TimeInterval = 86_400
+
+    /// Once a day at most while everything is granted, at each start while something is not, and whenever something is new.
+    private var isServiceDue: Bool {
+        guard let asked = memory.account.askedAt else { return true }
+        let clock = setup.clock()
+        if asked > clock || clock.timeIntervalSince(asked) >= Self.day { return true }
+        guard fresh == nil else { return false }
+        let now = memory.time.now(clock)
+        guard let claims, !memory.account.told.isEmpty else { return true }
+        return !memory.account.told.keys.allSatisfy { name in
+            claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
+        }
+    }
+
+    func askService(isWanted: Bool) async {
+        guard let service = setup.service else { return }
+        guard isWanted || isServiceDue else {
+            return reading.note(.service, .skipped("it was asked within a day, and everything is granted"))
+        }
+        guard let request = await SyncRequest(reading, from: setup.access) else {
+            let why = "nothing that the App Store signed could be read, so that there is nothing to send"
+            return reading.note(.service, setup.access.distribution.hasAppTransaction ? .failed(why) : .skipped(why))
+        }
+        reading.note(
+            .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
+        do throws(ServiceFailure) {
+            let response = try await service.sync(request)
+            retryAfter = nil
+            take(response, to: request)
+        } catch {
+            if case .refused(_, let seconds) = error { retryAfter = seconds }
+            reading.note(.service, .failed("\(error)"))
+        }
+    }
+
+    private func take(_ response: CustomerResponse, to request: SyncRequest) {
+        let clock = setup.clock()
+        // An account that changed meanwhile was not asked about.
+        guard request.appTransaction == reading.appTransaction?.jws else {
+            return reading.note(.service, .failed("another account was signed in meanwhile"))
+        }
+        if !setup.isListening {
+            do throws(CertificateReader.Refusal) {
+                try take(response.certificate, expected: request.canBeBound)
+            } catch {
+                // Whoever answers in the service's place can say what they like. It changes nothing.
+                setup.options.log.error("the answer of the service does not count: its certificate \(error.rawValue)")
+                return reading.note(.service, .failed("its certificate \(error.rawValue)"))
+            }
+            let answers = Dictionary(
+                response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
+            ) { first, _ in first }
+            fresh = answers
+            memory.account.told = answers
+        }
+        memory.account.askedAt = clock
+        if let given = response.accessToken {
+            token = AccessToken(value: given.value, expiresAt: min(given.expiresAt, clock.addingTimeInterval(3600)))
+        }
+        acknowledge(request, but: response.problems)
+        reading.note(.service, .done)
+    }
+
+    private func take(_ text: String?, expected: Bool) throws(CertificateReader.Refusal) {
+        guard let text else {
+            if expected { throw .missing }
+            return
+        }
+        let account = memory.account
+        let holder = CertificateReader.Holder(
+            device: device, bundleID: setup.access.bundleID ?? account.bundleID,
+            appTransactionID: account.key?.appTransactionID, environment: account.environment)
+        let claims = try certificates.read(text, for: holder)
+        // One that was caught before and is played again says less than is known.
+        if let known = self.claims, claims.issuedAt < known.issuedAt.addingTimeInterval(-300) { throw .old }
+        self.claims = claims
+        memory.account.certificate = text
+        memory.time.learn(signedAt: claims.issuedAt, clock: setup.clock())
+    }
+
+    /// What was sent and not refused is in the service's record.
+    private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
+        let refused = Set(problems.map(\.artifact))
+        guard let sent = request.transactions else { return }
+        let ids = Dictionary((reading.transactions ?? []).map { ($0.jws, $0.purchase.transactionID) }) { first, _ in
+            first
+        }
+        for (place, jws) in sent.enumerated() where !refused.contains("transactions[\(place)]") {
+            if let id = ids[jws] { acknowledged.insert(id) }
+        }
+        for problem in problems {
+            setup.options.log.error("the service does not count `\(problem.artifact)`: \(problem.code)")
+        }
+    }
+}
+
+extension SyncRequest {
+    /// Whether the service can tie its answer to this device, and so must sign it.
+    fileprivate var canBeBound: Bool { appTransaction != nil && deviceVerificationID != nil }
+}

@@ -1,0 +1,233 @@
+import Foundation
+import TenureCore
+
+extension Engine {
+    /// What the app sells, as far as it is known.
+    var productIDs: [String] {
+        let known = policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
+        return known.isEmpty ? memory.products : Array(Set(known)).sorted()
+    }
+
+    // MARK: What the store said
+
+    func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
+        switch result {
+        case nil: reading.note(.appTransaction, .skipped(setup.access.distribution.whyNotAsked))
+        case .success(.verified(let app)):
+            if let bundleID = setup.access.bundleID, bundleID != app.bundleID {
+                return reading.note(.appTransaction, .failed("it is of another app"))
+            }
+            take(app)
+            reading.note(.appTransaction, .done)
+        case .success(.unverified(let reason)):
+            reading.note(.appTransaction, .failed("StoreKit could not verify it: \(reason)"))
+        case .failure(let error): reading.note(.appTransaction, .failed("\(error)"))
+        }
+    }
+
+    func isOfAnotherAccount(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) -> Bool {
+        guard case .success(.verified(let app))? = result else { return false }
+        return memory.account.isAnother(than: app)
+    }
+
+    /// Who signs in on a device where another installed the app finds that one's app transaction, until it is refreshed on
+    /// a tap. The purchases are the present account's at once, and tell.
+    func take(
+        _ result: Result<StoreResult<StoreAppTransaction>, any Error>?,
+        unlessPurchasesAreOf listed: Result<[StoreResult<StoreTransaction>], any Error>?
+    ) {
+        guard case .success(.verified(let app))? = result, let id = app.proof.appTransactionID else {
+            return take(result)
+        }
+        let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
+        let areOthers = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
+        guard areOthers ?? (memory.account.stale == id) else { return take(result) }
+        memory.account.stale = id
+        reading.appTransaction = nil
+        reading.note(.appTransaction, .failed(Self.whyStale))
+    }
+
+    private static let whyStale =
+        "it is of another account than the purchases are; Restore Purchases brings the right one"
+
+    private func take(_ app: StoreAppTransaction) {
+        if memory.account.isAnother(than: app) {
+            setup.options.log.info("another account is signed in: what the first one had is discarded")
+            discardAccount()
+        }
+        reading.appTransaction = app
+        if memory.account.add(app) { hasNews() }
+        learn(signedAt: app.proof.signedDate)
+    }
+
+    func take(_ result: Result<[StoreResult<StoreTransaction>], any Error>?) async {
+        switch result {
+        case nil: reading.note(.purchases, .skipped(setup.access.distribution.whyNotAsked))
+        case .failure(let error):
+            reading.transactions = nil
+            reading.note(.purchases, .failed("\(error)"))
+        case .success(let results):
+            let listed = results.compactMap(\.value)
+            let counted = take(listed)
+            guard listed.count == results.count else {
+                reading.transactions = nil
+                return reading.note(
+                    .purchases, .failed("StoreKit could not verify \(results.count - listed.count) of them"))
+            }
+            reading.transactions = counted
+            reading.note(.purchases, .done)
+            await readRenewals(of: counted)
+        }
+    }
+
+    /// Those that count: of this account, and of the environment in which the app was acquired.
+    @discardableResult
+    func take(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
+        if let first = transactions.first, transactions.allSatisfy({ memory.account.isAnother(than: $0) }) {
+            setup.options.log.info("another account has purchases: what the first one had is discarded")
+            let stale = memory.account.key?.appTransactionID
+            if reading.appTransaction != nil { reading.note(.appTransaction, .failed(Self.whyStale)) }
+            discardAccount()
+            memory.account.stale = stale
+            memory.account.adopt(first)
+        }
+        let environment = self.environment(of: transactions)
+        let counted = transactions.filter { transaction in
+            transaction.environment == environment && !memory.account.isAnother(than: transaction)
+        }
+        if counted.count < transactions.count {
+            setup.options.log.info(
+                "\(transactions.count - counted.count) purchases are another account's, or of another environment")
+        }
+        if memory.account.add(counted) { hasNews() }
+        learn(signedAt: counted.compactMap(\.purchase.signedDate).max())
+        return counted
+    }
+
+    private func readRenewals(of transactions: [StoreTransaction]) async {
+        let subscriptions = transactions.filter { $0.purchase.type == .autoRenewable }
+        guard !subscriptions.isEmpty else {
+            reading.renewals = []
+            reading.knowsRenewals = true
+            return reading.note(.renewals, .skipped("there is no subscription"))
+        }
+        switch await attempt(true, { try await $0.renewals(of: subscriptions) }) {
+        case .success(let results):
+            let renewals = results.compactMap(\.value)
+            reading.renewals = renewals
+            reading.knowsRenewals = renewals.count == results.count
+            if memory.account.add(renewals.map(\.renewal)) { hasNews() }
+            learn(signedAt: renewals.compactMap(\.renewal.signedDate).max())
+            reading.note(
+                .renewals,
+                reading.knowsRenewals
+                    ? .done : .failed("StoreKit could not verify \(results.count - renewals.count) of them"))
+        case .failure(let error):
+            reading.knowsRenewals = false
+            reading.note(.renewals, .failed("\(error)"))
+        case nil: break
+        }
+    }
+
+    /// Where this copy of the app lives.
+    private func environment(of transactions: [StoreTransaction]) -> AppStoreEnvironment {
+        memory.account.environment
+            ?? setup.access.distribution.environment(of: transactions.lazy.map(\.environment).first)
+    }
+
+    /// What the service said before is of less than is known now.
+    private func hasNews() {
+        memory.account.askedAt = nil
+        memory.account.denials = []
+    }
+
+    private func learn(signedAt date: Date?) {
+        if let date { memory.time.learn(signedAt: date, clock: setup.clock()) }
+    }
+
+    private func discardAccount() {
+        memory.discardAccount()
+        reading.appTransaction = nil
+        reading.transactions = nil
+        reading.renewals = []
+        reading.knowsRenewals = false
+        claims = nil
+        fresh = nil
+        token = nil
+        acknowledged = []
+    }
+
+    // MARK: News while the app runs
+
+    /// Observes `Transaction.updates`, until its task is cancelled.
+    func observe() async {
+        for await result in setup.access.updates() {
+            switch result {
+            case .unverified(let reason):
+                setup.options.log.error("a transaction came that StoreKit could not verify: \(reason)")
+            case .verified(let transaction): await receive(transaction)
+            }
+        }
+    }
+
+    private func receive(_ transaction: StoreTransaction) async {
+        look()
+        take([transaction])
+        post()
+        // The service hears of it with all the others: only their whole list can be called complete.
+        await searchAnew(asksService: true)
+    }
+
+    // MARK: Finishing
+
+    /// Tells the store of each transaction that is recorded: before that it must come again at the next start.
+    func finishRecorded(isKept: Bool) async {
+        guard !setup.isListening, setup.options.finishing != .never, setup.access.distribution.hasPurchases,
+            case .success(let unfinished)? = await attempt(true, { try await $0.unfinished() })
+        else { return }
+        for transaction in unfinished where isRecorded(transaction, isKept: isKept) && isDelivered(transaction) {
+            let id = transaction.purchase.transactionID
+            if case .failure(let error)? = await attempt(true, { try await $0.finish(id) }) {
+                setup.options.log.error("a transaction could not be finished: \(error)")
+            }
+        }
+    }
+
+    private func isRecorded(_ transaction: StoreTransaction, isKept: Bool) -> Bool {
+        let id = transaction.purchase.transactionID
+        guard setup.service == nil else { return acknowledged.contains(id) }
+        return isKept && memory.account.purchases.contains { $0.transactionID == id }
+    }
+
+    private func isDelivered(_ transaction: StoreTransaction) -> Bool {
+        guard case .afterContent(let products) = setup.options.finishing else { return true }
+        let product = transaction.purchase.productID
+        return !products.contains(product) || arrived.contains(product)
+    }
+
+    func contentArrived(for product: String) async {
+        arrived.insert(product)
+        await finishRecorded(isKept: save())
+    }
+}
+
+extension Distribution {
+    /// In which environment its artifacts are signed, as far as that is known without an app transaction.
+    func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
+        switch self {
+        case .appStore, .setapp, .direct: .production
+        case .testFlight: .sandbox
+        case .development: signed.flatMap { $0.isProduction ? nil : $0 } ?? .xcode
+        }
+    }
+}
+
+extension StoreTransaction {
+    fileprivate func isOfAnother(than id: String) -> Bool { appTransactionID.map { $0 != id } ?? false }
+}
+
+extension AppProof {
+    fileprivate var appTransactionID: String? {
+        if case .appTransaction(let id)? = id { id } else { nil }
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import TenureCore
+
+/// Finds out what the customer has: reads the store, decides or asks the service, keeps what was proved, and puts it up.
+///
+/// One at a time: whoever asks while a search runs waits for that one.
+actor Engine {
+    let setup: Setup
+    let board: Board
+    let policy: Policy?
+    let certificates: CertificateReader
+    /// Of this device; nil where the store does not name it.
+    let device: String?
+
+    var memory: Memory
+    var reading = Reading()
+    /// What the certificate in `memory` says, once it was read.
+    var claims: CertificateClaims?
+    /// What the service said since the app started; nil: it was not asked, or did not answer.
+    var fresh: [String: Tenure.Answer]?
+    var token: AccessToken?
+    /// Acknowledged by the service since the app started.
+    var acknowledged: Set<String> = []
+    /// Whose content has arrived, as the app said.
+    var arrived: Set<String> = []
+    var backoff = Backoff()
+    /// Seconds that the service asked to be left alone for.
+    var retryAfter: Double?
+
+    private var isComplete = false
+    private var written: Memory?
+    /// Whether the vault could be read: what cannot be read must not be replaced.
+    private var mayWrite: Bool
+    private var running: Task<Void, Never>?
+
+    init(_ setup: Setup) {
+        self.setup = setup
+        let clock = setup.clock()
+        let access = setup.access
+        let device = access.deviceVerificationID?.hashed
+        self.device = device
+        certificates = CertificateReader(keys: KeyRing(setup.keys), isRehearsal: access.isRehearsal)
+
+        var reading = Reading()
+        var policy: Policy?
+        if let source = setup.policy {
+            do throws(TenureError) {
+                policy = try source.load()
+                reading.note(.policy, .done)
+            } catch {
+                setup.options.log.error("\(error)")
+                reading.note(.policy, .failed("\(error)"))
+            }
+        }
+        self.policy = policy
+
+        var memory = Memory(clock: clock)
+        var written: Memory?
+        var mayWrite = true
+        switch setup.vault.recall(device: device) {
+        case .remembered(let known):
+            memory = known
+            written = known
+            reading.note(.localState, .done)
+        case .nothing: reading.note(.localState, .skipped("nothing was kept yet"))
+        case .refused(let why):
+            setup.options.log.error("the local state is not believed, and made anew: \(why)")
+            reading.note(.localState, .failed(why))
+        case .unreadable(let why):
+            setup.options.log.error("the local state cannot be read now: \(why)")
+            reading.note(.localState, .failed(why))
+            mayWrite = false
+        }
+        memory.settle(on: device, access.distribution, at: clock)
+        self.memory = memory
+        self.written = written
+        self.mayWrite = mayWrite
+        self.reading = reading
+        let view = View(
+            setup: setup, policy: policy, memory: memory, reading: reading,
+            claims: Self.claims(in: memory, by: certificates, setup: setup, device: device, clock: clock), fresh: nil,
+            isComplete: false, clock: clock)
+        claims = view.claims
+        board = Board(view.notice)
+    }
+
+    /// The certificate that was kept, if it still proves anything here.
+    private static func claims(
+        in memory: Memory, by certificates: CertificateReader, setup: Setup, device: String?, clock: Date
+    ) -> CertificateClaims? {
+        guard setup.service != nil, let text = memory.account.certificate else { return nil }
+        let holder = CertificateReader.Holder(
+            device: device ?? memory.device, bundleID: setup.access.bundleID ?? memory.account.bundleID,
+            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
+        do throws(CertificateReader.Refusal) {
+            return try certificates.read(text, for: holder, at: memory.time.now(clock))
+        } catch {
+            setup.options.log.error("the certificate that was kept is not believed: it \(error.rawValue)")
+            return nil
+        }
+    }
+
+    // MARK: Searching
+
+    /// Asks everything that can answer without disturbing anybody, and waits for it.
+    func search(asksService: Bool = false) async {
+        if let running { return await running.value }
+        let search = Task { await conduct(asksService: asksService) }
+        running = search
+        await search.value
+    }
+
+    /// One that began later than this call.
+    func searchAnew(asksService: Bool) async {
+        if let running { await running.value }
+        await search(asksService: asksService)
+    }
+
+    private func conduct(asksService: Bool) async {
+        rememberAgain()
+        look()
+        let distribution = setup.access.distribution
+        // Both at once: neither has to wait for the other's deadline.
+        let products = productIDs
+        async let app = attempt(distribution.hasAppTransaction) { try await $0.appTransaction() }
+        async let listed = attempt(distribution.hasPurchases) { try await $0.transactions(productIDs: products) }
+        // The app transaction of another account than before may be one that StoreKit has not replaced yet.
+        let answer = await app
+        if !isOfAnotherAccount(answer) {
+            take(answer)
+            post()
+        }
+        let purchases = await listed
+        if isOfAnotherAccount(answer) { take(answer, unlessPurchasesAreOf: purchases) }
+        await take(purchases)
+        post()
+        if setup.service != nil { await askService(isWanted: asksService) }
+        noteDenials()
+        let isKept = save()
+        await finishRecorded(isKept: isKept)
+        if reading.failed { backoff.fail() } else { backoff.succeed() }
+        isComplete = true
+        running = nil
+        post()
+    }
+
+    /// What is known to be denied stays so until something new comes, though nobody answers.
+    private func noteDenials() {
+        for (name, answer) in view().answers {
+            switch answer.outcome {
+            case .denied: memory.account.denials.insert(name)
+            case .granted: memory.account.denials.remove(name)
+            case .undetermined: break
+            }
+        }
+    }
+
+    /// A call into the store with a deadline; nil where it is not to be asked.
+    func attempt<Value: Sendable>(
+        _ isAsked: Bool = true, _ call: @escaping @Sendable (any StoreAccess) async throws -> Value
+    ) async -> Result<Value, any Error>? {
+        guard isAsked else { return nil }
+        let access = setup.access
+        do {
+            return .success(try await withDeadline(setup.options.storeDeadline) { try await call(access) })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The keychain may have been locked when the app started.
+    private func rememberAgain() {
+        guard !mayWrite else { return }
+        switch setup.vault.recall(device: device) {
+        case .remembered(let known):
+            memory = known
+            written = known
+            memory.settle(on: device, setup.access.distribution, at: setup.clock())
+            claims = Self.claims(
+                in: memory, by: certificates, setup: setup, device: device, clock: setup.clock())
+            reading.note(.localState, .done)
+        case .nothing, .refused: reading.note(.localState, .skipped("nothing was kept yet"))
+        case .unreadable: return
+        }
+        mayWrite = true
+    }
+
+    // MARK: Keeping
+
+    func look() { memory.time.look(at: setup.clock()) }
+
+    /// Whether all that is known is written down.
+    @discardableResult
+    func save() -> Bool {
+        if let written, written.account == memory.account, written.trials == memory.trials,
+            written.device == memory.device, written.distribution == memory.distribution,
+            written.time.agrees(with: memory.time)
+        {
+            return true
+        }
+        guard mayWrite else { return false }
+        do {
+            try setup.vault.keep(memory)
+            written = memory
+            return true
+        } catch {
+            setup.options.log.error("the local state cannot be written: \(error)")
+            reading.note(.localState, .failed("\(error)"))
+            return false
+        }
+    }
+
+    func post() { board.post(view().notice) }
+
+    func view() -> View {
+        View(
+            setup: setup, policy: policy, memory: memory, reading: reading, claims: claims, fresh: fresh,
+            isComplete: isComplete, clock: setup.clock())
+    }
+}
+
+extension DeviceTime {
+    /// An hour more or less is not worth a write.
+    fileprivate func agrees(with other: DeviceTime) -> Bool {
+        firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
+            && abs(floor.timeIntervalSince(other.floor)) < 3600
+            && abs(lastClock.timeIntervalSince(other.lastClock)) < 3600
+    }
+}

@@ -1,0 +1,28 @@
+package import Foundation
+import TenureCore
+
+/// Everything that the client is made of, so that tests can put something in the place of each.
+package struct Setup: Sendable {
+    package var access: any StoreAccess
+    package var vault: any Vault
+    /// How the device decides by itself; nil: it only asks the service.
+    package var policy: Tenure.PolicySource?
+    package var service: ServiceConnection?
+    package var keys: [Tenure.ServiceKey] = []
+    package var options = Tenure.Options()
+    /// Reports proofs to the service, and gates nothing.
+    package var isListening = false
+    package var clock: @Sendable () -> Date = { Date() }
+    /// Waits between tries and between days; ends early only with its task.
+    package var sleep: @Sendable (_ seconds: Double) async throws -> Void = { seconds in
+        try await Task.sleep(nanoseconds: UInt64(min(max(seconds, 0), 1e9) * 1e9))
+    }
+    /// Spreads the tries of many devices; in 0..<1.
+    package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
+
+    package init(access: any StoreAccess, vault: any Vault, policy: Tenure.PolicySource?) {
+        self.access = access
+        self.vault = vault
+        self.policy = policy
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(os)
+    import os
+#endif
+
+extension Tenure {
+    /// Where the client tells what it does. It never logs a token, an artifact or an id.
+    public struct Log: Sendable {
+        public enum Level: String, Sendable, Hashable, CaseIterable {
+            case debug, info, error
+        }
+
+        private let write: @Sendable (Level, String) -> Void
+
+        /// Hands every line to `write`, from any thread.
+        public init(_ write: @escaping @Sendable (Level, String) -> Void) {
+            self.write = write
+        }
+
+        /// Says nothing.
+        public static let silent = Log { _, _ in }
+
+        #if canImport(os)
+            /// The system's log, under the subsystem `tenure`.
+            public static let system: Log = {
+                let logger = Logger(subsystem: "tenure", category: "client")
+                return Log { level, line in
+                    switch level {
+                    case .debug: logger.debug("\(line, privacy: .public)")
+                    case .info: logger.info("\(line, privacy: .public)")
+                    case .error: logger.error("\(line, privacy: .public)")
+                    }
+                }
+            }()
+
+            static let standard = system
+        #else
+            static let standard = silent
+        #endif
+
+        func debug(_ line: String) { write(.debug, line) }
+        func info(_ line: String) { write(.info, line) }
+        func error(_ line: String) { write(.error, line) }
+    }
+}

@@ -1,0 +1,16 @@
+package import Foundation
+package import TenureCore
+package import TenurePolicyFile
+
+extension Policy {
+    /// Reads what `tenure policy compile` wrote: JSON, at most 1 MiB, as an app bundles it or a server sends it.
+    ///
+    /// It is read as strictly as the command reads what people write: unknown keys, keys that stand twice, and a release
+    /// list that is not inside are refused, each at its line and column.
+    package static func compiled(
+        _ data: Data, named fileName: String = "policy.json"
+    ) throws(PolicyFileError) -> Policy {
+        // Whatever the file is called: in an app there is no YAML.
+        try PolicyFile.read(data, named: fileName.hasSuffix(".json") ? fileName : fileName + ".json")
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import TenureCore
+
+/// How an account lies in the local state. `TenureCore`'s values have no format of their own: nothing outside verification
+/// makes evidence, and this is what was verified on this device, under its seal.
+extension Account: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case environment, bundleID, appTransactionID, proofs, purchases, renewals, certificate, told, askedAt, denials,
+            stale
+    }
+
+    package init(from decoder: any Decoder) throws {
+        self.init()
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        let environment = try fields.decodeIfPresent(AppStoreEnvironment.self, forKey: .environment)
+        let bundleID = try fields.decodeIfPresent(String.self, forKey: .bundleID)
+        restore(
+            environment: environment, bundleID: bundleID,
+            appTransactionID: try fields.decodeIfPresent(String.self, forKey: .appTransactionID),
+            proofs: try fields.decodeIfPresent([StoredProof].self, forKey: .proofs)?.compactMap(\.proof) ?? [],
+            purchases: try fields.decodeIfPresent([StoredPurchase].self, forKey: .purchases)?.map(\.purchase) ?? [],
+            renewals: try fields.decodeIfPresent([StoredRenewal].self, forKey: .renewals)?.map(\.renewal) ?? [])
+        certificate = try fields.decodeIfPresent(String.self, forKey: .certificate)
+        told = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .told) ?? [:]
+        askedAt = try fields.decodeIfPresent(Date.self, forKey: .askedAt)
+        stale = try fields.decodeIfPresent(String.self, forKey: .stale)
+        denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encodeIfPresent(environment, forKey: .environment)
+        try fields.encodeIfPresent(bundleID, forKey: .bundleID)
+        try fields.encodeIfPresent(key?.appTransactionID, forKey: .appTransactionID)
+        if !proofs.isEmpty { try fields.encode(proofs.map(StoredProof.init), forKey: .proofs) }
+        if !purchases.isEmpty { try fields.encode(purchases.map(StoredPurchase.init), forKey: .purchases) }
+        if !renewals.isEmpty { try fields.encode(renewals.map(StoredRenewal.init), forKey: .renewals) }
+        try fields.encodeIfPresent(certificate, forKey: .certificate)
+        if !told.isEmpty { try fields.encode(told, forKey: .told) }
+        try fields.encodeIfPresent(askedAt, forKey: .askedAt)
+        try fields.encodeIfPresent(stale, forKey: .stale)
+        if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }
+    }
+}
+
+private struct StoredProof: Codable {
+    var kind: String
+    var signed: Date?
+    var appTransactionID: String?
+    var downloadID: String?
+    var platform: String?
+    var version: String?
+    var date: Date?
+    var preorder: Date?
+    var revoked: Date?
+    var expires: Date?
+
+    init(_ proof: AppProof) {
+        kind = proof.kind.rawValue
+        signed = proof.signedDate
+        switch proof.id {
+        case .appTransaction(let id): appTransactionID = id
+        case .download(let id): downloadID = id
+        case nil: break
+        }
+        platform = proof.originalPlatform?.rawValue
+        version = proof.originalAppVersion
+        date = proof.originalPurchaseDate
+        preorder = proof.preorderDate
+        revoked = proof.revocationDate
+        expires = proof.expirationDate
+    }
+
+    var proof: AppProof? {
+        AppProof.Kind(rawValue: kind).map {
+            AppProof(
+                kind: $0, signedDate: signed,
+                id: appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) },
+                originalPlatform: platform.flatMap { Platform(rawValue: $0) }, originalAppVersion: version,
+                originalPurchaseDate: date, preorderDate: preorder, revocationDate: revoked, expirationDate: expires)
+        }
+    }
+}
+
+private struct StoredPurchase: Codable {
+    var id: String
+    var original: String
+    var product: String
+    var type: String?
+    var bought: Date?
+    var expires: Date?
+    var revoked: Date?
+    var upgraded: Bool?
+    var shared: Bool?
+    var signed: Date?
+
+    init(_ purchase: Purchase) {
+        id = purchase.transactionID
+        original = purchase.originalTransactionID
+        product = purchase.productID
+        type = purchase.type?.storedName
+        bought = purchase.purchaseDate
+        expires = purchase.expiresDate
+        revoked = purchase.revocationDate
+        upgraded = purchase.isUpgraded ? true : nil
+        shared = purchase.isFamilyShared ? true : nil
+        signed = purchase.signedDate
+    }
+
+    var purchase: Purchase {
+        Purchase(
+            transactionID: id, originalTransactionID: original, productID: product,
+            type: type.map { Purchase.ProductType(storedName: $0) }, purchaseDate: bought, expiresDate: expires,
+            revocationDate: revoked, isUpgraded: upgraded ?? false, isFamilyShared: shared ?? false, signedDate: signed)
+    }
+}
+
+private struct StoredRenewal: Codable {
+    var original: String
+    var product: String?
+    var grace: Date?
+    var retries: Bool?
+    var signed: Date?
+
+    init(_ renewal: Renewal) {
+        original = renewal.originalTransactionID
+        product = renewal.productID
+        grace = renewal.gracePeriodExpiresDate
+        retries = renewal.isInBillingRetryPeriod ? true : nil
+        signed = renewal.signedDate
+    }
+
+    var renewal: Renewal {
+        Renewal(
+            originalTransactionID: original, productID: product, gracePeriodExpiresDate: grace,
+            isInBillingRetryPeriod: retries ?? false, signedDate: signed)
+    }
+}
+
+extension Purchase.ProductType {
+    fileprivate var storedName: String {
+        switch self {
+        case .nonConsumable: "nonConsumable"
+        case .consumable: "consumable"
+        case .nonRenewing: "nonRenewing"
+        case .autoRenewable: "autoRenewable"
+        case .unknown(let name): "?" + name
+        }
+    }
+
+    fileprivate init(storedName: String) {
+        switch storedName {
+        case "nonConsumable": self = .nonConsumable
+        case "consumable": self = .consumable
+        case "nonRenewing": self = .nonRenewing
+        case "autoRenewable": self = .autoRenewable
+        default: self = .unknown(String(storedName.drop { $0 == "?" }))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package import Foundation
+package import TenureCore
+
+/// What is known of one Apple Account's getting the app. Another account's artifacts discard all of it.
+package struct Account: Sendable, Hashable {
+    package private(set) var key: AcquisitionKey?
+    /// Where it was signed; nil until an app transaction was seen.
+    package private(set) var environment: AppStoreEnvironment?
+    package private(set) var bundleID: String?
+    package private(set) var proofs: [AppProof] = []
+    package private(set) var purchases: [Purchase] = []
+    package private(set) var renewals: [Renewal] = []
+    /// The service's word, as it came, and when.
+    package var certificate: String?
+    /// What the service said last.
+    package var told: [String: Tenure.Answer] = [:]
+    /// When the service was last asked, with success.
+    package var askedAt: Date?
+    /// What was denied when everything was last known, and nothing new has come since.
+    package var denials: Set<String> = []
+
+    /// A device keeps what was signed for one account: thousands of renewals at the most.
+    private static let mostPurchases = 5000
+    private static let mostProofs = 8
+
+    /// An app transaction of somebody who had this device before, which StoreKit still shows.
+    package var stale: String?
+
+    package init() {}
+
+    /// Whether these artifacts are another account's.
+    package func isAnother(than app: StoreAppTransaction) -> Bool {
+        if let environment, environment != app.environment { return true }
+        guard let key, key.isKnown else { return false }
+        let other = AcquisitionKey(of: app.proof)
+        return other.isKnown && !key.matches(other)
+    }
+
+    package func isAnother(than transaction: StoreTransaction) -> Bool {
+        guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
+        return mine != theirs
+    }
+
+    /// What the local state kept.
+    mutating func restore(
+        environment: AppStoreEnvironment?, bundleID: String?, appTransactionID: String?, proofs: [AppProof],
+        purchases: [Purchase], renewals: [Renewal]
+    ) {
+        self.environment = environment
+        self.bundleID = bundleID
+        self.proofs = Array(proofs.prefix(Self.mostProofs))
+        self.purchases = purchases
+        self.renewals = renewals
+        key = proofs.lazy.map(AcquisitionKey.init(of:)).first { $0.appTransactionID != nil }
+        if key == nil, let appTransactionID { key = AcquisitionKey(ofAppTransaction: appTransactionID) }
+        key = key ?? proofs.first.map(AcquisitionKey.init(of:))
+    }
+
+    /// Whether anything is new.
+    @discardableResult
+    package mutating func add(_ app: StoreAppTransaction) -> Bool {
+        let before = (environment, proofs)
+        if key?.appTransactionID == nil { key = AcquisitionKey(of: app.proof) }
+        environment = app.environment
+        bundleID = app.bundleID
+        if !proofs.contains(app.proof) { proofs = Self.essential(proofs + [app.proof]) }
+        return before != (environment, proofs)
+    }
+
+    /// Takes its name from a transaction, while no app transaction was seen.
+    mutating func adopt(_ transaction: StoreTransaction) {
+        if key == nil { key = transaction.appTransactionID.map { AcquisitionKey(ofAppTransaction: $0) } }
+    }
+
+    @discardableResult
+    package mutating func add(_ transactions: [StoreTransaction]) -> Bool {
+        let known = Set(purchases)
+        var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
+        for transaction in transactions {
+            let purchase = transaction.purchase
+            guard byID.count < Self.mostPurchases || byID[purchase.transactionID] != nil else { continue }
+            adopt(transaction)
+            byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
+        }
+        guard Set(byID.values) != known else { return false }
+        purchases = byID.values.sorted {
+            ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
+        }
+        return true
+    }
+
+    @discardableResult
+    package mutating func add(_ news: [Renewal]) -> Bool {
+        let known = renewals
+        for renewal in news {
+            if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
+                if renewal.isLaterWord(than: renewals[place]) { renewals[place] = renewal }
+            } else if renewals.count < Self.mostPurchases {
+                renewals.append(renewal)
+            }
+        }
+        return renewals != known
+    }
+
+    package func evidence(in environment: AppStoreEnvironment, purchasesAreComplete: Bool) -> Evidence {
+        Evidence(
+            environment: environment, app: proofs, transactions: purchases, renewals: renewals,
+            purchasesAreComplete: purchasesAreComplete)
+    }
+
+    package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
+
+    /// When the newest of it was signed.
+    package var newestSigning: Date? {
+        let dates = proofs.compactMap(\.signedDate) + purchases.compactMap(\.signedDate)
+        return (dates + renewals.compactMap(\.signedDate)).max()
+    }
+
+    /// The original facts come from the earliest artifact, the state from the latest; between them count the last
+    /// revoked one, and the first that was signed after it.
+    private static func essential(_ proofs: [AppProof]) -> [AppProof] {
+        let ordered = proofs.sorted { ($0.signedDate ?? .distantPast) < ($1.signedDate ?? .distantPast) }
+        guard ordered.count > 4 else { return ordered }
+        var places: Set<Int> = [0, ordered.count - 1]
+        if let revoked = ordered.lastIndex(where: { $0.revocationDate != nil }) {
+            places.formUnion([revoked, min(revoked + 1, ordered.count - 1)])
+        }
+        return places.sorted().map { ordered[$0] }
+    }
+}
+
+extension AcquisitionKey {
+    fileprivate init(ofAppTransaction id: String) {
+        self.init(appTransactionID: id, downloadID: nil, originalPurchaseDate: nil)
+    }
+
+    fileprivate init(of proof: AppProof) {
+        var appTransactionID: String?
+        if case .appTransaction(let id)? = proof.id { appTransactionID = id }
+        var downloadID: String?
+        if case .download(let id)? = proof.id { downloadID = id }
+        self.init(
+            appTransactionID: appTransactionID, downloadID: downloadID, originalPurchaseDate: proof.originalPurchaseDate
+        )
+    }
+}

@@ -1,0 +1,78 @@
+package import Foundation
+
+/// What the device knows of time, which its clock alone does not tell: people turn it.
+///
+/// - Rights end at instants: for them time never runs backwards, so that a clock that is turned back extends nothing. Only
+///   something newly signed shows that a clock had been wrong before.
+/// - Waiting is counted from a beginning: beginnings move with a clock that is turned back, so that what was waited
+///   stays waited, and no clock set to a far year stops the count.
+package struct DeviceTime: Sendable, Hashable, Codable {
+    /// The latest instant that this device has been at.
+    package private(set) var floor: Date
+    /// What the clock said when it was last looked at.
+    package private(set) var lastClock: Date
+    /// When the newest artifact was signed.
+    package private(set) var newestSigning: Date?
+    /// When this device, or this keychain, was first met.
+    package private(set) var firstSeen: Date
+    /// Beginnings of other counts, by name.
+    package private(set) var beginnings: [String: Date] = [:]
+
+    /// Clocks differ by minutes and nobody turned them.
+    private static let slack: TimeInterval = 300
+
+    package init(clock: Date) {
+        floor = clock
+        lastClock = clock
+        firstSeen = clock
+    }
+
+    /// The instant that counts for the end of rights.
+    package func now(_ clock: Date) -> Date { max(clock, floor) }
+
+    /// Whether the clock says less than is known.
+    package func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.slack) }
+
+    package mutating func look(at clock: Date) {
+        if clock < lastClock.addingTimeInterval(-Self.slack) {
+            let step = lastClock.timeIntervalSince(clock)
+            firstSeen = firstSeen.addingTimeInterval(-step)
+            beginnings = beginnings.mapValues { $0.addingTimeInterval(-step) }
+            lastClock = clock
+        } else {
+            lastClock = max(lastClock, clock)
+        }
+        floor = max(floor, clock)
+    }
+
+    /// Something was signed at that instant by somebody whose clock is right.
+    ///
+    /// Where it is newer than anything before, the present is not much later: that heals a clock that was once set to a far
+    /// year. It never puts time before the signing itself.
+    package mutating func learn(signedAt signing: Date, clock: Date) {
+        guard signing > (newestSigning ?? .distantPast) else { return }
+        newestSigning = signing
+        floor = max(signing, clock)
+    }
+
+    /// Seconds since this device was first met.
+    package func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
+
+    package mutating func begin(_ name: String, at clock: Date) {
+        beginnings[name] = clock
+    }
+
+    package func elapsed(since name: String, _ clock: Date) -> TimeInterval? {
+        beginnings[name].map { max(0, clock.timeIntervalSince($0)) }
+    }
+
+    package mutating func forget(_ name: String) {
+        beginnings[name] = nil
+    }
+
+    /// Whether no sequence of looks leads here: then somebody wrote it.
+    package var isImpossible: Bool {
+        lastClock > floor.addingTimeInterval(Self.slack) && newestSigning == nil || firstSeen > lastClock
+            || ![floor, lastClock, firstSeen].allSatisfy { $0.timeIntervalSinceReferenceDate.isFinite }
+    }
+}

@@ -1,0 +1,36 @@
+package import Foundation
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+/// The bytes of the local state: a format, a seal over the rest, and the rest.
+///
+/// The seal is made with a secret that stays on the device, so that what was changed, cut short or copied from elsewhere
+/// is found out.
+package enum SealedState {
+    /// More than this is nothing that this client wrote.
+    package static let largestSize = 8 * 1024 * 1024
+    private static let format = Data("tenure1\n".utf8)
+    private static let sealSize = 32
+
+    package static func seal(_ contents: Data, with secret: Data) -> Data {
+        format + Data(HMAC<SHA256>.authenticationCode(for: contents, using: key(secret))) + contents
+    }
+
+    /// Nil where the seal does not hold.
+    package static func open(_ bytes: Data, with secret: Data) -> Data? {
+        let start = format.count + sealSize
+        guard bytes.count >= start, bytes.prefix(format.count) == format else { return nil }
+        let contents = bytes.dropFirst(start)
+        let seal = bytes.dropFirst(format.count).prefix(sealSize)
+        guard HMAC<SHA256>.isValidAuthenticationCode(seal, authenticating: contents, using: key(secret)) else {
+            return nil
+        }
+        return contents
+    }
+
+    private static func key(_ secret: Data) -> SymmetricKey { SymmetricKey(data: Data("tenure".utf8) + secret) }
+}

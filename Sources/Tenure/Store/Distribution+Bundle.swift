@@ -1,0 +1,74 @@
+import Foundation
+
+#if canImport(UIKit) && !os(watchOS)
+    import UIKit
+#endif
+
+extension Distribution {
+    /// Told from the app's own files alone.
+    static var ofThisApp: Distribution {
+        #if os(Linux)
+            // Behind the app stands a local App Store.
+            .appStore
+        #else
+            of(Bundle.main)
+        #endif
+    }
+
+    #if !os(Linux)
+        private static func of(_ bundle: Bundle) -> Distribution {
+            // Setapp's builds bear its name, and its key among their files.
+            if bundle.bundleIdentifier?.hasSuffix("-setapp") == true
+                || bundle.url(forResource: "setappPublicKey", withExtension: "pem") != nil
+            {
+                return .setapp
+            }
+            #if targetEnvironment(simulator)
+                return .development
+            #elseif os(macOS) || targetEnvironment(macCatalyst)
+                let contents = bundle.bundleURL.appendingPathComponent("Contents")
+                let receipt = contents.appendingPathComponent("_MASReceipt/receipt")
+                if FileManager.default.fileExists(atPath: receipt.path) {
+                    // TestFlight's builds carry the profile that lets testers run them.
+                    let profile = contents.appendingPathComponent("embedded.provisionprofile")
+                    return FileManager.default.fileExists(atPath: profile.path) ? .testFlight : .appStore
+                }
+                #if DEBUG
+                    return .development
+                #else
+                    return .direct
+                #endif
+            #else
+                // Signed for a developer's devices, or for an organisation's.
+                if bundle.url(forResource: "embedded", withExtension: "mobileprovision") != nil { return .development }
+                return ReceiptFile.url?.lastPathComponent == "sandboxReceipt" ? .testFlight : .appStore
+            #endif
+        }
+    #endif
+}
+
+#if !os(Linux)
+    /// Where the legacy receipt lies. The property is deprecated since StoreKit 2 has all but a few of its facts.
+    enum ReceiptFile {
+        static var url: URL? { (Bundle.main as any ReceiptLocating).appStoreReceiptURL }
+    }
+
+    private protocol ReceiptLocating {
+        var appStoreReceiptURL: URL? { get }
+    }
+
+    extension Bundle: ReceiptLocating {}
+#endif
+
+/// What a receipt's hash was made with.
+enum DeviceIdentifier {
+    static var ofVendor: String? {
+        get async {
+            #if canImport(UIKit) && !os(watchOS)
+                await MainActor.run { UIDevice.current.identifierForVendor?.uuidString }
+            #else
+                nil
+            #endif
+        }
+    }
+}

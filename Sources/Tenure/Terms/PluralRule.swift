@@ -1,0 +1,51 @@
+/// How a language's nouns follow a whole number: the rules of Unicode's CLDR, as far as counts need them.
+///
+/// `Foundation` has them only in string catalogues, which Linux lacks.
+enum PluralRule: Sendable {
+    /// One form for every number: Japanese, Korean, Chinese, Turkish.
+    case single
+    /// One, and all others: most languages of western and northern Europe.
+    case oneOther
+    /// Zero and one, and all others: French, Brazilian Portuguese.
+    case zeroOneOther
+    /// Czech: 1; 2 to 4; others.
+    case czech
+    /// Polish: 1; what ends in 2 to 4 but not 12 to 14; others.
+    case polish
+    /// Russian, Ukrainian: what ends in 1 but not 11; in 2 to 4 but not 12 to 14; others.
+    case eastSlavic
+    /// Arabic: 1; 2; what ends in 03 to 10; in 11 to 99; others.
+    case arabic
+
+    /// How many forms a noun has.
+    var count: Int {
+        switch self {
+        case .single: 1
+        case .oneOther, .zeroOneOther: 2
+        case .czech, .polish, .eastSlavic: 3
+        case .arabic: 5
+        }
+    }
+
+    /// Which of the forms the number takes, in the order of the descriptions above. The number is not negative.
+    func form(of number: Int) -> Int {
+        let (units, hundredths) = (number % 10, number % 100)
+        let isFew = (2...4).contains(units) && !(12...14).contains(hundredths)
+        switch self {
+        case .single: return 0
+        case .oneOther: return number == 1 ? 0 : 1
+        case .zeroOneOther: return number <= 1 ? 0 : 1
+        case .czech: return number == 1 ? 0 : (2...4).contains(number) ? 1 : 2
+        case .polish: return number == 1 ? 0 : isFew ? 1 : 2
+        case .eastSlavic: return units == 1 && hundredths != 11 ? 0 : isFew ? 1 : 2
+        case .arabic:
+            switch (number, hundredths) {
+            case (1, _): return 0
+            case (2, _): return 1
+            case (_, 3...10): return 2
+            case (_, 11...99): return 3
+            default: return 4
+            }
+        }
+    }
+}

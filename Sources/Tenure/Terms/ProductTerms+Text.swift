@@ -1,0 +1,130 @@
+public import Foundation
+import TenureCore
+
+extension ProductTerms {
+    /// `3 days free, then $24.99 per year`: everything that the customer should know before paying.
+    ///
+    /// The words are in the language of the locale, in English where Tenure has none for it; prices and numbers are
+    /// written by Foundation.
+    ///
+    /// - Parameter recurring: false says what one payment buys, `$24.99 for 1 year`, and leaves out that another follows.
+    public func text(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
+        let speech = Speech(locale)
+        let price = speech.price(of: self, recurring: recurring)
+        guard let offer = speech.offer(of: self) else { return price }
+        return fill(speech.words.then, ["offer": offer, "price": price])
+    }
+
+    /// `$24.99 per year`, without what comes first.
+    public func priceText(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
+        Speech(locale).price(of: self, recurring: recurring)
+    }
+
+    /// `3 days free`; nil where there is no offer.
+    public func offerText(in locale: Locale = .autoupdatingCurrent) -> String? { Speech(locale).offer(of: self) }
+
+    /// `1 year`: how long one payment lasts; nil for what has no end.
+    public func lengthText(in locale: Locale = .autoupdatingCurrent) -> String? {
+        let speech = Speech(locale)
+        return period.map { speech.length($0, speech.words.length) }
+    }
+
+    /// `$2.08 per month`, to compare products of different lengths; nil where `pricePerMonth` is.
+    public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
+        let speech = Speech(locale)
+        return pricePerMonth.map { fill(speech.words.per.month, ["price": speech.money($0, of: self)]) }
+    }
+}
+
+/// The words of one language, put together around what Foundation formats.
+private struct Speech {
+    let locale: Locale
+    let words: Wording
+
+    init(_ locale: Locale) {
+        self.locale = locale
+        words = Wording(locale)
+    }
+
+    func money(_ amount: Decimal, of product: ProductTerms) -> String {
+        amount.formatted(.currency(code: product.currencyCode).locale(product.priceLocale ?? locale))
+    }
+
+    func price(of product: ProductTerms, recurring isRecurring: Bool) -> String {
+        let price = money(product.price, of: product)
+        switch (product.kind, product.period) {
+        case (.autoRenewable, let period?) where isRecurring: return recurring(price, each: period)
+        case (.autoRenewable, let period?), (.nonRenewing, let period?):
+            return fill(
+                words.upFront, ["price": price, "length": length(period, words.upFrontLength ?? words.length)])
+        case (.nonConsumable, _): return fill(words.once, ["price": price])
+        // Nobody said how long they run.
+        case (.consumable, _), (.autoRenewable, nil), (.nonRenewing, nil): return price
+        }
+    }
+
+    func offer(of product: ProductTerms) -> String? {
+        guard let offer = product.offer else { return nil }
+        func upFront(_ amount: Decimal) -> String {
+            let length = length(offer.length, words.upFrontLength ?? words.length)
+            return fill(words.upFront, ["price": money(amount, of: product), "length": length])
+        }
+        switch offer.payment {
+        case .free: return fill(words.free, ["length": length(offer.length, words.length)])
+        case .upFront(let amount): return upFront(amount)
+        // Paid once only.
+        case .asYouGo(let amount, let period) where period == offer.length: return upFront(amount)
+        case .asYouGo(let amount, let period):
+            let price = recurring(money(amount, of: product), each: period)
+            let length = length(offer.length, words.duringLength ?? words.length)
+            return fill(words.during, ["price": price, "length": length])
+        }
+    }
+
+    /// `$24.99 per year`, `$9.99 every 3 months`.
+    private func recurring(_ price: String, each period: CalendarPeriod) -> String {
+        let parts = period.parts
+        if parts.count == 1, let part = parts.first, part.count == 1 {
+            return fill(words.per[part.unit], ["price": price])
+        }
+        return fill(words.every, ["price": price, "length": length(period, words.everyLength ?? words.length)])
+    }
+
+    /// `3 days`, `18 months`, `1 month and 10 days`.
+    func length(_ period: CalendarPeriod, _ units: Wording.Units) -> String {
+        let texts = period.parts.map { part in
+            // A language may say less than all of its forms where they are the same.
+            let forms = units[part.unit].split(separator: "|").map { String($0) }
+            let form = min(words.plurals.form(of: part.count), forms.count - 1)
+            return fill(forms.indices.contains(form) ? forms[form] : "", ["n": number(part.count)])
+        }
+        return texts.count == 1 ? texts[0] : texts.formatted(.list(type: .and, width: .standard).locale(locale))
+    }
+
+    private func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
+}
+
+extension CalendarPeriod {
+    /// In years, months, weeks and days, of which a length has one, or two where it is crooked. A trial of a week is one
+    /// of seven days in some versions of StoreKit: both read alike.
+    fileprivate var parts: [(count: Int, unit: LengthUnit)] {
+        var parts: [(Int, LengthUnit)] = []
+        if months > 0 { parts.append(months % 12 == 0 ? (months / 12, .year) : (months, .month)) }
+        if days > 0 || months <= 0 {
+            let days = max(days, 0)
+            parts.append(days > 0 && days % 7 == 0 ? (days / 7, .week) : (days, .day))
+        }
+        return parts
+    }
+}
+
+private func fill(_ pattern: String, _ values: [String: String]) -> String {
+    var result = ""
+    var rest = pattern[...]
+    while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+        result += rest[..<start]
+        result += values[String(rest[rest.index(after: start)..<end])] ?? ""
+        rest = rest[rest.index(after: end)...]
+    }
+    return result + rest
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// The fixed words of one language around numbers and prices, which Foundation formats.
+///
+/// `{n}` stands for a number, `{price}` for a price, `{length}` for a number of days, weeks, months or years.
+struct Wording: Sendable {
+    /// The same four for each thing that is said of a length.
+    struct Units: Sendable {
+        let day: String
+        let week: String
+        let month: String
+        let year: String
+
+        init(_ day: String, _ week: String, _ month: String, _ year: String) {
+            self.day = day
+            self.week = week
+            self.month = month
+            self.year = year
+        }
+
+        subscript(unit: LengthUnit) -> String {
+            switch unit {
+            case .day: day
+            case .week: week
+            case .month: month
+            case .year: year
+            }
+        }
+    }
+
+    let plurals: PluralRule
+    /// `3 days`, all forms of the language, separated by `|` in the order of its rule.
+    let length: Units
+    /// The same as it stands in `upFront`, in `during` and in `every`, where the language bends it there.
+    var upFrontLength: Units?
+    var duringLength: Units?
+    var everyLength: Units?
+    /// `{price} per month`: of a price that is paid once in each of them.
+    let per: Units
+    /// `{price} every {length}`: of a price that is paid once in several of them.
+    let every: String
+    /// `{length} free`.
+    let free: String
+    /// `{price} for {length}`: paid once, for all of it.
+    let upFront: String
+    /// `{price} for {length}`: what is paid again and again, and for how long.
+    let during: String
+    /// `{offer}, then {price}`.
+    let then: String
+    /// `{price} once`: nothing follows.
+    let once: String
+}
+
+enum LengthUnit: CaseIterable, Sendable {
+    case day, week, month, year
+}
+
+extension Wording {
+    /// In the language of the locale; in English where there are no words for it here.
+    init(_ locale: Locale) {
+        self = Self.languages[Self.key(locale)] ?? .english
+    }
+
+    /// By the code of the language; of Chinese there are two.
+    static let languages: [String: Wording] = [
+        "en": .english, "de": .german, "nl": .dutch, "sv": .swedish, "da": .danish, "nb": .norwegian, "no": .norwegian,
+        "nn": .norwegian, "fr": .french, "es": .spanish, "it": .italian, "pt": .portuguese, "pl": .polish,
+        "cs": .czech, "ru": .russian, "uk": .ukrainian, "fi": .finnish, "tr": .turkish, "ar": .arabic,
+        "ja": .japanese, "ko": .korean, "zh-Hans": .simplifiedChinese, "zh-Hant": .traditionalChinese,
+    ]
+
+    static func key(_ locale: Locale) -> String {
+        let language = locale.language
+        guard let code = language.languageCode?.identifier else { return "en" }
+        guard code == "zh" || code == "yue" else { return code }
+        let script = language.script?.identifier
+        let isTraditional =
+            script == "Hant" || (script == nil && ["TW", "HK", "MO"].contains(language.region?.identifier ?? ""))
+        return isTraditional ? "zh-Hant" : "zh-Hans"
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TenureAPI
+import TenurePolicyFile
+
+/// What `tenure policy check` found, and the words in which it says so.
+struct PolicyCheckReport {
+    let source: PolicyOnDisk
+    /// The release list that was named on the command line.
+    let releases: String?
+    /// Whether no mistake keeps the file from being a policy.
+    let isPolicy: Bool
+    let findings: [LintFinding]
+    /// False where a comparison was asked for, and the file is no policy that could be compared.
+    let isCompared: Bool
+
+    func fails(strict: Bool) -> Bool {
+        findings.contains { $0.severity == .error || strict && $0.severity == .warning }
+    }
+
+    /// Where a file lies that a finding names.
+    func path(of file: String) -> String { file == releases ? file : source.path(of: file) }
+
+    func count(of severity: LintFinding.Severity) -> Int { findings.count { $0.severity == severity } }
+
+    // MARK: For people
+
+    func writeText(to terminal: Terminal) {
+        var excerpts = SourceExcerpts()
+        for finding in findings {
+            let position = finding.position
+            let severity = terminal.styled(finding.severity.rawValue, finding.severity.style)
+            let place = "\(Terminal.clean(path(of: position.file))):\(position.line):\(position.column)"
+            terminal.write(
+                "\(terminal.styled(place, .bold)): \(severity): \(Terminal.clean(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
+            )
+            for line in excerpts.lines(of: path(of: position.file), at: position) {
+                terminal.write(terminal.styled(line, .faint))
+            }
+            if let fix = finding.fix { terminal.write("  fix: \(Terminal.clean(fix))") }
+        }
+        if !isCompared {
+            terminal.write("not compared with the policy before: that takes a file without mistakes")
+        }
+        terminal.write("\(InputFile(path: source.path).name): \(summary)")
+    }
+
+    /// `no mistakes`, or how many of each kind.
+    private var summary: String {
+        let counts = LintFinding.Severity.allCases.map { severity in (severity, count(of: severity)) }
+            .filter { $0.1 > 0 }
+            .map { "\($0.1) \($0.0.rawValue)\($0.1 == 1 ? "" : "s")" }
+        let hasErrors = count(of: .error) > 0
+        return ((hasErrors ? [] : ["no mistakes"]) + counts).joined(separator: ", ")
+    }
+
+    // MARK: For programs
+
+    var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.object {
+            $0.key("valid")
+            $0.value(isPolicy)
+            $0.key("passed")
+            $0.value(!fails(strict: false))
+            $0.key("mistakes")
+            $0.array(findings.filter(\.isMistake)) { writer, finding in
+                writer.object {
+                    Self.write(finding.position, to: &$0)
+                    $0.key("message")
+                    $0.value(finding.message)
+                    $0.key("code")
+                    $0.value(finding.code)
+                }
+            }
+            $0.key("findings")
+            $0.array(findings) { writer, finding in
+                writer.object {
+                    $0.key("code")
+                    $0.value(finding.code)
+                    $0.key("severity")
+                    $0.value(finding.severity.rawValue)
+                    Self.write(finding.position, to: &$0)
+                    $0.key("message")
+                    $0.value(finding.message)
+                    $0.key("fix")
+                    if let fix = finding.fix { $0.value(fix) } else { $0.null() }
+                }
+            }
+        }
+        return writer.bytes
+    }
+
+    private static func write(_ position: SourcePosition, to writer: inout JSONWriter) {
+        writer.key("file")
+        writer.value(position.file)
+        writer.key("line")
+        writer.value(position.line)
+        writer.key("column")
+        writer.value(position.column)
+    }
+}
+
+extension LintFinding.Severity {
+    fileprivate var style: Terminal.Style {
+        switch self {
+        case .error: .red
+        case .warning: .yellow
+        case .note: .faint
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import TenurePolicyFile
+
+/// Lines of the files that findings speak of, each with a mark below the place.
+struct SourceExcerpts {
+    private var linesOfFile: [String: [String]] = [:]
+
+    /// More of one line than this says nothing.
+    private static let width = 120
+
+    /// The line, and the mark; nothing where the file cannot be read again, as standard input.
+    mutating func lines(of path: String, at position: SourcePosition) -> [String] {
+        if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
+        guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
+        let scalars = Array(
+            Terminal.clean(lines[position.line - 1].replacingOccurrences(of: "\t", with: " ")).unicodeScalars)
+        let column = min(max(position.column - 1, 0), scalars.count)
+        // Compact JSON is one line: what is shown of it lies around the place.
+        let start = scalars.count <= Self.width ? 0 : max(0, min(column - Self.width / 2, scalars.count - Self.width))
+        let end = min(scalars.count, start + Self.width)
+        var shown = String.UnicodeScalarView()
+        shown.append(contentsOf: scalars[start..<end])
+        let number = String(position.line)
+        let margin = String(repeating: " ", count: number.count)
+        let text = (start > 0 ? "…" : "") + String(shown) + (end < scalars.count ? "…" : "")
+        let indentation = String(repeating: " ", count: column - start + (start > 0 ? 1 : 0))
+        return ["  \(number) | \(text)", "  \(margin) | \(indentation)^"]
+    }
+
+    private static func read(_ path: String) -> [String] {
+        guard path != "-", let bytes = try? InputFile(path: path).bytes(limit: 16 << 20) else { return [] }
+        let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import LocalAppStore
+import Logging
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureServer
+
+/// A service of the rehearsal's own, as `tenure serve` runs it: on a port of this machine, pointed at the local App
+/// Store by its settings and by nothing else, with a record that goes when the rehearsal is over.
+actor OwnService: EntitlementService {
+    private let policy: String
+    private let authority: TestAuthority
+    private let logger: Logger
+    /// Of Apple's hourly numbers of requests to the App Store.
+    private let rateLimitShare: Double
+    private let change: @Sendable (inout ServiceConfiguration) -> Void
+    private let (lives, births) = AsyncStream.makeStream(of: Life.self)
+    private var life: Life?
+    private var client = ServiceClient(url: "", adminKey: nil)
+
+    /// From one start of the service to its end.
+    private struct Life {
+        let started = Gate()
+        let end = Gate()
+        let ended = Gate()
+    }
+
+    /// `policy`: the path of its file.
+    init(
+        policy: String, authority: TestAuthority, logger: Logger, rateLimitShare: Double = 1,
+        change: @escaping @Sendable (inout ServiceConfiguration) -> Void = { _ in }
+    ) {
+        self.policy = policy
+        self.authority = authority
+        self.logger = logger
+        self.rateLimitShare = rateLimitShare
+        self.change = change
+    }
+
+    nonisolated func accompany(
+        _ founding: Founding, signer: StoreSigner,
+        _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+    ) async throws -> [ScenarioRun.Outcome] { try await run(founding, signer: signer, story) }
+
+    /// Runs store and service for as long as `body` takes.
+    nonisolated func run<Result: Sendable>(
+        _ founding: Founding, signer: StoreSigner,
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> Result
+    ) async throws -> Result {
+        let folder = try RehearsalFolder(founding, authority: authority)
+        defer { folder.remove() }
+        let clock = folder.clock
+        let store = LocalAppStore(
+            founding.world, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
+            courier: HTTPCourier().carry)
+        let server = StoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
+        return try await server.run { port in
+            let configuration = try await self.configuration(folder, storePort: port)
+            return try await withThrowingTaskGroup(of: Result?.self) { tasks in
+                tasks.addTask {
+                    try await self.live(configuration)
+                    return nil
+                }
+                tasks.addTask {
+                    try await self.begin()
+                    let url = await self.client.notificationURL
+                    for app in founding.apps {
+                        try await store.perform(Act(.notifyAt, [.app: app.bundleID, .url: url]))
+                    }
+                    let result = try await body(store)
+                    await self.end()
+                    await self.finish()
+                    return result
+                }
+                var result: Result?
+                while let ended = try await tasks.next() { result = ended ?? result }
+                guard let result else { throw CommandError("the service ended too early") }
+                return result
+            }
+        }
+    }
+
+    private func configuration(_ folder: RehearsalFolder, storePort: Int) throws -> ServiceConfiguration {
+        let settings = try ServiceSettings(
+            arguments: ["--policy", policy, "--port", "0"] + folder.settings(storePort: storePort), environment: [:])
+        guard settings.mistakes.isEmpty, var configuration = settings.configuration else {
+            throw CommandError(settings.mistakes.joined(separator: "\n"))
+        }
+        change(&configuration)
+        return configuration
+    }
+
+    // MARK: Lives
+
+    /// One after the other, on one port and one record.
+    private func live(_ configuration: ServiceConfiguration) async throws {
+        var configuration = configuration
+        let adminKey = configuration.adminKey
+        for await life in lives {
+            defer { life.ended.open() }
+            configuration.port = try await withService(configuration: configuration, logger: logger) { port in
+                await self.start(life, on: port, adminKey)
+                await life.end.wait()
+                return port
+            }
+        }
+    }
+
+    private func start(_ life: Life, on port: Int, _ adminKey: String?) {
+        client = ServiceClient(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
+        life.started.open()
+    }
+
+    func begin() async throws {
+        let life = Life()
+        self.life = life
+        births.yield(life)
+        await life.started.wait()
+        try Task.checkCancellation()
+    }
+
+    func end() async {
+        life?.end.open()
+        await life?.ended.wait()
+        life = nil
+    }
+
+    private func finish() { births.finish() }
+
+    // MARK: What scenarios ask
+
+    func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
+        let outcomes = try await client.open(device)
+        try await client.settle()
+        return outcomes
+    }
+
+    func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
+        guard let id = customer.appTransactionID else { return nil }
+        return try await client.customer(id)?.outcomes
+    }
+
+    /// It starts again: then it looks for what it missed.
+    func catchUp(from store: LocalAppStore) async throws {
+        let world = await store.world
+        await end()
+        try await begin()
+        try await client.caughtUp(to: world.now, in: world.environment)
+    }
+}
+
+/// Opens once; who waits goes on then, or when their task is cancelled.
+final class Gate: Sendable {
+    private let stream: AsyncStream<Never>
+    private let continuation: AsyncStream<Never>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func open() { continuation.finish() }
+
+    func wait() async { for await _ in stream {} }
+}

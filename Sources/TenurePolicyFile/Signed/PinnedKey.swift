@@ -1,0 +1,46 @@
+import Foundation
+
+#if canImport(CryptoKit)
+    package import CryptoKit
+#else
+    package import Crypto
+#endif
+
+/// The public half of a P-256 key, as it stands in an app's source: 86 characters, base64 (URL-safe, without padding) of
+/// both coordinates, 32 bytes each. `tenure policy key` prints it.
+package struct PinnedKey: Sendable {
+    package let publicKey: P256.Signing.PublicKey
+
+    package init(_ publicKey: P256.Signing.PublicKey) {
+        self.publicKey = publicKey
+    }
+
+    /// Also reads the same key as a JSON Web Key (RFC 7517), as the service shows its own. Nil for anything else.
+    package init?(_ text: String) {
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let coordinates: Data
+        if trimmed.hasPrefix("{") {
+            guard trimmed.utf8.count <= 4096,
+                let key = try? JSONDecoder().decode(WebKey.self, from: Data(trimmed.utf8)),
+                key.kty == "EC", key.crv == "P-256", let x = URLSafeBase64.decode(key.x.utf8),
+                let y = URLSafeBase64.decode(key.y.utf8), x.count == 32, y.count == 32
+            else { return nil }
+            coordinates = x + y
+        } else {
+            guard trimmed.utf8.count == 86, let bytes = URLSafeBase64.decode(trimmed.utf8) else { return nil }
+            coordinates = bytes
+        }
+        // The cryptography checks that they are a point of the curve.
+        guard let key = try? P256.Signing.PublicKey(rawRepresentation: coordinates) else { return nil }
+        publicKey = key
+    }
+
+    package var text: String { URLSafeBase64.encode(publicKey.rawRepresentation) }
+
+    private struct WebKey: Decodable {
+        let kty: String
+        let crv: String
+        let x: String
+        let y: String
+    }
+}

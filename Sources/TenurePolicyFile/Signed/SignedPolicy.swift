@@ -1,0 +1,118 @@
+package import Foundation
+package import TenureCore
+
+#if canImport(CryptoKit)
+    package import CryptoKit
+#else
+    package import Crypto
+#endif
+
+/// A policy that can lie on any web server, because the app knows the key that signed it.
+///
+/// The text is a compact JWS (RFC 7515) with ES256 and always the same header. Its payload is a JSON object:
+/// `counter`, which only rises; `iat`, when it was signed, in seconds since 1970; and `policy`, as it compiles. Which
+/// app it is about the policy itself says.
+package struct SignedPolicy: Sendable, Hashable {
+    package let policy: Policy
+    /// At least 1. Of two policies the one with the higher counter holds, whatever clocks say.
+    package let counter: Int64
+    package let issuedAt: Date
+    /// As it was signed, to be kept and verified again.
+    package let text: String
+
+    /// Nothing longer is read: a payload of 1 MiB in base64, and the rest.
+    package static let largestText = SourceText.maximumSize / 3 * 4 + 1024
+
+    /// The only header there is. A text cannot choose how it is verified, nor pass for something else that was signed
+    /// with the same key.
+    static let header = #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#
+    private static let signatureSize = 64
+    /// JSON readers everywhere read numbers up to it exactly.
+    package static let largestCounter: Int64 = 1 << 53
+
+    /// Verifies a text that may come from anywhere.
+    ///
+    /// - Parameter keys: the public halves that the app pins; one of them must have signed it. Two during a change of keys.
+    /// - Parameter bundleID: of the app; nil where the text is part of the app itself.
+    package static func verify(
+        _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
+    ) throws(SignedPolicyError) -> SignedPolicy {
+        guard text.count <= largestText else { throw .tooLarge(bytes: text.count) }
+        // A line break at the end is what editors and shells add.
+        var bytes = Array(text)[...]
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes = bytes.dropLast() }
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw .notSigned("it is no text of three parts") }
+        guard URLSafeBase64.decode(parts[0]) == Data(header.utf8) else {
+            throw .notSigned("its header is not that of a signed policy")
+        }
+        guard let signature = URLSafeBase64.decode(parts[2]), signature.count == signatureSize,
+            let proof = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { throw .notSigned("its signature cannot be read") }
+        let signed = bytes[..<parts[1].endIndex]
+        guard keys.contains(where: { $0.publicKey.isValidSignature(proof, for: signed) }) else { throw .wrongSignature }
+        guard let payload = URLSafeBase64.decode(parts[1]) else { throw .notSigned("its payload cannot be read") }
+        do {
+            let signed = try SignedPolicy(payload: payload, text: String(decoding: bytes, as: UTF8.self))
+            let found = signed.policy.app.bundleID
+            if let bundleID, found != bundleID { throw SignedPolicyError.wrongApp(found: found, wanted: bundleID) }
+            return signed
+        } catch let error as PolicyFileError {
+            throw .unsound(error)
+        } catch let error as SignedPolicyError {
+            throw error
+        } catch {
+            throw .notSigned("its payload cannot be read")
+        }
+    }
+
+    private init(payload: Data, text: String) throws {
+        let (root, mistakes) = try PolicyFile.document(payload, named: "policy.json")
+        var reading = Reading(mistakes: mistakes)
+        let keys = Claim.allCases.map(\.rawValue)
+        let fields = Fields(
+            Part(root: root), keys: keys, required: keys.map { ($0, "\($0): …") }, &reading)
+        let counter = fields?[Claim.counter.rawValue].flatMap {
+            $0.integer(&reading, example: "counter: 1", as: Int64.self)
+        }
+        let issuedAt = fields?[Claim.iat.rawValue].flatMap {
+            $0.integer(&reading, example: "iat: 1433959200", as: Int64.self)
+        }
+        guard reading.mistakes.isEmpty, let counter, let issuedAt, let policy = fields?[Claim.policy.rawValue] else {
+            throw reading.error(mainFile: "policy.json")
+        }
+        guard (1...Self.largestCounter).contains(counter), (0...Self.largestCounter).contains(issuedAt) else {
+            throw SignedPolicyError.notSigned("its counter or its time is out of range")
+        }
+        self.policy = try PolicyReader.read(policy.node, mistakes: []) { _ in throw PolicyFile.NoReleaseList() }
+        self.counter = counter
+        self.issuedAt = Date(timeIntervalSince1970: Double(issuedAt))
+        self.text = text
+    }
+
+    // MARK: Signing
+
+    /// Signs a policy; the counter must be at least 1.
+    ///
+    /// Throws `unsound` or `tooLarge` where what was signed could not be read by an app.
+    package init(
+        _ policy: Policy, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
+    ) throws(SignedPolicyError) {
+        let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
+        let payload = CompactJSON.object([
+            (Claim.counter.rawValue, .integer(counter)), (Claim.iat.rawValue, .integer(seconds)),
+            (Claim.policy.rawValue, PolicyFile.json(policy)),
+        ]).bytes
+        guard payload.count <= SourceText.maximumSize else { throw .tooLarge(bytes: payload.count) }
+        let signed = URLSafeBase64.encode(Self.header.utf8) + "." + URLSafeBase64.encode(payload)
+        guard let signature = try? key.signature(for: Data(signed.utf8)) else {
+            throw .notSigned("the key does not sign")
+        }
+        let text = signed + "." + URLSafeBase64.encode(signature.rawRepresentation)
+        self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: policy.app.bundleID)
+    }
+
+    private enum Claim: String, CaseIterable {
+        case counter, iat, policy
+    }
+}

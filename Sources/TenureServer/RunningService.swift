@@ -1,0 +1,49 @@
+import Foundation
+package import Logging
+import ServiceLifecycle
+package import TenureStore
+
+/// Runs the service for as long as `body` takes, which is told its port; then it finishes what it accepted.
+///
+/// Throws what `body` threw, or a `ServiceError` where the service does not start or fails meanwhile.
+package func withService<Result: Sendable>(
+    configuration: ServiceConfiguration, store: (any Store)? = nil, logger: Logger,
+    _ body: @escaping @Sendable (_ port: Int) async throws -> Result
+) async throws -> Result {
+    let (ports, started) = AsyncStream.makeStream(of: Int.self)
+    let application = try await buildApplication(configuration: configuration, store: store, logger: logger) {
+        started.yield($0)
+    }
+    var settings = ServiceGroupConfiguration(services: [application], logger: logger)
+    settings.maximumGracefulShutdownDuration = .seconds(configuration.timeouts.shutdown)
+    let group = ServiceGroup(configuration: settings)
+    return try await withThrowingTaskGroup(of: Result?.self) { tasks in
+        tasks.addTask {
+            // Where it ends by itself nobody must wait for its port.
+            defer { started.finish() }
+            do {
+                try await group.run()
+            } catch is CancellationError {
+                // The time to finish was over.
+            }
+            return nil
+        }
+        tasks.addTask {
+            for await port in ports {
+                do {
+                    let result = try await body(port)
+                    await group.triggerGracefulShutdown()
+                    return result
+                } catch {
+                    await group.triggerGracefulShutdown()
+                    throw error
+                }
+            }
+            throw ServiceError.failed("it ended before anybody could connect")
+        }
+        var result: Result?
+        while let ended = try await tasks.next() { result = ended ?? result }
+        guard let result else { throw ServiceError.failed("it ended too early") }
+        return result
+    }
+}

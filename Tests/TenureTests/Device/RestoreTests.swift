@@ -1,0 +1,122 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct `Restoring` {
+    @Test func `finds what the device did not have`() async throws {
+        let store = FakeStore {
+            $0.appMood = .throwsAnError
+            $0.afterRestore = { state in
+                state.app = World.owner()
+                state.appMood = .answers
+            }
+        }
+        let tenure = Device(store).start()
+        _ = await tenure.settled()
+        let customer = try await tenure.restore()
+        #expect(customer.has("everything"))
+        #expect(store.now.prompts == 1)
+    }
+
+    @Test func `says when the customer closed the sign-in, and takes nothing away`() async {
+        let store = FakeStore {
+            $0.app = World.owner()
+            $0.restoreMood = .asksToSignIn
+        }
+        let tenure = Device(store).start()
+        #expect(await tenure.allows("everything"))
+        await #expect(throws: TenureError.cancelled) { try await tenure.restore() }
+        #expect(await tenure.allows("everything"))
+    }
+
+    @Test func `asks nobody where there is no App Store behind the app`() async {
+        for distribution in [Distribution.setapp, .direct] {
+            let store = FakeStore { $0.distribution = distribution }
+            let tenure = Device(store).start()
+            await #expect(throws: TenureError.self) { try await tenure.restore() }
+            #expect(store.now.prompts == 0)
+        }
+    }
+}
+
+@Suite struct `Copies from elsewhere` {
+    @Test(arguments: [Distribution.setapp, .direct])
+    func `are recognised before the store is asked anything`(_ distribution: Distribution) async {
+        let store = FakeStore {
+            $0.distribution = distribution
+            $0.app = World.owner()
+        }
+        let tenure = Device(store).start()
+        let customer = await tenure.settled()
+        #expect(store.now.appCalls == 0)
+        #expect(store.now.listCalls == 0)
+        for name in [StoreStep.Name.appTransaction, .purchases] {
+            let step = customer.steps.first { $0.name == name }
+            #expect(step?.outcome == .skipped(distribution.whyNotAsked))
+        }
+        #expect(customer.answers["everything"]?.outcome == .undetermined)
+        #expect(customer.answers["everything"]?.reasons.first?.code == "outsideAppStore")
+    }
+
+    @Test func `get what the app says`() async {
+        let device = Device(FakeStore { $0.distribution = .setapp })
+        #expect(await device.start { $0.options.outsideAppStore = .allow }.allows("everything"))
+        #expect(await !device.start { $0.options.outsideAppStore = .deny }.allows("everything"))
+    }
+
+    @Test func `a development build is not asked for an app transaction, and its purchases count`() async {
+        let store = FakeStore {
+            $0.distribution = .development
+            $0.transactions = [World.purchase(environment: .xcode)]
+        }
+        let tenure = Device(store).start()
+        let customer = await tenure.settled()
+        #expect(store.now.appCalls == 0)
+        #expect(customer.has("everything"))
+        #expect(await tenure.decision(for: "cloud").outcome == .denied)
+    }
+}
+
+@Suite struct `Transactions` {
+    @Test func `are finished once they are written down, and not before`() async {
+        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let tenure = device.start()
+        _ = await tenure.settled()
+        device.vault.refusesWrites = true
+        device.store.deliver(World.purchase())
+        for await customer in tenure.updates where customer.has("everything") { break }
+        await tenure.engine.searchAnew(asksService: false)
+        #expect(device.store.now.finished.isEmpty)
+        device.vault.refusesWrites = false
+        await tenure.engine.searchAnew(asksService: false)
+        #expect(device.store.now.finished == ["410000000000001"])
+    }
+
+    @Test func `wait for their content where the app says so`() async {
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = [World.purchase()]
+                $0.unfinished = [World.purchase()]
+            })
+        let tenure = device.start { $0.options.finishing = .afterContent(of: [World.everything]) }
+        #expect(await tenure.allows("everything"))
+        _ = await tenure.settled()
+        #expect(device.store.now.finished.isEmpty)
+        await tenure.contentArrived(for: World.everything)
+        #expect(device.store.now.finished == ["410000000000001"])
+    }
+
+    @Test func `that nobody could verify are neither counted nor finished`() async {
+        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let tenure = device.start()
+        _ = await tenure.settled()
+        device.store.deliverUnverified()
+        device.store.deliver(World.purchase(World.yearly, id: "9", type: .nonConsumable))
+        for await customer in tenure.updates where customer.has("cloud") { break }
+        await tenure.engine.searchAnew(asksService: false)
+        #expect(device.store.now.finished == ["9"])
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct `The local state` {
+    /// What a device keeps after a customer was met.
+    private func kept(_ app: StoreAppTransaction = World.owner()) async -> Device {
+        let device = Device(FakeStore { $0.app = app }, deadline: 0.1)
+        _ = await device.start().settled()
+        return device
+    }
+
+    private func silence(_ device: Device) {
+        device.store.change {
+            $0.appMood = .throwsAnError
+            $0.transactionsMood = .throwsAnError
+        }
+    }
+
+    @Test func `alone is enough for an owner, as after a reinstallation`() async {
+        let device = await kept()
+        silence(device)
+        let tenure = device.start()
+        #expect(await tenure.allows("everything"))
+        #expect(tenure.acquisition?.originalAppVersion == "37")
+    }
+
+    @Test func `is ignored and made anew where a byte was changed`() async throws {
+        let device = await kept()
+        let sound = try #require(device.vault.contents)
+        for place in [0, 7, 8, 20, 39, 40, 60, sound.count / 2, sound.count - 1] {
+            var spoilt = sound
+            spoilt[place] ^= 1
+            device.vault.contents = spoilt
+            silence(device)
+            let tenure = device.start { $0.options.whileUndetermined = .deny }
+            #expect(await !tenure.allows("everything"), "byte \(place)")
+            // It is made anew as soon as the store answers.
+            device.store.change { $0.appMood = .answers }
+            await tenure.engine.searchAnew(asksService: false)
+            #expect(await tenure.allows("everything"), "byte \(place)")
+        }
+    }
+
+    @Test func `is ignored where it was cut short`() async throws {
+        let device = await kept()
+        let sound = try #require(device.vault.contents)
+        silence(device)
+        for length in [0, 1, 8, 39, 40, 41, sound.count - 1] {
+            device.vault.contents = sound.prefix(length)
+            #expect(
+                await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"), "\(length) bytes")
+        }
+    }
+
+    @Test func `is ignored on another device`() async throws {
+        let device = await kept()
+        // Another secret: a file that was copied alone.
+        let other = Device(
+            FakeStore { $0.appMood = .throwsAnError },
+            vault: MemoryVault(device.vault.contents, key: Data("of another device".utf8)),
+            policy: World.policy(whileUndetermined: .deny))
+        #expect(await !other.start().allows("everything"))
+        // The secret came along, and the store names the device.
+        let copy = Device(
+            FakeStore {
+                $0.appMood = .throwsAnError
+                $0.device = World.otherDevice
+            }, vault: MemoryVault(device.vault.contents), policy: World.policy(whileUndetermined: .deny))
+        #expect(await !copy.start().allows("everything"))
+    }
+
+    @Test func `that cannot be read now is not replaced`() async throws {
+        let device = await kept()
+        let sound = device.vault.contents
+        device.vault.isLocked = true
+        silence(device)
+        let tenure = device.start()
+        #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+        device.vault.isLocked = false
+        #expect(device.vault.contents == sound)
+        await tenure.engine.searchAnew(asksService: false)
+        #expect(await tenure.decision(for: "everything").outcome == .granted)
+    }
+
+    @Test func `of a tester is nothing to what is bought later`() async {
+        let device = Device(
+            FakeStore {
+                $0.distribution = .testFlight
+                $0.app = World.newcomer(environment: .sandbox)
+                $0.transactions = [World.purchase(environment: .sandbox)]
+            })
+        #expect(await device.start().allows("everything"))
+        device.store.change {
+            $0.distribution = .appStore
+            $0.appMood = .throwsAnError
+            $0.transactionsMood = .throwsAnError
+        }
+        #expect(await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"))
+    }
+
+    @Test func `a clock that is turned back extends no subscription`() async {
+        let end = World.now.addingTimeInterval(10 * World.day)
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = [World.subscription(until: end)]
+            })
+        #expect(await device.start().allows("cloud"))
+        device.time.now = end.addingTimeInterval(World.day)
+        #expect(await !device.start().allows("cloud"))
+        device.time.now = World.now
+        #expect(await !device.start().allows("cloud"))
+        // An owner's right has no end, and a clock takes nothing from it.
+        let owner = await kept()
+        silence(owner)
+        owner.time.now = Date(timeIntervalSince1970: 0)
+        #expect(await owner.start().allows("everything"))
+    }
+
+    @Test func `a clock that is turned back while the app runs extends nothing`() async {
+        let end = World.now.addingTimeInterval(World.day)
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = [World.subscription(until: end)]
+            })
+        let tenure = device.start()
+        #expect(await tenure.allows("cloud"))
+        device.time.now = end
+        #expect(await !tenure.allows("cloud"))
+        device.time.now = World.now
+        #expect(await !tenure.allows("cloud"))
+    }
+
+    @Test func `no clock makes patience longer`() async {
+        let device = Device(FakeStore { $0.appMood = .throwsAnError })
+        // First seen in a far year.
+        device.time.now = World.date("2099-01-01")
+        #expect(await device.start().allows("everything"))
+        device.time.now = World.now
+        #expect(await device.start().allows("everything"))
+        device.time.now += 73 * 3600
+        #expect(await !device.start().allows("everything"))
+        // Turned back again and again.
+        device.time.now -= 72 * 3600
+        #expect(await !device.start().allows("everything"))
+    }
+
+    @Test func `a clock that was once wrong is forgiven when something new is signed`() async {
+        let end = World.now.addingTimeInterval(300 * World.day)
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = [World.subscription(until: end)]
+            })
+        device.time.now = World.date("2099-01-01")
+        #expect(await !device.start().allows("cloud"))
+        device.time.now = World.now
+        let tenure = device.start()
+        #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
+        device.store.change { $0.app = World.newcomer(signed: World.now.addingTimeInterval(60)) }
+        device.time.now = World.now.addingTimeInterval(60)
+        await tenure.engine.searchAnew(asksService: false)
+        #expect(await tenure.allows("cloud"))
+    }
+}

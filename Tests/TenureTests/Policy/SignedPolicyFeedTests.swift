@@ -1,0 +1,126 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import Tenure
+
+/// A plain web server with one file, or with whatever else a test puts there.
+private func withWebServer(
+    _ answer: @escaping @Sendable (Request) throws -> Response, _ body: @escaping @Sendable (URL) async throws -> Void
+) async throws {
+    let router = Router()
+    router.get("/policy.jws") { request, _ in try answer(request) }
+    let (started, continuation) = AsyncStream.makeStream(of: Int.self)
+    let server = Application(
+        router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        let port = try #require(await started.first { _ in true })
+        try await body(try #require(URL(string: "http://127.0.0.1:\(port)/policy.jws")))
+        group.cancelAll()
+    }
+}
+
+private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response {
+    { request in
+        request.headers[.ifNoneMatch] == tag
+            ? Response(status: .notModified, headers: [.eTag: tag])
+            : Response(
+                status: .ok, headers: [.eTag: tag],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: text)))
+    }
+}
+
+@Suite struct SignedPolicyFeedTests {
+    private let signer = PolicySigner()
+    private let folder = URL(fileURLWithPath: NSTemporaryDirectory() + "tenure-feed-\(UUID().uuidString)")
+
+    private func feed(_ url: URL) throws -> SignedPolicyFeed {
+        try SignedPolicyFeed(
+            url: url, keys: [signer.pin], bundled: Data(PolicyFile.compile(PolicySigner.policy(build: "119"))),
+            shelf: PolicyFileShelf(url: folder.appendingPathComponent("policy.json")))
+    }
+
+    @Test func `fetches once, asks with the tag afterwards, and starts with what it kept`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let text = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
+        try await withWebServer(file(text, tag: "\"one\"")) { url in
+            let feed = try feed(url)
+            #expect(feed.initial == (try PolicySigner.policy(build: "119")))
+            #expect(await feed.refresh() == .updated(counter: 5))
+            #expect(await feed.policy == (try PolicySigner.policy(build: "120")))
+            #expect(await feed.refresh() == .unchanged)
+
+            let next = try self.feed(url)
+            #expect(next.initial == (try PolicySigner.policy(build: "120")))
+            #expect(await next.refresh() == .unchanged)
+        }
+        // Without the server the kept one holds.
+        let offline = try feed(try #require(URL(string: "http://127.0.0.1:1/policy.jws")))
+        #expect(offline.initial == (try PolicySigner.policy(build: "120")))
+        guard case .failed(.unreachable) = await offline.refresh() else {
+            Issue.record("nobody was there to answer")
+            return
+        }
+        #expect(await offline.counter == 5)
+    }
+
+    @Test func `an answer that never should have been one costs nothing but a reason`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let old = Data(try signer.sign(PolicySigner.policy(build: "100"), counter: 4).text.utf8)
+        let new = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
+        let tooLong = [UInt8](repeating: 0x61, count: SignedPolicy.largestText + 1)
+        try await withWebServer(file(new, tag: "\"new\"")) { url in
+            let result = try await feed(url).refresh()
+            #expect(result == .updated(counter: 5))
+        }
+        try await withWebServer(file(old, tag: "\"old\"")) { url in
+            let result = try await feed(url).refresh()
+            #expect(result == .refused(.older(counter: 4, known: 5)))
+        }
+        try await withWebServer(file(Data(tooLong), tag: "\"long\"")) { url in
+            let result = try await feed(url).refresh()
+            #expect(result == .failed(.tooLarge(limit: SignedPolicy.largestText)))
+        }
+        // The same without a length that says so beforehand.
+        try await withWebServer({ _ in
+            Response(
+                status: .ok,
+                body: ResponseBody { writer in
+                    for _ in 0..<32 { try await writer.write(ByteBuffer(repeating: 0x61, count: 65_536)) }
+                    try await writer.finish(nil)
+                })
+        }) { url in
+            let result = try await feed(url).refresh()
+            #expect(result == .failed(.tooLarge(limit: SignedPolicy.largestText)))
+        }
+        try await withWebServer({ _ in Response(status: .notFound) }) { url in
+            let result = try await feed(url).refresh()
+            #expect(result == .failed(.status(404)))
+            guard case .failed(let error) = result else { return }
+            #expect(!error.isRetryable && PolicyFetchError.status(503).isRetryable)
+        }
+        #expect(
+            try feed(try #require(URL(string: "http://127.0.0.1:1/"))).initial
+                == (try PolicySigner.policy(build: "120")))
+    }
+
+    @Test func `a damaged shelf is as good as an empty one`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let shelf = PolicyFileShelf(url: folder.appendingPathComponent("policy.json"))
+        #expect(shelf.read() == nil)
+        let kept = KeptPolicy(text: "a.b.c", tag: nil, highestCounter: 3)
+        shelf.write(kept)
+        #expect(shelf.read() == kept)
+        let path = folder.appendingPathComponent("policy.json")
+        for bytes in [Data(), Data("{".utf8), Data(repeating: 0x20, count: 3 << 20)] {
+            try bytes.write(to: path)
+            #expect(shelf.read() == nil)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Crypto
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import Tenure
+
+/// A developer who signs policies, and the policies of one app after another boundary was found wrong.
+struct PolicySigner {
+    let key = P256.Signing.PrivateKey()
+    var pin: PinnedKey { PinnedKey(key.publicKey) }
+
+    static func policy(build: String = "120", bundleID: String = "com.example.calculator") throws -> Policy {
+        try Policy(
+            app: Policy.App(bundleID: bundleID, appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "freemium", model: .free,
+                    begins: [.iOS: .at(version: AppVersion(build), date: Date(rfc3339: "2015-06-10T18:00:00Z"))]),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+    }
+
+    func sign(_ policy: Policy, counter: Int64) throws -> SignedPolicy {
+        try SignedPolicy(policy, counter: counter, issuedAt: Date(timeIntervalSince1970: 1_433_959_200), by: key)
+    }
+
+    /// A text of any header and payload, properly signed.
+    func sign(header: String = #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#, payload: String) throws -> String {
+        let signed = URLSafeBase64.encode(header.utf8) + "." + URLSafeBase64.encode(payload.utf8)
+        let signature = try key.signature(for: Data(signed.utf8))
+        return signed + "." + URLSafeBase64.encode(signature.rawRepresentation)
+    }
+}
+
+@Suite struct SignedPolicyTests {
+    private let signer = PolicySigner()
+
+    private func refusal(
+        _ text: String, keys: [PinnedKey]? = nil, bundleID: String = "com.example.calculator"
+    ) -> SignedPolicyError? {
+        do throws(SignedPolicyError) {
+            _ = try SignedPolicy.verify(text.utf8, keys: keys ?? [signer.pin], bundleID: bundleID)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `what was signed is verified as the same policy, with its counter and its time`() throws {
+        for (file, policy) in try RepositoryFolder.policies() {
+            let signed = try signer.sign(policy, counter: 7)
+            let verified = try SignedPolicy.verify(
+                signed.text.utf8, keys: [signer.pin], bundleID: policy.app.bundleID)
+            #expect(verified == signed && verified.policy == policy, "\(file)")
+            #expect(verified.counter == 7 && verified.issuedAt == Date(timeIntervalSince1970: 1_433_959_200))
+        }
+    }
+
+    @Test func `a line break at the end, as shells add it, changes nothing`() throws {
+        let signed = try signer.sign(PolicySigner.policy(), counter: 1)
+        #expect(refusal(signed.text + "\n") == nil && refusal(signed.text + "\r\n") == nil)
+        #expect(refusal(signed.text + " ") != nil)
+    }
+
+    @Test func `each of the pinned keys may have signed, and nobody else`() throws {
+        let other = PolicySigner()
+        let text = try signer.sign(PolicySigner.policy(), counter: 1).text
+        #expect(refusal(text, keys: [other.pin, signer.pin]) == nil)
+        #expect(refusal(text, keys: [other.pin]) == .wrongSignature)
+        #expect(refusal(text, keys: []) == .wrongSignature)
+    }
+
+    @Test func `one changed byte anywhere is found out`() throws {
+        let text = Array(try signer.sign(PolicySigner.policy(), counter: 1).text.utf8)
+        for index in text.indices {
+            var changed = text
+            changed[index] = changed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(refusal(String(decoding: changed, as: UTF8.self)) != nil, "byte \(index)")
+        }
+    }
+
+    @Test func `a payload never chooses how it is verified`() throws {
+        let payload = String(
+            decoding: try #require(
+                URLSafeBase64.decode(
+                    try signer.sign(PolicySigner.policy(), counter: 1).text.split(separator: ".")[1].utf8)),
+            as: UTF8.self)
+        #expect(refusal(try signer.sign(payload: payload)) == nil)
+        for header in [
+            #"{"alg":"none"}"#, #"{"alg":"HS256","typ":"tenure-policy+jwt"}"#,
+            #"{"typ":"tenure-policy+jwt","alg":"ES256"}"#, #"{"alg":"ES256","typ":"tenure-certificate+jwt"}"#,
+            #"{"alg":"ES256","typ":"tenure-policy+jwt","jwk":{}}"#, "",
+        ] {
+            let text = try signer.sign(header: header, payload: payload)
+            #expect(refusal(text) == .notSigned("its header is not that of a signed policy"), "\(header)")
+            let unsigned = text.split(separator: ".").dropLast().joined(separator: ".") + "."
+            #expect(refusal(unsigned) != nil)
+        }
+    }
+
+    @Test(arguments: ["", ".", "..", "...", "a.b.c", "eyJhbGciOiJFUzI1NiJ9", "{}", "<!DOCTYPE html><title>404</title>"])
+    func `what is no signed policy is refused`(_ text: String) {
+        guard case .notSigned? = refusal(text) else {
+            Issue.record("\(text)")
+            return
+        }
+    }
+
+    @Test func `claims are read as strictly as policies`() throws {
+        let policy = String(decoding: PolicyFile.compile(try PolicySigner.policy()), as: UTF8.self)
+        func refusal(_ payload: String) throws -> SignedPolicyError? {
+            self.refusal(try signer.sign(payload: payload))
+        }
+        #expect(try refusal(#"{"counter":1,"iat":1,"policy":\#(policy)}"#) == nil)
+        for wrong in [
+            #"{"counter":"1","iat":1,"policy":\#(policy)}"#, #"{"counter":1.0,"iat":1,"policy":\#(policy)}"#,
+            #"{"counter":1,"counter":9,"iat":1,"policy":\#(policy)}"#, #"{"iat":1,"policy":\#(policy)}"#,
+            #"{"counter":1,"policy":\#(policy)}"#, #"{"counter":1,"iat":1}"#, #"{"counter":1,"iat":1,"policy":{}}"#,
+            #"{"counter":1,"iat":1,"policy":\#(policy),"exp":1}"#, #"[1]"#, "app: {}",
+            #"{"counter":99999999999999999999,"iat":1,"policy":\#(policy)}"#,
+        ] {
+            guard case .unsound? = try refusal(wrong) else {
+                Issue.record("\(wrong)")
+                continue
+            }
+        }
+        for wrong in [
+            #"{"counter":0,"iat":1,"policy":\#(policy)}"#, #"{"counter":-1,"iat":1,"policy":\#(policy)}"#,
+            #"{"counter":9007199254740993,"iat":1,"policy":\#(policy)}"#,
+            #"{"counter":1,"iat":-1,"policy":\#(policy)}"#,
+        ] {
+            #expect(try refusal(wrong) == .notSigned("its counter or its time is out of range"))
+        }
+    }
+
+    @Test func `the policy of another app is refused, by name`() throws {
+        let text = try signer.sign(PolicySigner.policy(bundleID: "com.example.planner"), counter: 1).text
+        let error = refusal(text)
+        #expect(error == .wrongApp(found: "com.example.planner", wanted: "com.example.calculator"))
+        #expect(error?.description.contains("`com.example.planner`") == true)
+    }
+
+    @Test func `more than a policy can have is refused unread, and cannot be signed`() throws {
+        let size = SignedPolicy.largestText + 1
+        #expect(refusal(String(repeating: "a", count: size)) == .tooLarge(bytes: size))
+        let products = (0..<40_000).map { Entitlement.Product(id: "com.example.calculator.product\($0)") }
+        let policy = try Policy(
+            app: Policy.App(bundleID: "com.example.calculator"), eras: [Era(name: "paid", model: .paid)],
+            entitlements: [Entitlement(name: "everything", products: products)])
+        #expect(throws: SignedPolicyError.self) { try signer.sign(policy, counter: 1) }
+    }
+
+    @Test func `a pinned key reads as text and as a web key`() throws {
+        let text = signer.pin.text
+        #expect(text.utf8.count == 86)
+        #expect(PinnedKey(text)?.text == text && PinnedKey(text + "\n")?.text == text)
+        let raw = signer.key.publicKey.rawRepresentation
+        let x = URLSafeBase64.encode(raw.prefix(32))
+        let y = URLSafeBase64.encode(raw.suffix(32))
+        #expect(PinnedKey(#"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)","kid":"a"}"#)?.text == text)
+        #expect(PinnedKey(#"{"kty":"EC","crv":"P-384","x":"\#(x)","y":"\#(y)"}"#) == nil)
+        #expect(PinnedKey(#"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(x)"}"#) == nil)
+        for wrong in ["", "a", String(repeating: "A", count: 86), String(text.dropLast()), text + "A", "{}"] {
+            #expect(PinnedKey(wrong) == nil, "\(wrong)")
+        }
+    }
+}

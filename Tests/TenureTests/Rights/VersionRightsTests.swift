@@ -1,0 +1,107 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct VersionRightsTests {
+    private static let now = Date(timeIntervalSince1970: 1_500_000_000)
+    private static let day = Date(timeIntervalSince1970: 1_433_959_200)
+
+    private func acquisition(
+        _ version: String? = "37", purchased: Date? = day - 1, on platform: Platform? = .iOS, revoked: Date? = nil,
+        expires: Date? = nil
+    ) throws -> Acquisition {
+        var proofs = [
+            AppProof(
+                kind: .appTransaction, signedDate: Self.now, originalPlatform: platform, originalAppVersion: version,
+                originalPurchaseDate: purchased, revocationDate: revoked)
+        ]
+        // Only receipts carry the end of a licence.
+        if let expires {
+            proofs.append(
+                AppProof(
+                    kind: .receipt, signedDate: Self.now, originalAppVersion: version,
+                    originalPurchaseDate: purchased, expirationDate: expires))
+        }
+        let evidence = Evidence(environment: .production, app: proofs)
+        try #require(evidence.acquisitions.count == 1)
+        return evidence.acquisitions[0]
+    }
+
+    private func given(
+        _ rights: VersionRights, _ acquisition: Acquisition?, in environment: AppStoreEnvironment? = .production
+    ) -> Set<String> {
+        rights.rights(of: acquisition, in: environment, at: Self.now)
+    }
+
+    @Test(arguments: [
+        ("37", true), ("37.0", true), (" 37 ", true), ("037", true), ("1.10", true), ("1.1", false), ("370", false),
+        ("3", false), ("37b", false), (nil, false),
+    ])
+    func `versions are compared by their numbers, never as texts`(_ version: String?, _ isListed: Bool) throws {
+        var rights = VersionRights()
+        try rights.register(entitlement: "everything", versions: ["37", "1.10.0", "120"])
+        #expect(given(rights, try acquisition(version)) == (isListed ? ["everything"] : []))
+    }
+
+    @Test func `a date is exclusive, and where both are said both must hold`() throws {
+        var rights = VersionRights()
+        try rights.register(entitlement: "cloud", purchasedBefore: Self.day)
+        try rights.register(entitlement: "everything", versions: ["37"], purchasedBefore: Self.day)
+        #expect(given(rights, try acquisition("99")) == ["cloud"])
+        #expect(given(rights, try acquisition()) == ["cloud", "everything"])
+        #expect(given(rights, try acquisition(purchased: Self.day)) == [])
+        #expect(given(rights, try acquisition(purchased: nil)) == [])
+    }
+
+    @Test func `test environments, refunds and licences that ended give nothing, nor does nobody`() throws {
+        var rights = VersionRights()
+        try rights.register(entitlement: "everything", versions: ["1.0", "1", "37"], purchasedBefore: Self.now)
+        #expect(given(rights, try acquisition()) == ["everything"])
+        for environment in [AppStoreEnvironment.sandbox, .xcode, nil] {
+            #expect(given(rights, try acquisition("1.0"), in: environment) == [])
+        }
+        #expect(given(rights, try acquisition(revoked: Self.day)) == [])
+        #expect(given(rights, try acquisition(expires: Self.now - 1)) == [])
+        #expect(given(rights, try acquisition(expires: Self.now + 1)) == ["everything"])
+        #expect(given(rights, nil) == [])
+    }
+
+    @Test func `a list for one platform is not read on another, where versions mean something else`() throws {
+        var rights = VersionRights()
+        try rights.register(entitlement: "everything", versions: ["1.9"], on: .macOS)
+        #expect(given(rights, try acquisition("1.9", on: .macOS)) == ["everything"])
+        #expect(given(rights, try acquisition("1.9", on: .iOS)) == [])
+        #expect(given(rights, try acquisition("1.9", on: nil)) == [])
+    }
+
+    @Test func `registering adds, and unregistering takes back what was registered for that entitlement`() throws {
+        var rights = VersionRights()
+        try rights.register(entitlement: "everything", versions: ["36"])
+        try rights.register(entitlement: "everything", versions: ["37"])
+        try rights.register(entitlement: "cloud", versions: ["37"])
+        #expect(given(rights, try acquisition()) == ["everything", "cloud"])
+        rights.unregister(entitlement: "everything")
+        #expect(given(rights, try acquisition()) == ["cloud"] && rights.entitlements == ["cloud"])
+        rights.unregister(entitlement: "cloud")
+        rights.unregister(entitlement: "nothing")
+        #expect(rights.isEmpty && rights == VersionRights())
+    }
+
+    @Test func `what is no version, and what would be everybody, is refused and changes nothing`() throws {
+        var rights = VersionRights()
+        let malformed = #expect(throws: InvalidVersionList.self) {
+            try rights.register(entitlement: "everything", versions: ["1.0", "v2", "", "2.0b3"])
+        }
+        #expect(malformed == .malformed(["v2", "", "2.0b3"]))
+        #expect(malformed?.description.contains("`v2`") == true)
+        #expect(throws: InvalidVersionList.saysNothing(entitlement: "everything")) {
+            try rights.register(entitlement: "everything")
+        }
+        #expect(rights.isEmpty)
+        // An empty list is nobody.
+        try rights.register(entitlement: "everything", versions: [])
+        #expect(given(rights, try acquisition()) == [])
+    }
+}

@@ -1,0 +1,373 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+/// As a price is written in a text of that language: by Foundation, of which each system has its own edition.
+private func money(_ amount: String, _ code: String, _ locale: String) throws -> String {
+    try #require(Decimal(string: amount)).formatted(.currency(code: code).locale(Locale(identifier: locale)))
+}
+
+@Suite struct TermsTests {
+    static let month = CalendarPeriod(months: 1)
+    static let year = CalendarPeriod(months: 12)
+
+    static func subscription(
+        _ price: Decimal = 24, _ code: String = "USD", each period: CalendarPeriod = year,
+        offer: ProductTerms.Offer? = nil
+    ) -> ProductTerms {
+        ProductTerms(
+            id: "com.example.calculator.yearly", kind: .autoRenewable, price: price, currencyCode: code, period: period,
+            offer: offer)
+    }
+
+    /// The same five terms in each language: a trial, what is paid up front, what is paid as you go, every three months,
+    /// and once. `$` stands for the price as Foundation writes it.
+    @Test(arguments: [
+        (
+            "en_US",
+            [
+                "3 days free, then $ per year", "$ for 3 months, then $ per year",
+                "$ per month for 5 months, then $ per year", "$ every 3 months", "$ once",
+            ]
+        ),
+        (
+            "de_DE",
+            [
+                "3 Tage kostenlos, danach $ pro Jahr", "$ für 3 Monate, danach $ pro Jahr",
+                "$ pro Monat für 5 Monate, danach $ pro Jahr", "$ alle 3 Monate", "$ einmalig",
+            ]
+        ),
+        (
+            "fr_FR",
+            [
+                "3 jours d’essai gratuit, puis $ par an", "$ pour 3 mois, puis $ par an",
+                "$ par mois pendant 5 mois, puis $ par an", "$ tous les 3 mois", "$ en paiement unique",
+            ]
+        ),
+        (
+            "es_ES",
+            [
+                "3 días gratis, después $ al año", "$ por 3 meses, después $ al año",
+                "$ al mes durante 5 meses, después $ al año", "$ cada 3 meses", "$ en un solo pago",
+            ]
+        ),
+        (
+            "it_IT",
+            [
+                "3 giorni gratis, poi $ all’anno", "$ per 3 mesi, poi $ all’anno",
+                "$ al mese per 5 mesi, poi $ all’anno", "$ ogni 3 mesi", "$ una tantum",
+            ]
+        ),
+        (
+            "pt_BR",
+            [
+                "3 dias grátis, depois $ por ano", "$ por 3 meses, depois $ por ano",
+                "$ por mês durante 5 meses, depois $ por ano", "$ a cada 3 meses", "$ em pagamento único",
+            ]
+        ),
+        (
+            "nl_NL",
+            [
+                "3 dagen gratis, daarna $ per jaar", "$ voor 3 maanden, daarna $ per jaar",
+                "$ per maand gedurende 5 maanden, daarna $ per jaar", "$ elke 3 maanden", "$ eenmalig",
+            ]
+        ),
+        (
+            "sv_SE",
+            [
+                "3 dagar gratis, sedan $ per år", "$ för 3 månader, sedan $ per år",
+                "$ per månad i 5 månader, sedan $ per år", "$ per 3 månader", "$ som engångsköp",
+            ]
+        ),
+        (
+            "da_DK",
+            [
+                "3 dage gratis, derefter $ pr. år", "$ for 3 måneder, derefter $ pr. år",
+                "$ pr. måned i 5 måneder, derefter $ pr. år", "$ hver 3. måned", "$ som engangskøb",
+            ]
+        ),
+        (
+            "nb_NO",
+            [
+                "3 dager gratis, deretter $ per år", "$ for 3 måneder, deretter $ per år",
+                "$ per måned i 5 måneder, deretter $ per år", "$ hver 3. måned", "$ som engangskjøp",
+            ]
+        ),
+        (
+            "fi_FI",
+            [
+                "3 päivää ilmaiseksi, sitten $ vuodessa", "$ 3 kuukaudelta, sitten $ vuodessa",
+                "$ kuukaudessa 5 kuukauden ajan, sitten $ vuodessa", "$ 3 kuukauden välein", "$ kertamaksuna",
+            ]
+        ),
+        (
+            "pl_PL",
+            [
+                "3 dni za darmo, potem $ rocznie", "$ za 3 miesiące, potem $ rocznie",
+                "$ miesięcznie przez 5 miesięcy, potem $ rocznie", "$ co 3 miesiące", "$ jednorazowo",
+            ]
+        ),
+        (
+            "cs_CZ",
+            [
+                "3 dny zdarma, poté $ ročně", "$ za 3 měsíce, poté $ ročně",
+                "$ měsíčně po dobu 5 měsíců, poté $ ročně", "$ každé 3 měsíce", "$ jednorázově",
+            ]
+        ),
+        (
+            "ru_RU",
+            [
+                "3 дня бесплатно, затем $ в год", "$ за 3 месяца, затем $ в год",
+                "$ в месяц в течение 5 месяцев, затем $ в год", "$ раз в 3 месяца", "$ единовременно",
+            ]
+        ),
+        (
+            "uk_UA",
+            [
+                "3 дні безкоштовно, потім $ на рік", "$ за 3 місяці, потім $ на рік",
+                "$ на місяць протягом 5 місяців, потім $ на рік", "$ раз на 3 місяці", "$ одноразово",
+            ]
+        ),
+        (
+            "tr_TR",
+            [
+                "3 gün ücretsiz, ardından yılda $", "3 ay için $, ardından yılda $",
+                "5 ay boyunca ayda $, ardından yılda $", "3 ayda bir $", "tek seferlik $",
+            ]
+        ),
+        (
+            "ja_JP",
+            [
+                "3日間無料、その後年額$", "3か月間$、その後年額$", "5か月間は月額$、その後年額$", "3か月ごとに$", "$（買い切り）",
+            ]
+        ),
+        (
+            "ko_KR",
+            [
+                "3일간 무료, 이후 매년 $", "3개월간 $, 이후 매년 $", "5개월간 매월 $, 이후 매년 $", "3개월마다 $", "$ (1회 결제)",
+            ]
+        ),
+        (
+            "zh-Hans_CN",
+            [
+                "免费试用 3 天，之后每年 $", "3 个月 $，之后每年 $", "前 5 个月每月 $，之后每年 $", "每 3 个月 $", "$（一次性购买）",
+            ]
+        ),
+        (
+            "zh-Hant_TW",
+            [
+                "免費試用 3 天，之後每年 $", "3 個月 $，之後每年 $", "前 5 個月每月 $，之後每年 $", "每 3 個月 $", "$（一次性購買）",
+            ]
+        ),
+    ])
+    func `terms read as people say them`(_ identifier: String, _ wanted: [String]) throws {
+        let locale = Locale(identifier: identifier)
+        let free = ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
+        let upFront = ProductTerms.Offer(.upFront(24), for: CalendarPeriod(months: 3))
+        let asYouGo = ProductTerms.Offer(.asYouGo(24, period: Self.month), period: Self.month, count: 5)
+        let products = [
+            Self.subscription(offer: free), Self.subscription(offer: upFront), Self.subscription(offer: asYouGo),
+            Self.subscription(each: CalendarPeriod(months: 3)),
+            ProductTerms(id: "com.example.calculator.everything", kind: .nonConsumable, price: 24, currencyCode: "USD"),
+        ]
+        let price = try money("24", "USD", identifier)
+        #expect(products.map { $0.text(in: locale) } == wanted.map { $0.replacingOccurrences(of: "$", with: price) })
+    }
+
+    @Test func `Arabic has its dual, its plurals of few and many, and its own comma`() throws {
+        let locale = Locale(identifier: "ar_EG")
+        func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
+        let price = try money("24", "USD", "ar_EG")
+        func free(_ length: CalendarPeriod) -> String {
+            Self.subscription(offer: ProductTerms.Offer(.free, for: length)).text(in: locale)
+        }
+        #expect(free(CalendarPeriod(days: 1)) == "يوم واحد مجانًا، ثم \(price) سنويًا")
+        #expect(free(CalendarPeriod(days: 2)) == "يومان مجانًا، ثم \(price) سنويًا")
+        #expect(free(CalendarPeriod(days: 3)) == "\(number(3)) أيام مجانًا، ثم \(price) سنويًا")
+        #expect(free(CalendarPeriod(days: 11)) == "\(number(11)) يومًا مجانًا، ثم \(price) سنويًا")
+        #expect(free(CalendarPeriod(days: 100)) == "\(number(100)) يوم مجانًا، ثم \(price) سنويًا")
+        #expect(free(CalendarPeriod(days: 103)) == "\(number(103)) أيام مجانًا، ثم \(price) سنويًا")
+        #expect(
+            Self.subscription(each: CalendarPeriod(months: 2)).text(in: locale) == "\(price) كل شهرين")
+        #expect(
+            Self.subscription(each: CalendarPeriod(months: 6)).text(in: locale) == "\(price) كل \(number(6)) أشهر")
+        let upFront = ProductTerms.Offer(.upFront(24), for: CalendarPeriod(days: 14))
+        #expect(Self.subscription(offer: upFront).offerText(in: locale) == "\(price) لمدة أسبوعين")
+    }
+
+    // MARK: Plurals
+
+    @Test(arguments: [
+        ("en", ["1 day free", "2 days free", "5 days free", "11 days free", "22 days free"]),
+        ("de", ["1 Tag kostenlos", "2 Tage kostenlos", "5 Tage kostenlos", "11 Tage kostenlos", "22 Tage kostenlos"]),
+        ("pl", ["1 dzień za darmo", "2 dni za darmo", "5 dni za darmo", "11 dni za darmo", "22 dni za darmo"]),
+        ("cs", ["1 den zdarma", "2 dny zdarma", "5 dní zdarma", "11 dní zdarma", "22 dní zdarma"]),
+        (
+            "ru",
+            ["1 день бесплатно", "2 дня бесплатно", "5 дней бесплатно", "11 дней бесплатно", "22 дня бесплатно"]
+        ),
+        (
+            "uk",
+            [
+                "1 день безкоштовно", "2 дні безкоштовно", "5 днів безкоштовно", "11 днів безкоштовно",
+                "22 дні безкоштовно",
+            ]
+        ),
+        ("tr", ["1 gün ücretsiz", "2 gün ücretsiz", "5 gün ücretsiz", "11 gün ücretsiz", "22 gün ücretsiz"]),
+        ("ja", ["1日間無料", "2日間無料", "5日間無料", "11日間無料", "22日間無料"]),
+    ])
+    func `days follow the number`(_ language: String, _ wanted: [String]) {
+        let texts = [1, 2, 5, 11, 22].map { count in
+            let offer = ProductTerms.Offer(.free, for: CalendarPeriod(days: count))
+            return Self.subscription(offer: offer).offerText(in: Locale(identifier: language)) ?? ""
+        }
+        #expect(texts == wanted)
+    }
+
+    @Test(arguments: [
+        ("pl", ["1 miesiąc", "2 miesiące", "5 miesięcy", "13 miesięcy", "21 miesięcy", "22 miesiące"]),
+        ("ru", ["1 месяц", "2 месяца", "5 месяцев", "13 месяцев", "21 месяц", "22 месяца"]),
+        ("uk", ["1 місяць", "2 місяці", "5 місяців", "13 місяців", "21 місяць", "22 місяці"]),
+        ("cs", ["1 měsíc", "2 měsíce", "5 měsíců", "13 měsíců", "21 měsíců", "22 měsíců"]),
+        ("fr", ["1 mois", "2 mois", "5 mois", "13 mois", "21 mois", "22 mois"]),
+        ("es", ["1 mes", "2 meses", "5 meses", "13 meses", "21 meses", "22 meses"]),
+        ("fi", ["1 kuukausi", "2 kuukautta", "5 kuukautta", "13 kuukautta", "21 kuukautta", "22 kuukautta"]),
+    ])
+    func `months follow the number`(_ language: String, _ wanted: [String]) {
+        let texts = [1, 2, 5, 13, 21, 22].map {
+            Self.subscription(each: CalendarPeriod(months: $0)).lengthText(in: Locale(identifier: language)) ?? ""
+        }
+        #expect(texts == wanted)
+    }
+
+    @Test func `a language bends its nouns behind prepositions`() throws {
+        let russian = Locale(identifier: "ru_RU")
+        let week = CalendarPeriod(days: 7)
+        let price = try money("24", "USD", "ru_RU")
+        func offer(_ offer: ProductTerms.Offer) -> String? { Self.subscription(offer: offer).offerText(in: russian) }
+        #expect(offer(ProductTerms.Offer(.free, for: week)) == "1 неделя бесплатно")
+        #expect(offer(ProductTerms.Offer(.upFront(24), for: week)) == "\(price) за 1 неделю")
+        #expect(
+            offer(ProductTerms.Offer(.asYouGo(24, period: week), period: week, count: 3))
+                == "\(price) в неделю в течение 3 недель")
+        #expect(Self.subscription(each: CalendarPeriod(days: 21 * 7)).text(in: russian) == "\(price) раз в 21 неделю")
+        #expect(Self.subscription(each: CalendarPeriod(months: 60)).text(in: russian) == "\(price) раз в 5 лет")
+        let french = Locale(identifier: "fr_FR")
+        let inFrench = try money("24", "USD", "fr_FR")
+        #expect(
+            Self.subscription(each: CalendarPeriod(days: 14)).text(in: french) == "\(inFrench) toutes les 2 semaines")
+        #expect(
+            Self.subscription(each: CalendarPeriod(months: 24)).text(in: french) == "\(inFrench) tous les 2 ans")
+    }
+
+    @Test func `every language has all forms of every noun, and every placeholder`() {
+        for (key, words) in Wording.languages {
+            for units in [words.length, words.upFrontLength, words.duringLength, words.everyLength].compactMap({ $0 }) {
+                for unit in LengthUnit.allCases {
+                    let forms = units[unit].split(separator: "|", omittingEmptySubsequences: false)
+                    // One form is the same for all numbers.
+                    #expect(forms.count == words.plurals.count || forms.count == 1, "\(key): \(units[unit])")
+                    #expect(forms.allSatisfy { !$0.isEmpty }, "\(key): \(units[unit])")
+                    #expect(forms.last?.contains("{n}") == true, "\(key): \(units[unit])")
+                }
+            }
+            for unit in LengthUnit.allCases { #expect(words.per[unit].contains("{price}"), "\(key)") }
+            for pattern in [words.every, words.upFront, words.during] {
+                #expect(pattern.contains("{price}") && pattern.contains("{length}"), "\(key): \(pattern)")
+            }
+            #expect(words.free.contains("{length}") && words.once.contains("{price}"), "\(key)")
+            #expect(words.then.contains("{offer}") && words.then.contains("{price}"), "\(key)")
+        }
+        #expect(Wording.languages.count >= 12)
+    }
+
+    // MARK: Languages and prices
+
+    @Test(arguments: [
+        ("de_AT", "3 Tage kostenlos"), ("en_GB", "3 days free"), ("zh_TW", "免費試用 3 天"), ("zh_CN", "免费试用 3 天"),
+        ("zh_HK", "免費試用 3 天"), ("zh-Hant", "免費試用 3 天"), ("zh", "免费试用 3 天"), ("no", "3 dager gratis"),
+        ("pt_PT", "3 dias grátis"), ("es_419", "3 días gratis"), ("tlh", "3 days free"), ("", "3 days free"),
+    ])
+    func `the words follow the language, and are English where there are none`(_ identifier: String, _ wanted: String) {
+        let offer = ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
+        #expect(Self.subscription(offer: offer).offerText(in: Locale(identifier: identifier)) == wanted)
+    }
+
+    @Test func `prices are written as in the storefront, whatever the language of the words`() throws {
+        let terms = ProductTerms(
+            id: "com.example.calculator.yearly", kind: .autoRenewable, price: try #require(Decimal(string: "24.99")),
+            currencyCode: "EUR", priceLocale: Locale(identifier: "de_DE"), period: Self.year)
+        #expect(terms.text(in: Locale(identifier: "en_US")) == "24,99\u{A0}€ per year")
+    }
+
+    @Test func `what is used up has a price, and what runs for a time has its length`() throws {
+        let english = Locale(identifier: "en_US")
+        let coins = ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
+        #expect(coins.text(in: english) == "$1.00")
+        let season = ProductTerms(
+            id: "season", kind: .nonRenewing, price: 9, currencyCode: "USD", period: CalendarPeriod(months: 3))
+        #expect(season.text(in: english) == "$9.00 for 3 months" && season.lengthText(in: english) == "3 months")
+        let unsaid = ProductTerms(id: "season", kind: .nonRenewing, price: 9, currencyCode: "USD")
+        #expect(unsaid.text(in: english) == "$9.00" && unsaid.lengthText(in: english) == nil)
+        #expect(coins.pricePerMonthText(in: english) == nil)
+    }
+
+    @Test func `what one payment buys can be said alone`() {
+        let english = Locale(identifier: "en_US")
+        let trial = ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
+        let terms = Self.subscription(offer: trial)
+        #expect(terms.text(in: english, recurring: false) == "3 days free, then $24.00 for 1 year")
+        #expect(terms.priceText(in: english, recurring: false) == "$24.00 for 1 year")
+        #expect(terms.priceText(in: english) == "$24.00 per year" && terms.offerText(in: english) == "3 days free")
+    }
+
+    @Test func `crooked, long and senseless lengths are still said`() {
+        let english = Locale(identifier: "en_US")
+        func length(_ period: CalendarPeriod) -> String? { Self.subscription(each: period).lengthText(in: english) }
+        #expect(length(CalendarPeriod(months: 1, days: 10)) == "1 month and 10 days")
+        #expect(length(CalendarPeriod(months: 18)) == "18 months" && length(CalendarPeriod(months: 24)) == "2 years")
+        #expect(length(CalendarPeriod(days: 7)) == "1 week" && length(CalendarPeriod(days: 10)) == "10 days")
+        #expect(length(CalendarPeriod(days: 0)) == "0 days" && length(CalendarPeriod(days: -5)) == "0 days")
+        #expect(
+            Self.subscription(each: CalendarPeriod(months: 1, days: 10)).text(in: english)
+                == "$24.00 every 1 month and 10 days")
+        let endless = ProductTerms.Offer(.free, period: CalendarPeriod(months: .max, days: .max), count: .max)
+        #expect(Self.subscription(offer: endless).text(in: english).hasSuffix("$24.00 per year"))
+        let once = ProductTerms.Offer(.asYouGo(1, period: Self.month), period: Self.month, count: 1)
+        #expect(Self.subscription(offer: once).offerText(in: english) == "$1.00 for 1 month")
+    }
+
+    // MARK: Comparing
+
+    @Test func `prices per month compare products of different lengths`() throws {
+        let english = Locale(identifier: "en_US")
+        #expect(Self.subscription(24).pricePerMonth == 2)
+        #expect(Self.subscription(24).pricePerMonthText(in: english) == "$2.00 per month")
+        let price = try #require(Decimal(string: "24.99"))
+        #expect(Self.subscription(price).pricePerMonthText(in: english) == "$2.08 per month")
+        #expect(
+            Self.subscription(5, each: CalendarPeriod(days: 7)).pricePerMonthText(in: english) == "$21.74 per month")
+        #expect(
+            Self.subscription(2500, "JPY").pricePerMonthText(in: Locale(identifier: "ja_JP"))
+                == "月額" + (try money("208", "JPY", "ja_JP")))
+        #expect(
+            ProductTerms(id: "all", kind: .nonConsumable, price: 9, currencyCode: "USD", period: Self.year)
+                .pricePerMonth == nil)
+    }
+
+    @Test func `products are sorted by period, and what is for good comes last`() {
+        let week = Self.subscription(5, each: CalendarPeriod(days: 7))
+        let month = Self.subscription(9, each: Self.month)
+        let cheapYear = Self.subscription(20)
+        let year = Self.subscription(30)
+        let thirtyDays = ProductTerms(
+            id: "pass", kind: .nonRenewing, price: 9, currencyCode: "USD", period: CalendarPeriod(days: 30))
+        let lifetime = ProductTerms(id: "all", kind: .nonConsumable, price: 50, currencyCode: "USD")
+        let coins = ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
+        let sorted = [week, thirtyDays, month, cheapYear, year, lifetime, coins]
+        #expect(sorted.reversed().sortedByPeriod() == sorted)
+        #expect(sorted.shuffled().sortedByPeriod() == sorted)
+    }
+}

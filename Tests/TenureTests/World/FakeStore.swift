@@ -1,0 +1,161 @@
+import Foundation
+import TenureCore
+
+@testable import Tenure
+
+/// A store on command: it answers, throws, hangs, answers unverified, and counts every call that could show a sign-in.
+final class FakeStore: StoreAccess {
+    /// How a call behaves.
+    enum Mood: Sendable, CaseIterable {
+        case answers, throwsAnError, hangs, answersUnverified
+        /// Asks for a sign-in that nobody gives; counted.
+        case asksToSignIn
+    }
+
+    struct State: Sendable {
+        var distribution = Distribution.appStore
+        var isRehearsal = true
+        var device: UUID? = World.device
+        var app: StoreAppTransaction?
+        var transactions: [StoreTransaction] = []
+        var renewals: [StoreRenewal] = []
+        var unfinished: [StoreTransaction] = []
+        var finished: [String] = []
+        var receipt: Data?
+        var appMood = Mood.answers
+        var transactionsMood = Mood.answers
+        var renewalsMood = Mood.answers
+        var restoreMood = Mood.answers
+        /// What `synchronize` brings.
+        var afterRestore: (@Sendable (inout State) -> Void)?
+        var appCalls = 0
+        var listCalls = 0
+        /// Calls that may show a sign-in.
+        var prompts = 0
+    }
+
+    struct Failure: Error {}
+
+    private let state: Locked<State>
+    private let news: AsyncStream<StoreResult<StoreTransaction>>
+    private let newsContinuation: AsyncStream<StoreResult<StoreTransaction>>.Continuation
+
+    init(_ change: (inout State) -> Void = { _ in }) {
+        var state = State()
+        change(&state)
+        self.state = Locked(state)
+        (news, newsContinuation) = AsyncStream.makeStream()
+    }
+
+    var now: State { state.withLock { $0 } }
+
+    func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    func deliver(_ transaction: StoreTransaction) {
+        change { state in
+            state.transactions.append(transaction)
+            state.unfinished.append(transaction)
+        }
+        newsContinuation.yield(.verified(transaction))
+    }
+
+    func deliverUnverified() { newsContinuation.yield(.unverified(reason: "invalid signature")) }
+
+    // MARK: StoreAccess
+
+    var distribution: Distribution { now.distribution }
+    var isRehearsal: Bool { now.isRehearsal }
+    var bundleID: String? { World.bundleID }
+    var deviceVerificationID: UUID? { now.device }
+    var deviceIdentifier: String? { nil }
+    var receipt: Data? { now.receipt }
+
+    func appTransaction() async throws -> StoreResult<StoreAppTransaction> {
+        change { $0.appCalls += 1 }
+        return try await answer(now.appMood) {
+            guard let app = self.now.app else { throw Failure() }
+            return app
+        }
+    }
+
+    func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
+        change { $0.listCalls += 1 }
+        return try await list(now.transactionsMood, now.transactions)
+    }
+
+    func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] {
+        try await list(now.renewalsMood, now.renewals)
+    }
+
+    func unfinished() async throws -> [StoreTransaction] { now.unfinished }
+
+    func updates() -> AsyncStream<StoreResult<StoreTransaction>> { news }
+
+    func finish(_ transactionID: String) async throws {
+        change { state in
+            state.unfinished.removeAll { $0.purchase.transactionID == transactionID }
+            state.finished.append(transactionID)
+        }
+    }
+
+    func synchronize() async throws {
+        change { $0.prompts += 1 }
+        switch now.restoreMood {
+        case .throwsAnError: throw Failure()
+        case .asksToSignIn: throw TenureError.cancelled
+        default: break
+        }
+        change { state in
+            let after = state.afterRestore
+            after?(&state)
+        }
+    }
+
+    func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> {
+        change { $0.prompts += 1 }
+        guard let app = now.app else { throw Failure() }
+        return .verified(app)
+    }
+
+    // MARK: Moods
+
+    private func answer<Value>(_ mood: Mood, _ value: () throws -> Value) async throws -> StoreResult<Value> {
+        switch mood {
+        case .answers: return .verified(try value())
+        case .answersUnverified: return .unverified(reason: "invalid signature")
+        case .throwsAnError: throw Failure()
+        case .hangs: try await hang()
+        case .asksToSignIn:
+            change { $0.prompts += 1 }
+            throw Failure()
+        }
+    }
+
+    private func list<Value>(_ mood: Mood, _ values: [Value]) async throws -> [StoreResult<Value>] {
+        switch mood {
+        case .answers: return values.map { .verified($0) }
+        // Something stands in the list, and nobody knows what.
+        case .answersUnverified: return [.unverified(reason: "invalid signature")]
+        case .throwsAnError: throw Failure()
+        case .hangs: try await hang()
+        case .asksToSignIn:
+            change { $0.prompts += 1 }
+            throw Failure()
+        }
+    }
+
+    /// For ever, and without listening to a cancellation.
+    private func hang() async throws -> Never {
+        while true { await withUnsafeContinuation { Hung.shared.add($0) } }
+    }
+}
+
+/// Keeps what hangs, so that nothing is freed while it is waited for.
+private final class Hung: Sendable {
+    static let shared = Hung()
+    private let continuations = Locked<[UnsafeContinuation<Void, Never>]>([])
+
+    func add(_ continuation: UnsafeContinuation<Void, Never>) {
+        continuations.withLock { $0.append(continuation) }
+    }
+}
