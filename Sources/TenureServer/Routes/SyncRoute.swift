@@ -24,7 +24,8 @@ struct SyncRoute: Sendable {
             throw problem
         }
         metrics.synced(
-            counted: sync.artifactCount - answer.problems.count, refused: answer.problems.map(\.code))
+            counted: sync.artifactCount - answer.problems.filter { $0.artifact != Place.persona.name }.count,
+            refused: answer.problems.map(\.code))
         metrics.decided(answer.decisions)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
