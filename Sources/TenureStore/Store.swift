@@ -25,8 +25,9 @@ package protocol Store: Sendable {
     /// The next customers by number, those left out who turned out to be another.
     func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64]
 
-    /// The next customers by number with what is proven of them, those left out who turned out to be another.
-    func customerPage(after id: Int64, limit: Int) async throws(StoreError) -> CustomerPage
+    /// The customers whose numbers lie in this range (its beginning left out) with what is proven of them, those left
+    /// out who turned out to be another.
+    func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage
 
     /// The highest number that any customer has; 0 where there is none.
     func newestCustomer() async throws(StoreError) -> Int64

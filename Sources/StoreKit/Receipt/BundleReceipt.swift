@@ -16,9 +16,11 @@ enum BundleReceipt {
     /// Only while the program is loaded, before it has a second thread.
     static func install() {
         // A program that is linked statically does not name its symbols: nothing to find, and nothing is replaced.
-        guard !isInstalled, let getter = dlsym(nil, foundationGetter),
-            let standIn = ClassTable(Answer.self).methods.first,
-            ClassTable(Answer.self).methods.count == 2
+        guard !isInstalled, let getter = dlsym(nil, foundationGetter) else { return }
+        let ours = ClassTable(BundleReceiptAnswer.self).methods
+        // Where the optimizer saw nobody call a method, it leaves a trap in its place.
+        guard ours.count == 2, let standIn = ours.first,
+            standIn != UInt(bitPattern: dlsym(nil, "swift_deletedMethodError"))
         else { return }
         let table = ClassTable(Bundle.self)
         let places = table.methods.indices.filter { table.methods[$0] == UInt(bitPattern: getter) }
@@ -26,21 +28,21 @@ enum BundleReceipt {
         table.methods[place] = standIn
         isInstalled = true
     }
+}
 
-    /// Its getter stands in for Foundation's: the same shape, so the same calling convention. `self` is a `Bundle`, and
-    /// is looked at by its address only.
-    @usableFromInline
-    class Answer {
-        @usableFromInline var appStoreReceiptURL: URL? {
-            guard ObjectIdentifier(self) == ObjectIdentifier(Bundle.main), let device = LocalStore.current else {
-                return nil
-            }
-            device.fetchReceiptAtOnce()
-            return device.receiptURL
+/// Its getter stands in for Foundation's: the same shape, so the same calling convention. `self` is a `Bundle`, and is
+/// looked at by its address only. Public, since the optimizer takes away methods of other classes that nobody calls.
+@_spi(BundleReceipt)
+public class BundleReceiptAnswer {
+    public var appStoreReceiptURL: URL? {
+        guard ObjectIdentifier(self) == ObjectIdentifier(Bundle.main), let device = LocalStore.current else {
+            return nil
         }
-
-        @usableFromInline init() {}
+        device.fetchReceiptAtOnce()
+        return device.receiptURL
     }
+
+    init() {}
 }
 
 /// The words of a class's metadata, as the stable parts of the Swift ABI lay them out where there is no Objective-C:

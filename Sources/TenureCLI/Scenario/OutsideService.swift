@@ -7,7 +7,7 @@ import TenureServer
 ///
 /// It goes by its own time, or by the file that is its `clock`.
 struct OutsideService: EntitlementService {
-    let client: ServiceClient
+    let client: RehearsedService
     /// With which it signs its tokens for the App Store.
     let key: ServerAPIKey
     let storePort: Int

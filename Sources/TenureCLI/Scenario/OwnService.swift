@@ -18,7 +18,7 @@ actor OwnService: EntitlementService {
     private let (lives, births) = AsyncStream.makeStream(of: Life.self)
     private var life: Life?
     private(set) var storePort = 0
-    private var client = ServiceClient(url: "", adminKey: nil)
+    private var client = RehearsedService(url: "", adminKey: nil)
 
     /// From one start of the service to its end.
     private struct Life {
@@ -112,7 +112,7 @@ actor OwnService: EntitlementService {
     }
 
     private func start(_ life: Life, on port: Int, _ adminKey: String?) {
-        client = ServiceClient(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
+        client = RehearsedService(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
         life.started.open()
     }
 
@@ -134,7 +134,7 @@ actor OwnService: EntitlementService {
 
     private func keep(storePort: Int) { self.storePort = storePort }
 
-    var running: ServiceClient { client }
+    var running: RehearsedService { client }
 
     // MARK: What scenarios ask
 

@@ -100,7 +100,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
                 String(decoding: try InputFile(path: folder.adminKeyFile).bytes(limit: 1 << 16), as: UTF8.self)
             }
             let outside = OutsideService(
-                client: ServiceClient(url: service, adminKey: adminKey),
+                client: RehearsedService(url: service, adminKey: adminKey),
                 key: try folder?.key ?? ServerAPIKey(seed: Self.seed), storePort: storePort, clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }

@@ -8,7 +8,7 @@ import TenureAppStore
 import TenureCore
 
 /// A service over HTTP: as apps speak to it, and as its owner does.
-struct ServiceClient: Sendable {
+struct RehearsedService: Sendable {
     let url: String
     /// Without it only the apps' part.
     let adminKey: String?
