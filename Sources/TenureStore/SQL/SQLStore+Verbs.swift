@@ -18,8 +18,8 @@ extension SQLStore {
         try await read { session throws(StoreError) in try Ledger(session).customers(after: id, limit: limit) }
     }
 
-    package func customerPage(after id: Int64, limit: Int) async throws(StoreError) -> CustomerPage {
-        try await read { session throws(StoreError) in try Ledger(session).customerPage(after: id, limit: limit) }
+    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
+        try await read { session throws(StoreError) in try Ledger(session).customerPage(after: id, through: last) }
     }
 
     package func newestCustomer() async throws(StoreError) -> Int64 {
@@ -34,6 +34,15 @@ extension SQLStore {
     ) async throws(StoreError) -> (Customer, Outcome) {
         try await write(locking: identities.map { $0.key(in: realm) }) { session throws(StoreError) in
             try Ledger(session, at: now).amend(identities, in: realm, adopting: adopting, change)
+        }
+    }
+
+    package func amend<Outcome: Sendable>(
+        _ customer: Customer, by identities: [Identity], at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome)? {
+        try await write(locking: identities.map { $0.key(in: customer.realm) }) { session throws(StoreError) in
+            try Ledger(session, at: now).amend(customer, by: identities, change)
         }
     }
 

@@ -1,13 +1,11 @@
-import TenureAppStore
-
 /// Tells Apple's roots from all others.
-enum AppleAnchors {
+package enum AppleAnchors {
     private static let fingerprints = Set(TrustAnchors.apple.summaries.map(\.fingerprint))
 
-    static func contain(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
+    package static func contain(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
 
     /// Whether the last certificate of a verified chain, its anchor, is Apple's.
-    static func signed(_ certificates: [CertificateSummary]) -> Bool {
+    package static func signed(_ certificates: [CertificateSummary]) -> Bool {
         certificates.last.map { contain(fingerprint: $0.fingerprint) } ?? false
     }
 }
