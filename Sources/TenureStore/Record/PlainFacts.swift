@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import TenureCore
 
 /// Facts of the kind that nearly every customer has: one proof, non-consumable purchases, promises.
