@@ -80,6 +80,7 @@ func buildApplication(
     if let mistake = AppConfiguration.mistake(in: apps) { throw mistake }
     var responders: [String: RouterResponder<ServiceContext>] = [:]
     var services: [any Service] = []
+    var sources: [MetricsSource] = []
     var first: (service: TenureService, responder: RouterResponder<ServiceContext>)?
     var opened: [any Store] = []
     do throws(ServiceError) {
@@ -94,12 +95,15 @@ func buildApplication(
             logger[metadataKey: "app"] = "\(app.name)"
             let responder = try service.router().buildResponder()
             responders[app.name] = responder
+            sources.append(service.metricsSource(of: app.name))
             services += try service.services(logger: logger)
             if first == nil { first = (service, responder) }
         }
         guard let first else { throw .apps("there is none") }
         return try first.service.application(
-            AppsResponder(first: first.responder, all: responders), services: services, logger: logger,
+            AppsResponder(
+                first: first.responder, all: responders, metrics: try first.service.responder(of: sources)),
+            services: services, logger: logger,
             onServerRunning: onServerRunning)
     } catch {
         // One that does not start must not keep the others' records open.
@@ -109,6 +113,16 @@ func buildApplication(
 }
 
 extension TenureService {
+    /// `GET /metrics` alone, as all that is asked of a service: with a name, a log line and a problem where it fails.
+    fileprivate func responder(of sources: [MetricsSource]) throws(ServiceError) -> RouterResponder<ServiceContext> {
+        let router = Router(context: ServiceContext.self)
+        router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
+        router.add(middleware: ProblemMiddleware())
+        router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
+        router.get("metrics", use: metricsRoute(of: sources).respond)
+        return router.buildResponder()
+    }
+
     func application(
         logger: Logger, router: Router<ServiceContext>? = nil,
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
@@ -122,11 +136,23 @@ extension TenureService {
 
     /// What runs beside the server. Services end in reverse order: the record last, when nobody needs it any more.
     fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
+        warn(logger)
         var services: [any Service] = [RecordService(store: store, logger: logger)]
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }
         return services + (try appStoreServices(logger: logger))
+    }
+
+    /// Of a policy that was given and decides nothing.
+    private func warn(_ logger: Logger) {
+        let present = policies.present
+        guard PolicyBook.digest(of: configuration.policy) != present.sha256 else { return }
+        logger.warning(
+            """
+            the policy file is not what decides; publish it with `tenure policy publish`, or start with what \
+            `tenure policy show \(present.version)` writes
+            """, metadata: ["version": "\(present.version)"])
     }
 
     fileprivate func application<Responder: HTTPResponder>(

@@ -26,8 +26,9 @@ struct TenureService: Sendable {
         let record: any Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
         self.store = record
-        try await configuration.registerWebhooks(policy: PolicyBook.digest(of: configuration.policy), in: record)
-        policies = try await PolicyBook(configuration.policy, in: record, at: configuration.now())
+        try await configuration.registerWebhooks(in: record)
+        policies = try await PolicyBook(
+            configuration.policy, in: record, at: configuration.now(), staleness: configuration.policyStaleness)
         announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
         certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
@@ -41,22 +42,16 @@ struct TenureService: Sendable {
         }
     }
 
-    private func verifier() throws(ServiceError) -> AppStoreVerifier {
-        let trust: TrustConfiguration
-        do {
-            trust = try TrustConfiguration(anchors: configuration.anchors)
-        } catch {
-            throw .noEnvironment
-        }
-        return AppStoreVerifier(app: configuration.app, trust: trust)
-    }
-
     func syncService() throws(ServiceError) -> SyncService {
         SyncService(
-            verifier: try verifier(), store: store, policies: policies, certificateKey: certificateKey,
+            verifier: try configuration.verifier(), store: store, policies: policies, certificateKey: certificateKey,
             accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
             announcer: announcer, deviceLimit: configuration.deviceLimit,
-            asksAppStore: configuration.appStore != nil)
+            asksAppStore: configuration.appStore != nil, personas: personas)
+    }
+
+    var personas: PersonaBook {
+        PersonaBook(store: store, key: certificateKey, bundleID: configuration.policy.app.bundleID)
     }
 
     /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
@@ -69,16 +64,30 @@ struct TenureService: Sendable {
     /// Nil without a key.
     func appStoreDesk(through transport: AppStoreTransport, logger: Logger) throws(ServiceError) -> AppStoreDesk? {
         guard let settings = configuration.appStore else { return nil }
-        let verifier = try verifier()
+        let verifier = try configuration.verifier()
         var time = AppStoreTime.system
         time.now = configuration.now
         let connection = try AppStoreConnection(
-            settings, verifier: verifier, transport: transport, time: time, logger: logger)
+            settings, verifier: verifier, transport: transport, time: time, share: configuration.appStoreRateShare,
+            logger: logger)
         return AppStoreDesk(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
                 verifier: verifier, store: store, policies: policies, announcer: announcer), logger: logger,
             now: configuration.now, idle: configuration.appStoreIdle)
+    }
+
+    func metricsSource(of app: String?) -> MetricsSource {
+        MetricsSource(
+            app: app, metrics: metrics, database: configuration.databaseFile,
+            appStore: configuration.appStore.map { _ in
+                AppStoreProgress(store: store, environments: Array(configuration.anchors.keys))
+            })
+    }
+
+    /// Under this service's terms, with what these apps counted.
+    func metricsRoute(of sources: [MetricsSource]) -> MetricsRoute {
+        MetricsRoute(sources: sources, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey))
     }
 
     func router() throws(ServiceError) -> Router<ServiceContext> {
@@ -87,22 +96,19 @@ struct TenureService: Sendable {
         let access = CustomerAccess(
             accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
-            store: store, policies: policies, access: access, now: configuration.now, metrics: metrics)
+            store: store, policies: policies, access: access, personas: personas, now: configuration.now,
+            metrics: metrics)
         let notifications = NotificationRoute(
             service: NotificationService(
                 verifier: sync.verifier, store: store, policies: policies, announcer: announcer),
             now: configuration.now)
-        let trials = TrialRoute(store: store, policies: policies, access: access, now: configuration.now)
+        let trials = TrialRoute(
+            store: store, policies: policies, access: access, personas: personas, now: configuration.now)
         let products = ProductsRoute(policies: policies)
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)
 
-        let metricsRoute = MetricsRoute(
-            metrics: metrics, access: configuration.metrics, adminKey: AdminKey(configuration.adminKey),
-            database: configuration.databaseFile,
-            appStore: configuration.appStore.map { _ in
-                AppStoreProgress(store: store, environments: Array(configuration.anchors.keys))
-            })
+        let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
         let description = try OpenAPIDocument.json()
 
         let router = Router(context: ServiceContext.self)

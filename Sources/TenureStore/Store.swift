@@ -13,6 +13,10 @@ package protocol Store: Sendable {
     /// One who turned out to be another is that other. Waits for no writer.
     func customer(_ id: Int64) async throws(StoreError) -> Customer?
 
+    /// The same at once; nil where a server has to be waited for. A function, and not an `async` one, since every
+    /// request asks.
+    var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? { get }
+
     /// By what clients and support people see.
     func customer(named publicID: String) async throws(StoreError) -> Customer?
 
@@ -41,6 +45,13 @@ package protocol Store: Sendable {
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)
 
+    /// Adds to the record of whom the identities name, as above, as long as this customer is there, of whom it was asked
+    /// or told; nil where they were erased meanwhile.
+    func amend<Outcome: Sendable>(
+        _ customer: Customer, by identities: [Identity], at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome)?
+
     /// Many acts in one transaction: all of them happen, or none.
     func amend(
         _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date
@@ -49,7 +60,8 @@ package protocol Store: Sendable {
     /// Keeps a notification, once however often it comes, and adds what it proves to the record of the customer whom
     /// the identities name, who is made where there is none; without identities it is kept for nobody.
     ///
-    /// `change` is not asked for one that is known already.
+    /// `change` is not asked for one that is known already. Of one that speaks of somebody who was erased nothing is
+    /// kept.
     func receive(
         _ notification: StoredNotification, about identities: [Identity], at now: Date,
         _ change: @escaping @Sendable (Customer?) -> Amendment
@@ -86,6 +98,36 @@ package protocol Store: Sendable {
     /// All versions of the policy, in their order.
     func policies() async throws(StoreError) -> [RecordedPolicy]
 
+    /// What decides now: in a record that knows no policy yet, this one from now on.
+    func start(with compiled: [UInt8], sha256: [UInt8], at now: Date) async throws(StoreError) -> RecordedPublication
+
+    /// What decides now; nil before the service ever met this record.
+    func publication() async throws(StoreError) -> RecordedPublication?
+
+    /// All that ever decided, in their order.
+    func publications() async throws(StoreError) -> [RecordedPublication]
+
+    /// How far the ledger has come at an instant at which nobody writes.
+    func ledgerMark() async throws(StoreError) -> LedgerMark
+
+    /// The next customers of production by number, for a walk over all of them.
+    func survey(after id: Int64, limit: Int) async throws(StoreError) -> [SurveyedCustomer]
+
+    /// Promises that publications after this one ended, by customer; none for nil.
+    func restorablePromises(after publication: Int64?) async throws(StoreError) -> [Int64: [RecordedPromise]]
+
+    /// Lets a policy decide from now on, with its line in the audit trail and its message, or changes nothing.
+    ///
+    /// `survey` was made before; whoever changed since is judged again here, while nobody writes.
+    func publish(
+        _ request: RequestedPublication, after survey: PublicationSurvey,
+        judging judge: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+    ) async throws(StoreError) -> PublicationOutcome
+
+    func record(_ rehearsal: RecordedRehearsal) async throws(StoreError)
+
+    func rehearsal(_ id: String) async throws(StoreError) -> RecordedRehearsal?
+
     /// All that the ledger holds of a customer.
     func ledger(of customer: Int64) async throws(StoreError) -> CustomerLedger?
 
@@ -103,16 +145,17 @@ package protocol Store: Sendable {
     /// Says who is told what. Under other terms than before every customer is looked at once, by `announceAll`.
     func announce(to endpoints: [Endpoint], under terms: String, at now: Date) async throws(StoreError)
 
-    /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many.
+    /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many. Nothing
+    /// happens where `judge` knows another publication as the last one than the record does.
     ///
     /// A customer for whom `judge` has no answer is looked at again a minute later.
     func announceDue(
-        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
     ) async throws(StoreError) -> Int
 
     /// Goes on to look at all customers, where new terms ask for it; returns whether more may be left.
     func announceAll(
-        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
     ) async throws(StoreError) -> Bool
 
     /// Takes what is due for an endpoint: nobody else takes it before the lease (seconds) has ended.
@@ -137,15 +180,24 @@ package protocol Store: Sendable {
     func pruneMessages(before: Date, limit: Int) async throws(StoreError) -> Int
     /// One act of a person on a customer, with its line in the audit trail; a refused one changes nothing else.
     ///
-    /// `derive` makes the facts of customers who part again.
+    /// `rederivation` makes the facts of customers who part again.
     func perform(
-        _ act: RequestedAct, on customer: CustomerName,
-        by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
+        _ act: RequestedAct, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ActOutcome
 
+    /// The numbers of all who are one with this customer; empty where there is none.
+    func members(of customer: CustomerName) async throws(StoreError) -> [Int64]
+
+    /// At most so many artifacts and notifications of one member after those at `position`; nil where there is none.
+    func signedEntries(
+        of member: Int64, after position: SignedEntries.Position, limit: Int
+    ) async throws(StoreError) -> SignedEntries?
+
     /// Everything that the record holds of a customer, in the order in which it was written; nil where there is none.
-    func dossier(of customer: CustomerName, with parts: CustomerDossier.Parts) async throws(StoreError)
-        -> CustomerDossier?
+    /// Visits come in pages, those first that came after `visit`.
+    func dossier(
+        of customer: CustomerName, with parts: CustomerDossier.Parts, visitsAfter visit: Int64
+    ) async throws(StoreError) -> CustomerDossier?
 
     /// Whom an id of any kind names in these realms, by public id first.
     func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer]
@@ -167,6 +219,24 @@ package protocol Store: Sendable {
 
     /// The key with this secret, unless it was revoked.
     func key(withSecret hash: [UInt8]) async throws(StoreError) -> RecordedKey?
+
+    /// Adds personas, each with a line in the audit trail: all of them, or none where a good one has the name of one of
+    /// them and they do not replace it. The names that are taken; empty where all were written.
+    func create(
+        _ personas: [RecordedPersona], replacing: Bool, actor: String, at now: Date
+    ) async throws(StoreError) -> [String]
+
+    /// From now on it stands for nobody. Nil where no good persona has that name.
+    func revokePersona(named name: String, at now: Date, actor: String) async throws(StoreError) -> RecordedPersona?
+
+    /// All personas in the order in which they were made.
+    func personas() async throws(StoreError) -> [RecordedPersona]
+
+    /// By the record's own number, whether it is good or not.
+    func persona(_ number: Int64) async throws(StoreError) -> RecordedPersona?
+
+    /// By what its token says.
+    func persona(by publicID: String) async throws(StoreError) -> RecordedPersona?
 
     /// The work that has waited longest; nobody else takes it before the lease (seconds) has ended. Nil: none is due.
     func claimJob(_ kind: RecordedJob.Kind, at now: Date, lease: TimeInterval) async throws(StoreError) -> RecordedJob?
@@ -192,8 +262,28 @@ package protocol Store: Sendable {
 }
 
 extension Store {
+    package var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? { nil }
+
+    package func dossier(
+        of customer: CustomerName, with parts: CustomerDossier.Parts
+    ) async throws(StoreError) -> CustomerDossier? {
+        try await dossier(of: customer, with: parts, visitsAfter: 0)
+    }
+
     package func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer? {
         try await record(act, for: customer, reason: nil, actor: nil)
+    }
+
+    package func announceDue(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Int {
+        try await announceDue(at: now, limit: limit, under: nil, judge)
+    }
+
+    package func announceAll(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Bool {
+        try await announceAll(at: now, limit: limit, under: nil, judge)
     }
 
     /// With every customer whom the identities name.

@@ -89,6 +89,14 @@ import Testing
         #expect(lines.count == 13, "\(result.errors)")
     }
 
+    @Test func `another App Store without a key is said to have no effect`() throws {
+        let file = try folder.write(
+            "policy: policy.yaml\nappStore: { hosts: { sandbox: 'http://127.0.0.1:9' } }\n", to: "tenure.yaml")
+        let result = try check(["--config", file, "--database", folder.url("x.sqlite").path])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("`appStore.hosts.sandbox` has no effect without a key"), "\(result.errors)")
+    }
+
     @Test func `the command line wins, then the environment, then the file`() throws {
         let file = try folder.write("policy: policy.yaml\nhost: 127.0.0.2\nport: 1\nmetrics: off\n", to: "tenure.yaml")
         let environment = ["TENURE_CONFIG": file, "TENURE_HOST": "127.0.0.3", "TENURE_PORT": "2"]

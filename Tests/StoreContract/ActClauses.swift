@@ -37,7 +37,7 @@ extension StoreClause {
                     == .requestReused, "another act is another request")
             _ = try await store.perform(
                 RequestedAct(grant, actor: "ada", at: Sample.now.addingTimeInterval(32 * 86_400), request: "s"),
-                on: .publicID(customer.publicID), by: Sample.facts)
+                on: .publicID(customer.publicID), by: Sample.rederivation)
             try expect(
                 try await store.act(.revoke(entitlement: "everything"), on: customer, request: "r").isNew,
                 "after a month an id is free again")

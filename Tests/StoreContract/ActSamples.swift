@@ -5,8 +5,20 @@ import TenureStore
 extension Sample {
     /// What `bring` wrote, read again: the way of all facts, with artifacts that say in clear what they prove.
     @Sendable static func facts(of ledger: CustomerLedger) throws(StoreError) -> CustomerFacts {
+        var facts = try proven(by: ledger.artifacts.map(\.artifact))
+        facts.add(ledger.promises)
+        for support in ledger.support { facts.add(support.act) }
+        facts.purchasesAreComplete = ledger.purchasesAreComplete
+        return facts
+    }
+
+    static let rederivation = Rederivation { entries throws(StoreError) in
+        try proven(by: entries.artifacts.map(\.artifact))
+    }
+
+    static func proven(by artifacts: [Artifact]) throws(StoreError) -> CustomerFacts {
         var facts = CustomerFacts()
-        for (artifact, _) in ledger.artifacts {
+        for artifact in artifacts {
             let words = String(decoding: artifact.bytes, as: UTF8.self).split(separator: ".").dropFirst().first ?? ""
             switch words.split(separator: "-").map(String.init) {
             case let parts where parts.first == "proof" && parts.count == 2: facts.add([Sample.proof(parts[1])])
@@ -14,9 +26,6 @@ extension Sample {
             default: throw .damaged("`\(words)` proves nothing")
             }
         }
-        facts.add(ledger.promises)
-        for support in ledger.support { facts.add(support.act) }
-        facts.purchasesAreComplete = ledger.events.contains { $0.kind == .purchasesComplete }
         return facts
     }
 
@@ -48,7 +57,7 @@ extension Store {
     ) async throws -> ActOutcome {
         try await perform(
             RequestedAct(act, actor: actor, reason: reason, at: Sample.now, request: request),
-            on: .publicID(customer.publicID), by: Sample.facts)
+            on: .publicID(customer.publicID), by: Sample.rederivation)
     }
 
     func present(_ customer: Customer) async throws -> Customer {

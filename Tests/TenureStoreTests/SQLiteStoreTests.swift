@@ -223,6 +223,40 @@ import Testing
         }
     }
 
+    @Test func `who part keep what came when the ledger was full`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let purchases = (0...Ledger.artifactsPerCustomer).map { String($0) }
+            func bring(_ id: String, _ purchases: [String]) async throws -> Customer {
+                let identities = [Identity(.appTransactionID, id)]
+                let (customer, _) = try await store.amend(identities, in: Realm(.production), at: .now) { known in
+                    var amendment = Amendment(of: known)
+                    amendment.identify(by: purchases.suffix(1).map { Identity(.originalTransactionID, $0) })
+                    amendment.add(
+                        purchases.map {
+                            Artifact(.receipt, bytes: Array($0.utf8), sha256: Array($0.utf8), signedDate: nil)
+                        }, purchases: purchases.map { .named($0) })
+                    return (amendment, ())
+                }
+                return customer
+            }
+            let (full, other) = (try await bring("1", purchases), try await bring("2", ["other"]))
+            #expect(try await store.artifacts(of: full.id).count == Ledger.artifactsPerCustomer)
+            let rederivation = Rederivation { entries in
+                var facts = CustomerFacts()
+                facts.add(entries.artifacts.map { .named(String(decoding: $0.artifact.bytes, as: UTF8.self)) })
+                return facts
+            }
+            for act in [CustomerAct.merge(other: full.publicID), .unmerge(other: full.publicID)] {
+                _ = try await store.perform(
+                    RequestedAct(act, actor: "ada", at: .now), on: .publicID(other.publicID), by: rederivation)
+            }
+            #expect(try await store.customer(full.id)?.facts.purchases.count == purchases.count)
+            #expect(try await store.customer(other.id)?.facts.purchases == [.named("other")])
+            try await store.close()
+        }
+    }
+
     @Test func `a header is stored once`() async throws {
         try await withFolder { folder in
             let path = folder + "/record.sqlite"
@@ -272,5 +306,13 @@ extension Amendment {
                     purchaseDate: nil, signedDate: nil)
             })
         return amendment
+    }
+}
+
+extension Purchase {
+    fileprivate static func named(_ id: String) -> Purchase {
+        Purchase(
+            transactionID: id, productID: "com.example.calculator.everything", type: .nonConsumable,
+            purchaseDate: nil, signedDate: nil)
     }
 }

@@ -31,10 +31,7 @@ struct Inspection {
     let certificates: [CertificateSummary]
 
     /// Whether the chain ends in a root of Apple's, and not in one that was named.
-    var isUnderAppleRoot: Bool {
-        certificates.last.map { root in TrustAnchors.apple.summaries.contains { $0.fingerprint == root.fingerprint } }
-            ?? false
-    }
+    var isUnderAppleRoot: Bool { AppleAnchors.signed(certificates) }
 
     /// Throws `CommandError` where the artifact cannot even be taken apart.
     init(of artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date) throws {

@@ -43,7 +43,7 @@ struct ServeCommand: AsyncParsableCommand {
                 throw CommandError(settings.mistakes.joined(separator: "\n"))
             }
             let logger = settings.logger
-            for unknown in settings.unknownVariables { logger.warning("\(unknown)") }
+            for warning in settings.warnings { logger.warning("\(warning)") }
             for app in settings.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
             if settings.apps.isEmpty { Self.warn(of: configuration.policy, to: logger) }
             let address = ServiceAddress(configuration)
@@ -92,7 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Listens to nothing and makes nothing.
     private func check(_ settings: ServiceSettings) throws {
-        let mistakes = settings.mistakes + settings.unknownVariables
+        let mistakes = settings.mistakes + settings.warnings
         guard mistakes.isEmpty, let configuration = settings.configuration else {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake)") }
             throw ExitCode.error

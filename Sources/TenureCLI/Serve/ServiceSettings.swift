@@ -17,8 +17,9 @@ struct ServiceSettings {
     let isCheck: Bool
     /// One line each.
     private(set) var mistakes: [String]
-    /// Variables that look like ours: a mistake to `--check`, a warning to a service that starts.
-    let unknownVariables: [String]
+    /// What has no effect, such as variables that look like ours: a mistake to `--check`, a warning to a service that
+    /// starts.
+    let warnings: [String]
 
     /// Throws `ValidationError` for wrong usage of the command line.
     init(arguments: [String], environment: [String: String]) throws {
@@ -32,7 +33,7 @@ struct ServiceSettings {
         if let file = given.text(.config) ?? environment[Setting.config.variable] {
             ServiceFile(path: file).read(into: &values)
         }
-        unknownVariables = values.read(environment: environment)
+        var warnings = values.read(environment: environment)
         do {
             try values.read(arguments: arguments)
         } catch {
@@ -46,10 +47,14 @@ struct ServiceSettings {
         if values.apps.isEmpty {
             apps = []
             configuration = Self.configuration(values, mistakes: &mistakes)
+            warnings += Self.idleHosts(values)
             mistakes += configuration?.findings.map(\.description) ?? []
         } else {
             for setting in [Setting.policy, .database] where given.says(setting) {
                 mistakes.append("each app has its own `\(setting.name)`; leave out `\(setting.flag)`")
+            }
+            for app in values.apps {
+                warnings += Self.idleHosts(values.overlaid(by: app.values)).map { "the app `\(app.name)`: \($0)" }
             }
             apps = values.apps.compactMap { app in
                 Self.configuration(values.overlaid(by: app.values), mistakes: &mistakes).map {
@@ -66,6 +71,19 @@ struct ServiceSettings {
             }
         }
         self.mistakes = mistakes
+        self.warnings = warnings
+    }
+
+    /// Nobody asks an App Store without a key, wherever it is.
+    private static func idleHosts(_ values: SettingValues) -> [String] {
+        guard !hasKey(values) else { return [] }
+        return [Setting.productionHost, .sandboxHost].filter { values.says($0) }.map {
+            "`\($0.name)` has no effect without a key; name one by `\(Setting.keyID.name)`, or leave it out"
+        }
+    }
+
+    fileprivate static func hasKey(_ values: SettingValues) -> Bool {
+        [Setting.issuerID, .keyID, .privateKeyFile].contains { values.text($0) != nil }
     }
 
     private static func configuration(
@@ -147,7 +165,7 @@ extension ServiceConfiguration {
         deviceLimit = values.number(.deviceLimit) ?? deviceLimit
         webhookTerms.expiringDays = values.number(.expiringDays) ?? webhookTerms.expiringDays
         webhookTerms.retentionDays = values.number(.webhookRetentionDays) ?? webhookTerms.retentionDays
-        if [.issuerID, .keyID, .privateKeyFile].contains(where: { values.text($0) != nil }) {
+        if ServiceSettings.hasKey(values) {
             var settings = AppStoreSettings(
                 issuerID: values.text(.issuerID) ?? "", keyID: values.text(.keyID) ?? "",
                 privateKeyFile: values.text(.privateKeyFile) ?? "")

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Instants as text: RFC 3339, read and written without formatters, which are slow and differ between systems.
+/// Instants as text: RFC 3339, read and written without formatters, which are slow and differ between systems. The one
+/// place for both: receipts, requests, answers and files go through it.
 extension Date {
     /// Reads `2015-06-10T18:00:00Z`. The time zone must be said (`Z`, `+02:00`, or `+0200` as Xcode's receipts have it);
     /// seconds may be left out; a fraction counts to the millisecond. Nil for anything else.
@@ -9,34 +10,51 @@ extension Date {
     }
 
     package init?(rfc3339 bytes: [UInt8]) {
-        self.init(rfc3339: bytes[...])
+        self.init(rfc3339: bytes, in: bytes.indices, .written)
     }
 
-    /// The same from UTF-8 bytes.
-    package init?(rfc3339 bytes: ArraySlice<UInt8>) {
-        var digits = TimestampBytes(rest: bytes)
-        guard let year = digits.number(4), digits.skip("-"), let month = digits.number(2), digits.skip("-"),
-            let day = digits.number(2), (1...12).contains(month),
-            day >= 1, day <= CivilDay.length(ofMonth: month, year: year),
-            digits.skip("T") || digits.skip("t") || digits.skip(" "),
-            let hour = digits.number(2), hour < 24, digits.skip(":"), let minute = digits.number(2), minute < 60
+    package enum TimestampForm: Sendable, Hashable {
+        /// As people write them: also with a blank in place of the `T`, or without seconds.
+        case written
+        /// As machines do: neither, and a fraction counts to the nanosecond.
+        case exact
+    }
+
+    /// The same from a part of UTF-8 bytes.
+    package init?(rfc3339 bytes: [UInt8], in range: Range<Int>, _ form: TimestampForm) {
+        var scanner = TimestampScanner(
+            bytes: bytes, position: range.lowerBound, end: min(range.upperBound, bytes.count))
+        guard let year = scanner.number(digits: 4), scanner.skip("-"),
+            let month = scanner.number(digits: 2), scanner.skip("-"), (1...12).contains(month),
+            let day = scanner.number(digits: 2), day >= 1, day <= CivilDay.length(ofMonth: month, year: year),
+            scanner.skip("T") || scanner.skip("t") || (form == .written && scanner.skip(" ")),
+            let hour = scanner.number(digits: 2), hour < 24, scanner.skip(":"),
+            let minute = scanner.number(digits: 2), minute < 60
         else { return nil }
         var second = 0
-        var milliseconds = 0
-        if digits.skip(":") {
+        var fraction = 0.0
+        if scanner.skip(":") {
             // A leap second is the first instant of the next minute.
-            guard let seconds = digits.number(2), seconds <= 60 else { return nil }
-            second = seconds
-            if digits.skip(".") {
-                guard let fraction = digits.fraction() else { return nil }
-                milliseconds = fraction
+            guard let number = scanner.number(digits: 2), number <= 60 else { return nil }
+            second = number
+            if scanner.skip(".") {
+                guard let read = scanner.fraction() else { return nil }
+                fraction = read
             }
+        } else if form == .exact {
+            return nil
         }
-        guard let offset = digits.offset(), digits.rest.isEmpty else { return nil }
+        guard let offset = scanner.offset(), scanner.isAtEnd else { return nil }
         let days = CivilDay(year: year, month: month, day: day).number
         // Watches count in 32 bits, which seconds outgrow in 2038.
         let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
-        self.init(timeIntervalSince1970: Double(seconds * 1000 + Int64(milliseconds)) / 1000)
+        switch form {
+        case .written:
+            // The small part is what a decimal fraction lacks in binary.
+            let milliseconds = Int64(fraction * 1000 + 1e-6)
+            self.init(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
+        case .exact: self.init(timeIntervalSince1970: Double(seconds) + fraction)
+        }
     }
 
     /// An instant as people write it for a command: as in RFC 3339, or a day, which is its midnight in UTC.
@@ -48,18 +66,50 @@ extension Date {
     /// `2015-06-10T18:00:00Z`, in UTC; with milliseconds where there are any. Years beyond 0–9999 have a sign and more
     /// digits, as in ISO 8601.
     package var rfc3339: String {
+        var bytes: [UInt8] = []
+        appendRFC3339(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The same, digit by digit at the end of UTF-8 bytes.
+    package func appendRFC3339(to bytes: inout [UInt8]) {
         // What no calendar reaches (infinities, and more than ±100,000 years) stands at the nearest that one does.
         let seconds = timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
         let (days, ofDay) = Int64((bounded * 1000).rounded()).daysAndMilliseconds
         let civil = CivilDay(number: days)
-        let year =
-            (0...9999).contains(civil.year)
-            ? padded(civil.year, 4) : (civil.year < 0 ? "-" : "+") + padded(abs(civil.year), 6)
+        if (0...9999).contains(civil.year) {
+            bytes.append(pair: civil.year / 100)
+            bytes.append(pair: civil.year % 100)
+        } else {
+            bytes.append(UInt8(ascii: civil.year < 0 ? "-" : "+"))
+            bytes.append(contentsOf: padded(abs(civil.year), 6).utf8)
+        }
+        bytes.append(UInt8(ascii: "-"))
+        bytes.append(pair: civil.month)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.append(pair: civil.day)
+        bytes.append(UInt8(ascii: "T"))
+        bytes.append(pair: ofDay / 3_600_000)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(pair: ofDay / 60_000 % 60)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(pair: ofDay / 1000 % 60)
         let fraction = ofDay % 1000
-        return "\(year)-\(padded(civil.month, 2))-\(padded(civil.day, 2))"
-            + "T\(padded(ofDay / 3_600_000, 2)):\(padded(ofDay / 60_000 % 60, 2)):\(padded(ofDay / 1000 % 60, 2))"
-            + (fraction == 0 ? "" : "." + padded(fraction, 3)) + "Z"
+        if fraction > 0 {
+            bytes.append(UInt8(ascii: "."))
+            bytes.append(pair: fraction / 10)
+            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction % 10))
+        }
+        bytes.append(UInt8(ascii: "Z"))
+    }
+}
+
+extension [UInt8] {
+    /// A number from 0 to 99, in two digits.
+    fileprivate mutating func append(pair number: Int) {
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10))
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
     }
 }
 
@@ -88,48 +138,60 @@ extension Int64 {
     }
 }
 
-/// What is left of a timestamp's bytes.
-private struct TimestampBytes {
-    var rest: ArraySlice<UInt8>
+/// Goes over a timestamp's bytes: a receipt has hundreds of them.
+private struct TimestampScanner {
+    let bytes: [UInt8]
+    var position: Int
+    let end: Int
 
+    var isAtEnd: Bool { position == end }
+
+    @inline(__always)
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest = rest.dropFirst()
+        guard position < end, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
         return true
     }
 
-    mutating func number(_ width: Int) -> Int? {
-        guard rest.count >= width else { return nil }
-        var value = 0
-        for byte in rest.prefix(width) {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            value = value * 10 + Int(byte - UInt8(ascii: "0"))
-        }
-        rest = rest.dropFirst(width)
-        return value
+    @inline(__always)
+    mutating func digit() -> Int? {
+        guard position < end else { return nil }
+        let digit = bytes[position] &- UInt8(ascii: "0")
+        guard digit < 10 else { return nil }
+        position += 1
+        return Int(digit)
     }
 
-    /// Milliseconds; digits beyond them are read and dropped.
-    mutating func fraction() -> Int? {
-        let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        guard !digits.isEmpty else { return nil }
-        rest = rest.dropFirst(digits.count)
-        var value = 0
-        for place in 0..<3 {
-            value *= 10
-            if place < digits.count { value += Int(digits[digits.startIndex + place] - UInt8(ascii: "0")) }
+    @inline(__always)
+    mutating func number(digits: Int) -> Int? {
+        var number = 0
+        for _ in 0..<digits {
+            guard let digit = digit() else { return nil }
+            number = number * 10 + digit
         }
-        return value
+        return number
     }
 
-    /// Seconds east of UTC.
+    /// The digits behind the period. Beyond nanoseconds they are read and do not count.
+    mutating func fraction() -> Double? {
+        guard var number = digit() else { return nil }
+        var scale = 10
+        while let digit = digit() {
+            guard scale < 1_000_000_000 else { continue }
+            number = number * 10 + digit
+            scale *= 10
+        }
+        return Double(number) / Double(scale)
+    }
+
+    /// Seconds east of UTC: `Z`, `+01:00` or `+0100`.
     mutating func offset() -> Int? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int
         if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }
-        guard let hours = number(2), hours < 24 else { return nil }
+        guard let hours = number(digits: 2), hours < 24 else { return nil }
         _ = skip(":")
-        guard let minutes = number(2), minutes < 60 else { return nil }
+        guard let minutes = number(digits: 2), minutes < 60 else { return nil }
         return sign * (hours * 3600 + minutes * 60)
     }
 }

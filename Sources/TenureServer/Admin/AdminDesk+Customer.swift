@@ -20,8 +20,8 @@ extension AdminDesk {
             json.key("members")
             json.array(dossier.members) { $0.value($1) }
             json.key("identities")
-            // A renewal's own id tells nothing here that its subscription's does not.
-            json.array(dossier.identities.filter { $0.kind != .transactionID }) { $0.value($1) }
+            // Those of a renewal tell nothing here that its subscription's do not.
+            json.array(dossier.identities.filter { $0.kind < .transactionID }) { $0.value($1) }
             json.key("promises")
             json.array(dossier.promises) { $0.value($1) }
             json.key("support")

@@ -5,12 +5,19 @@ import TenureCore
 import TenureStore
 
 extension AdminDesk {
-    /// `GET /v1/admin/customers/{id}/export`: everything that the record holds of a customer, artifacts as they came.
+    /// `GET /v1/admin/customers/{id}/export?visitsAfter=…`: everything that the record holds of a customer, artifacts as
+    /// they came. What others showed comes in pages, the first of them with all the rest.
     @Sendable func export(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try publicID(in: context)
         let holder = try await gate.holder(of: request, context, needing: .export, on: id)
         let now = now()
-        let dossier = try await dossier(id, with: [.bytes, .visits, .audit])
+        let visit = try request.uri.queryParameters["visitsAfter"].map { text throws(Problem) in
+            guard let number = Int64(text), number > 0 else {
+                throw Problem(.malformedRequest, "`visitsAfter` is what `nextVisit` of the page before said")
+            }
+            return number
+        }
+        let dossier = try await dossier(id, with: [.bytes, .visits, .audit], visitsAfter: visit ?? 0)
         try await store.audit(
             AuditEntry(
                 at: now, actor: holder.name, act: "export", customer: dossier.customer.publicID,
@@ -24,6 +31,8 @@ extension AdminDesk {
             json.value(answer)
             json.key("record")
             json.value(dossier)
+            json.key("nextVisit")
+            if let visit = dossier.nextVisit { json.value(visit) } else { json.null() }
         }
         return .json(json.bytes)
     }

@@ -17,6 +17,7 @@ struct AdminDesk: Sendable {
     let derivation: Derivation
     let gate: KeyGate
     let accessTokenKey: AccessTokenKey
+    let personas: PersonaBook
     let realms: AcceptedRealms
     let transfer: Transfer
     let limits: ServiceConfiguration.Limits
@@ -28,6 +29,7 @@ struct AdminDesk: Sendable {
         self.verifier = verifier
         derivation = Derivation(verifier: verifier)
         accessTokenKey = service.accessTokenKey
+        personas = service.personas
         realms = AcceptedRealms(service.configuration.anchors)
         transfer = service.configuration.transfer
         limits = service.configuration.limits
@@ -49,7 +51,12 @@ struct AdminDesk: Sendable {
         router.post("v1/admin/customers/:id/merges", use: merge)
         router.delete("v1/admin/customers/:id/merges/:other", use: unmerge)
         router.get("v1/admin/audit", use: audit)
+        router.get("v1/admin/personas", use: listPersonas)
+        router.post("v1/admin/personas", use: createPersona)
+        router.post("v1/admin/personas/ready-made", use: createReadyMadePersonas)
+        router.delete("v1/admin/personas/:name", use: revokePersona)
         router.post("v1/link", use: linkByServer)
+        addPolicyRoutes(to: router)
     }
 
     // MARK: Parts of requests
@@ -58,24 +65,36 @@ struct AdminDesk: Sendable {
     func publicID(in context: ServiceContext) throws(Problem) -> String { try parameter("id", in: context) }
 
     func parameter(_ name: String, in context: ServiceContext) throws(Problem) -> String {
-        guard let text = context.parameters.get(name)?.removingPercentEncoding, !text.isEmpty,
-            text.utf8.count <= Self.longestID
-        else { throw Problem(.malformedRequest, "the path names nobody") }
+        guard let text = context.parameters.get(name)?.removingPercentEncoding, Self.isID(text) else {
+            throw Problem(.malformedRequest, "the path names nobody")
+        }
         return text
     }
 
     /// A name or id that a request gives: on one line, and not longer than anything is.
     func id(_ text: String, _ field: String) throws(Problem) -> String {
-        guard !text.isEmpty, text.utf8.count <= Self.longestID,
-            text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-        else { throw Problem(.malformedRequest, "`\(field)` must have 1 to \(Self.longestID) bytes, on one line") }
+        guard Self.isID(text) else {
+            throw Problem(.malformedRequest, "`\(field)` must have 1 to \(Self.longestID) bytes, on one line")
+        }
         return text
+    }
+
+    /// Control characters are in no id, and PostgreSQL keeps no text with a NUL.
+    static func isID(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= longestID
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
     func reason(_ text: String) throws(Problem) -> String {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !text.isEmpty, text.utf8.count <= Self.longestReason else {
-            throw Problem(.malformedRequest, "`reason` must have 1 to \(Self.longestReason) bytes")
+        guard !text.isEmpty, text.utf8.count <= Self.longestReason,
+            text.unicodeScalars.allSatisfy({
+                $0.properties.generalCategory != .control || CharacterSet.whitespacesAndNewlines.contains($0)
+            })
+        else {
+            throw Problem(
+                .malformedRequest,
+                "`reason` must have 1 to \(Self.longestReason) bytes, and no control characters but line breaks")
         }
         return text
     }
@@ -103,8 +122,10 @@ struct AdminDesk: Sendable {
     static func nobody(_ id: String) -> Problem { Problem(.notFound, "there is no customer `\(id)`") }
 
     /// The customer with that public id, of a realm that counts here, with the parts that are wanted.
-    func dossier(_ id: String, with parts: CustomerDossier.Parts = []) async throws -> CustomerDossier {
-        guard let dossier = try await store.dossier(of: .publicID(id), with: parts),
+    func dossier(
+        _ id: String, with parts: CustomerDossier.Parts = [], visitsAfter visit: Int64 = 0
+    ) async throws -> CustomerDossier {
+        guard let dossier = try await store.dossier(of: .publicID(id), with: parts, visitsAfter: visit),
             realms.contain(dossier.customer.realm)
         else { throw Self.nobody(id) }
         return dossier
@@ -120,9 +141,9 @@ struct AdminDesk: Sendable {
         }
         try await checkRealm(of: customer, for: act, by: holder)
         let requested = RequestedAct(act, actor: holder.name, reason: reason, at: now(), request: id)
-        let outcome = try await store.perform(requested, on: customer) { [derivation] ledger throws(StoreError) in
-            try derivation.facts(of: ledger)
-        }
+        let rederivation =
+            act.mayPart ? try await derivation.rederivation(of: customer, in: store) : derivation.rederivation
+        let outcome = try await store.perform(requested, on: customer, by: rederivation)
         var metadata: Logger.Metadata = ["act": "\(act.name)", "key": "\(holder.name)"]
         if case .refused(let refusal) = outcome { metadata["refused"] = "\(refusal.rawValue)" }
         context.logger.info("act", metadata: metadata)

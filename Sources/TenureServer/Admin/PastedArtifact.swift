@@ -49,8 +49,8 @@ struct PastedArtifact {
             self.verdict = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
             var seen: Set<String> = []
             self.ids = Array(
-                ids.compactMap { $0 }.filter { !$0.isEmpty && $0.utf8.count <= AdminDesk.longestID }
-                    .filter { seen.insert($0).inserted }.prefix(Self.most))
+                ids.compactMap { $0 }.filter { AdminDesk.isID($0) }.filter { seen.insert($0).inserted }.prefix(
+                    Self.most))
         } catch {
             throw Problem(.malformedRequest, "`artifact` is nothing that the App Store gives out: \(error.detail)")
         }

@@ -45,10 +45,11 @@ struct AppStoreDesk: Sendable {
         guard history.realm == job.customer.realm, !history.identities.isEmpty else { return }
         let now = now()
         try await policies.upToDate {
-            let (_, outcome) = try await store.amend(history.identities, in: job.customer.realm, at: now) {
+            // Who was erased meanwhile is not made anew of what was under way.
+            let amended = try await store.amend(job.customer, by: history.identities, at: now) {
                 known -> (Amendment, Result<Void, Problem>) in
                 var amendment = Amendment(of: known)
-                history.add(to: &amendment)
+                history.add(to: &amendment, of: known)
                 do throws(Problem) {
                     _ = try policies.decide(&amendment, in: environment, at: now)
                     return (amendment, .success(()))
@@ -56,19 +57,24 @@ struct AppStoreDesk: Sendable {
                     return (amendment, .failure(error))
                 }
             }
-            try outcome.get()
+            try amended?.1.get()
         }
     }
 
-    /// Looks for missed notifications at the start, and every hour after it.
+    /// Looks for missed notifications at the start, and every hour after it; soon again where that failed.
     struct CatchUp: Service {
         let desk: AppStoreDesk
 
         func run() async throws {
             try? await cancelWhenGracefulShutdown {
+                var failures = 0
                 while true {
-                    for environment in desk.connection.environments { await desk.catchUp(in: environment) }
-                    try await desk.connection.time.sleep(AppStoreDesk.catchUpPause)
+                    var failure: (any Error)?
+                    for environment in desk.connection.environments {
+                        if let error = await desk.catchUp(in: environment) { failure = error }
+                    }
+                    failures = failure == nil ? 0 : failures + 1
+                    try await desk.connection.time.sleep(desk.pause(after: failure, failures: failures))
                 }
             }
         }
@@ -79,12 +85,25 @@ struct AppStoreDesk: Sendable {
     /// Under which the record has the instant up to which no notification is missing: seconds since 1970.
     static func mark(of environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
 
-    func catchUp(in environment: AppStoreEnvironment) async {
+    /// Seconds until the next look.
+    private func pause(after failure: (any Error)?, failures: Int) -> TimeInterval {
+        guard let failure else { return Self.catchUpPause }
+        let time = connection.time
+        let schedule = WorkSchedule(firstWait: 15, longestWait: Self.catchUpPause)
+        let next = schedule.nextTry(after: failure, tries: failures, now: time.now(), random: time.random())
+        return next.map { max($0.timeIntervalSince(time.now()), 1) } ?? Self.catchUpPause
+    }
+
+    /// Returns why it failed, where it did.
+    @discardableResult func catchUp(in environment: AppStoreEnvironment) async -> (any Error)? {
         let mark = Self.mark(of: environment)
         do {
             let reached = try await store.mark(mark).flatMap { Double($0) }
             // A service that starts for the first time has missed nothing.
-            guard let reached else { return try await setMark(mark, to: now()) }
+            guard let reached else {
+                try await setMark(mark, to: now())
+                return nil
+            }
             // Clocks differ, and what was sent at that instant may have been under way.
             let start = Date(timeIntervalSince1970: reached).addingTimeInterval(-300)
             // One that is genuine and cannot be taken before the service is put right must not keep out the others; the
@@ -105,11 +124,13 @@ struct AppStoreDesk: Sendable {
                     if !waits { try await setMark(mark, to: instant) }
                 })
             logger.debug("asked for missed notifications", metadata: ["count": "\(summary.delivered)"])
+            return nil
         } catch {
-            guard !Task.isCancelled else { return }
+            guard !Task.isCancelled else { return nil }
             logger.warning(
                 "missed notifications could not be fetched",
                 metadata: ["environment": "\(environment.rawValue)", "detail": "\(error)"])
+            return error
         }
     }
 

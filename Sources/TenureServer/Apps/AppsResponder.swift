@@ -11,11 +11,14 @@ struct AppsResponder: HTTPResponder {
 
     private let first: RouterResponder<ServiceContext>
     private let responders: [String: RouterResponder<ServiceContext>]
+    private let metrics: RouterResponder<ServiceContext>
 
-    /// `apps` is not empty: `first` is one of them.
+    /// `first` is one of them; `metrics` answers for all.
     init(
-        first: RouterResponder<ServiceContext>, all responders: [String: RouterResponder<ServiceContext>]
+        first: RouterResponder<ServiceContext>, all responders: [String: RouterResponder<ServiceContext>],
+        metrics: RouterResponder<ServiceContext>
     ) {
+        self.metrics = metrics
         self.first = first
         self.responders = responders
     }
@@ -36,6 +39,7 @@ struct AppsResponder: HTTPResponder {
         switch request.uri.path {
         // Of the process, and of every record.
         case "/health/live": return try await first.respond(to: request, context: context)
+        case "/metrics": return try await metrics.respond(to: request, context: context)
         case "/health/ready":
             for responder in responders.values {
                 let response = try await responder.respond(to: request, context: context)

@@ -6,9 +6,9 @@ package import TenureStore
 /// All that decides how the service runs. Nothing else does: no environment variable, no global.
 public struct ServiceConfiguration: Sendable {
     /// Beyond loopback the service starts only with an admin key, and with TLS or behind a declared proxy.
-    public var host = "127.0.0.1"
+    public var host = Defaults.host
     /// 0: any free one.
-    public var port = 8080
+    public var port = Defaults.port
     /// The SQLite file, made where there is none. Its folder must exist.
     public var databasePath: String
     /// Where the certificate's key and the access tokens' secret lie; nil: beside the database.
@@ -29,12 +29,14 @@ public struct ServiceConfiguration: Sendable {
     /// The proxies in front of it, which speak TLS with the clients and whose `X-Forwarded-For` counts.
     public var proxies: [AddressBlock] = []
     /// Who may read `/metrics`.
-    public var metrics = MetricsAccess.guarded
+    public var metrics = Defaults.metrics
 
     /// With which key the App Store is asked; nil: never, and the service knows what it was sent.
     public var appStore: AppStoreSettings?
     /// Seconds between two looks for customers whose history is to be asked for, after none was found.
     package var appStoreIdle: TimeInterval = 5
+    /// Of Apple's rates; more than 1 only in a rehearsal.
+    package var appStoreRateShare: Double = 1
 
     /// Who is told what became true; empty: nobody, and nothing is kept for it.
     public var webhooks: [Webhook] = []
@@ -43,14 +45,28 @@ public struct ServiceConfiguration: Sendable {
     var webhookDelivery = WebhookDelivery()
 
     /// What happens where an acquisition that is linked to one of the app's users is linked to another.
-    package var transfer = Transfer.never
+    package var transfer = Defaults.transfer
 
     public var limits = Limits()
     public var timeouts = Timeouts()
     public var rateLimits = RateLimits()
     public var terms = Terms()
     /// One acquisition on more devices than that is noted in the record, and nothing else happens.
-    public var deviceLimit = 20
+    public var deviceLimit = Defaults.deviceLimit
+
+    /// What holds where nobody says otherwise; the table of settings says the same from here.
+    enum Defaults {
+        static let host = "127.0.0.1"
+        static let port = 8080
+        static let database = "tenure.sqlite"
+        static let metrics = MetricsAccess.guarded
+        static let transfer = Transfer.never
+        static let deviceLimit = 20
+        static let limits = Limits()
+        static let timeouts = Timeouts()
+        static let rateLimits = RateLimits()
+        static let webhookTerms = WebhookTerms()
+    }
 
     public enum MetricsAccess: String, Sendable, Hashable {
         /// Loopback, and whoever has the admin key.
@@ -121,6 +137,9 @@ public struct ServiceConfiguration: Sendable {
 
         public init() {}
     }
+
+    /// For so long what another process publishes may go unnoticed here; tests set it.
+    var policyStaleness = PolicyBook.usualStaleness
 
     /// The present; tests set it.
     package var now: @Sendable () -> Date = { Date() }

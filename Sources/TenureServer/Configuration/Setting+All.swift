@@ -1,5 +1,9 @@
+import TenureStore
+
 /// The one table of settings.
 extension Setting {
+    private typealias Defaults = ServiceConfiguration.Defaults
+
     package static let config = Setting(
         "config", .path, isForCommandOnly: true, "a configuration file, in YAML or JSON")
     package static let check = Setting(
@@ -8,13 +12,13 @@ extension Setting {
 
     package static let policy = Setting("policy", .path, "the policy, in YAML or JSON; required")
     package static let database = Setting(
-        "database", .path, fallback: "tenure.sqlite",
+        "database", .path, fallback: Defaults.database,
         "the record: a file of SQLite, or a URL of PostgreSQL; made where there is none")
     package static let keys = Setting(
         "keys", .path,
         "the folder of the service's keys, mode 600; beside a record that is a file, unless it is said")
-    package static let host = Setting("host", .text("address"), fallback: "127.0.0.1", "the address to listen on")
-    package static let port = Setting("port", .number(0...65_535), fallback: "8080", "0 takes any free one")
+    package static let host = Setting("host", .text("address"), fallback: Defaults.host, "the address to listen on")
+    package static let port = Setting("port", .number(0...65_535), fallback: "\(Defaults.port)", "0 takes any free one")
     package static let environments = Setting(
         "environments", .list(.choice(["production", "sandbox", "xcode"])), fallback: "production, sandbox",
         flag: "environment", "which environments count")
@@ -31,10 +35,11 @@ extension Setting {
     package static let testAnchorsBeyondLoopback = Setting(
         "testAnchorsBeyondLoopback", .flag, fallback: "false", "trust test anchors even beyond loopback")
     package static let transfer = Setting(
-        "transfer", .choice(["never", "newest", "share"]), fallback: "never",
+        "transfer", .choice(Transfer.allCases.map(\.rawValue)), fallback: Defaults.transfer.rawValue,
         "what becomes of an acquisition that is linked to one user, and now to another")
     package static let deviceLimit = Setting(
-        "deviceLimit", .number(1...1_000_000), fallback: "20", "devices of one acquisition beyond which it is noted")
+        "deviceLimit", .number(1...1_000_000), fallback: "\(Defaults.deviceLimit)",
+        "devices of one acquisition beyond which it is noted")
     package static let issuerID = Setting(
         "appStore.issuerID", .text("UUID"), "for calls to the App Store: the issuer above the keys in App Store Connect"
     )
@@ -48,14 +53,16 @@ extension Setting {
         "for rehearsals, with test anchors on loopback: a file with the instant that it is, such as a local App Store's"
     )
     package static let expiringDays = Setting(
-        "expiringDays", .number(0...365), fallback: "7", "days before an end at which `entitlement.expiring` is told")
+        "expiringDays", .number(0...365), fallback: "\(Defaults.webhookTerms.expiringDays)",
+        "days before an end at which `entitlement.expiring` is told")
     package static let webhookRetentionDays = Setting(
-        "webhookRetentionDays", .number(4...3650), fallback: "30", "days for which delivered messages are kept")
+        "webhookRetentionDays", .number(4...3650), fallback: "\(Defaults.webhookTerms.retentionDays)",
+        "days for which delivered messages are kept")
     package static let webhooks = Setting("webhooks", .structure, "who is told what became true; see Docs/webhooks.md")
     package static let apps = Setting(
         "apps", .structure, "several apps in one service, by name, each with its own policy, database and keys")
     package static let metrics = Setting(
-        "metrics", .choice(["guarded", "open", "off"]), fallback: "guarded",
+        "metrics", .choice(["guarded", "open", "off"]), fallback: Defaults.metrics.rawValue,
         "who may read `/metrics`: loopback and whoever has the admin key; everybody; nobody")
     package static let logLevel = Setting(
         "logLevel", .choice(["trace", "debug", "info", "notice", "warning", "error"]), fallback: "info",
@@ -64,32 +71,39 @@ extension Setting {
         "logFormat", .choice(["auto", "text", "json"]), fallback: "auto",
         "one JSON object a line, or text; auto is text on a terminal")
     package static let addressRate = Setting(
-        "rateLimits.perAddress", .number(0...1_000_000), fallback: "5000",
+        "rateLimits.perAddress", .number(0...1_000_000),
+        fallback: "\(Int(Defaults.rateLimits.perAddress?.perSecond ?? 0))",
         "requests per second from one address (IPv6: from one /64); 0 is no limit")
     package static let addressBurst = Setting(
-        "rateLimits.addressBurst", .number(1...10_000_000), fallback: "50000",
+        "rateLimits.addressBurst", .number(1...10_000_000),
+        fallback: "\(Int(Defaults.rateLimits.perAddress?.burst ?? 0))",
         "how many may come from there at once")
     package static let tokenRate = Setting(
-        "rateLimits.perToken", .number(0...1_000_000), fallback: "1000",
+        "rateLimits.perToken", .number(0...1_000_000), fallback: "\(Int(Defaults.rateLimits.perToken?.perSecond ?? 0))",
         "requests per second with one access token; 0 is no limit")
     package static let tokenBurst = Setting(
-        "rateLimits.tokenBurst", .number(1...10_000_000), fallback: "10000", "how many may come with it at once")
+        "rateLimits.tokenBurst", .number(1...10_000_000), fallback: "\(Int(Defaults.rateLimits.perToken?.burst ?? 0))",
+        "how many may come with it at once")
     package static let bodySize = Setting(
-        "limits.bodySize", .number(1024...1_073_741_824), fallback: "4194304", "bytes of a request's body")
+        "limits.bodySize", .number(1024...1_073_741_824), fallback: "\(Defaults.limits.bodySize)",
+        "bytes of a request's body")
     package static let connections = Setting(
-        "limits.connections", .number(1...1_000_000), fallback: "16384",
+        "limits.connections", .number(1...1_000_000), fallback: "\(Defaults.limits.connections)",
         "connections at once; more wait. Never more than the process may open")
     package static let headTimeout = Setting(
-        "timeouts.head", .number(1...3600), fallback: "10", "seconds until a new connection's first request has begun")
+        "timeouts.head", .number(1...3600), fallback: "\(Defaults.timeouts.head)",
+        "seconds until a new connection's first request has begun")
     package static let bodyTimeout = Setting(
-        "timeouts.body", .number(1...3600), fallback: "60", "seconds until a request has arrived whole")
+        "timeouts.body", .number(1...3600), fallback: "\(Defaults.timeouts.body)",
+        "seconds until a request has arrived whole")
     package static let responseTimeout = Setting(
-        "timeouts.response", .number(1...3600), fallback: "60",
+        "timeouts.response", .number(1...3600), fallback: "\(Defaults.timeouts.response)",
         "seconds in which a client must take a part of an answer")
     package static let idleTimeout = Setting(
-        "timeouts.idle", .number(1...3600), fallback: "75", "seconds until a connection without requests is closed")
+        "timeouts.idle", .number(1...3600), fallback: "\(Defaults.timeouts.idle)",
+        "seconds until a connection without requests is closed")
     package static let shutdownTimeout = Setting(
-        "timeouts.shutdown", .number(0...3600), fallback: "30",
+        "timeouts.shutdown", .number(0...3600), fallback: "\(Defaults.timeouts.shutdown)",
         "seconds to finish what was accepted, once told to stop")
 
     /// In the order of the documentation.

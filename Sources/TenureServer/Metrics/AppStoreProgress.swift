@@ -6,22 +6,22 @@ struct AppStoreProgress: Sendable {
     let store: any Store
     let environments: [AppStoreEnvironment]
 
+    /// As metrics have it: customers whose history waits, and by environment the instant up to which no notification is
+    /// missing.
+    struct Reading: Sendable {
+        let waiting: Int
+        let reached: [(environment: String, instant: String)]
+    }
+
     /// Throws where the record does not answer.
-    var prometheus: String {
+    var reading: Reading {
         get async throws {
-            var text = PrometheusText()
-            text.family(
-                Self.waiting, .gauge, "Customers whose history is to be asked for at the App Store.",
-                "\(try await store.waiting(.history))")
-            var reached: [(labels: [(String, String)], value: String)] = []
+            var reached: [(environment: String, instant: String)] = []
             for environment in environments.map(\.rawValue).sorted().compactMap(AppStoreEnvironment.init) {
                 guard let mark = try await store.mark(AppStoreDesk.mark(of: environment)) else { continue }
-                reached.append(([("environment", environment.rawValue)], mark))
+                reached.append((environment.rawValue, mark))
             }
-            text.family(
-                Self.reached, .gauge,
-                "Up to when no notification is missing, in seconds since 1970.", reached)
-            return text.text
+            return Reading(waiting: try await store.waiting(.history), reached: reached)
         }
     }
 

@@ -1,45 +1,94 @@
 import Foundation
 import TenureCore
 
+/// What one app counted, as it is told.
+struct MetricsSource: Sendable {
+    /// Nil where there is one app without a name.
+    let app: String?
+    let metrics: ServiceMetrics
+    /// The record's file where it is one.
+    let database: String?
+    /// Nil where the App Store is never asked.
+    let appStore: AppStoreProgress?
+
+    fileprivate var labels: [(String, String)] { app.map { [("app", $0)] } ?? [] }
+}
+
 extension ServiceMetrics {
-    /// All metrics. `database` is the record's file where it is one.
-    func prometheus(database: String?) -> String {
-        let state = snapshot
+    /// All metrics of these apps, each metric once with the series of every app.
+    ///
+    /// Throws where a record does not answer.
+    static func prometheus(of sources: [MetricsSource]) async throws -> String {
+        var asked: [(source: MetricsSource, reading: AppStoreProgress.Reading)] = []
+        for source in sources {
+            if let appStore = source.appStore { asked.append((source, try await appStore.reading)) }
+        }
+        typealias Series = [(labels: [(String, String)], value: String)]
+        let states = sources.map { (source: $0, state: $0.metrics.snapshot) }
         var text = PrometheusText()
+        func family(
+            _ name: String, _ kind: PrometheusText.Kind, _ help: String, _ series: (State, MetricsSource) -> Series
+        ) {
+            text.family(
+                name, kind, help,
+                states.flatMap { source, state in
+                    series(state, source).map { (source.labels + $0.labels, $0.value) }
+                })
+        }
+        let started = sources.map(\.metrics.started).min() ?? Date()
         text.family("process_start_time_seconds", .gauge, "Start of the process.", "\(started.timeIntervalSince1970)")
         if let bytes = Self.residentMemory {
             text.family("process_resident_memory_bytes", .gauge, "Memory of the process in use.", "\(bytes)")
         }
-        text.family("tenure_requests_in_flight", .gauge, "Requests that are being answered.", "\(state.inFlight)")
-        text.family(
-            "tenure_requests_total", .counter, "Requests that were answered.",
+        family("tenure_requests_in_flight", .gauge, "Requests that are being answered.") { state, _ in
+            [([], "\(state.inFlight)")]
+        }
+        family("tenure_requests_total", .counter, "Requests that were answered.") { state, _ in
             state.requests.map { request, count in
                 (
                     [("method", request.method), ("route", request.route), ("status", "\(request.status)")],
                     "\(count)"
                 )
-            }.ordered)
+            }.ordered
+        }
         text.histograms(
             "tenure_request_duration_seconds", "From the head of a request to its answer.", bounds: Self.bounds,
-            state.durations.sorted { ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method) }
-                .map { ([("method", $0.key.method), ("route", $0.key.route)], $0.value) })
-        text.family(
-            "tenure_sync_artifacts_counted_total", .counter, "Artifacts of syncs that were verified and counted.",
-            "\(state.artifactsCounted)")
-        text.family(
-            "tenure_sync_artifacts_refused_total", .counter, "Artifacts of syncs that did not count, and why.",
-            state.artifactsRefused.map { ([("code", $0.key)], "\($0.value)") }.ordered)
-        text.family(
-            "tenure_decisions_total", .counter, "Decisions that were told to clients.",
-            Decision.Outcome.allCases.map { ([("outcome", $0.rawValue)], "\(state.decisions[$0, default: 0])") })
-        text.family(
-            "tenure_slow_clients_total", .counter, "Connections that were closed because the client was too slow.",
-            ConnectionClock.Phase.allCases.map { ([("phase", $0.rawValue)], "\(state.slowClients[$0, default: 0])") })
-        if let database {
-            text.family(
-                "tenure_record_bytes", .gauge, "Size of the record's files.",
+            states.flatMap { source, state in
+                state.durations.sorted { ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method) }
+                    .map { (source.labels + [("method", $0.key.method), ("route", $0.key.route)], $0.value) }
+            })
+        family(
+            "tenure_sync_artifacts_counted_total", .counter, "Artifacts of syncs that were verified and counted."
+        ) { state, _ in [([], "\(state.artifactsCounted)")] }
+        family(
+            "tenure_sync_artifacts_refused_total", .counter, "Artifacts of syncs that did not count, and why."
+        ) { state, _ in state.artifactsRefused.map { ([("code", $0.key)], "\($0.value)") }.ordered }
+        family("tenure_decisions_total", .counter, "Decisions that were told to clients.") { state, _ in
+            Decision.Outcome.allCases.map { ([("outcome", $0.rawValue)], "\(state.decisions[$0, default: 0])") }
+        }
+        family(
+            "tenure_slow_clients_total", .counter, "Connections that were closed because the client was too slow."
+        ) { state, _ in
+            ConnectionClock.Phase.allCases.map { ([("phase", $0.rawValue)], "\(state.slowClients[$0, default: 0])") }
+        }
+        if sources.contains(where: { $0.database != nil }) {
+            family("tenure_record_bytes", .gauge, "Size of the record's files.") { _, source in
                 ["", "-wal"].compactMap { suffix in
-                    Self.size(of: database + suffix).map { ([("file", suffix.isEmpty ? "database" : "log")], "\($0)") }
+                    source.database.flatMap { Self.size(of: $0 + suffix) }.map {
+                        ([("file", suffix.isEmpty ? "database" : "log")], "\($0)")
+                    }
+                }
+            }
+        }
+        if !asked.isEmpty {
+            text.family(
+                AppStoreProgress.waiting, .gauge, "Customers whose history is to be asked for at the App Store.",
+                asked.map { ($0.source.labels, "\($0.reading.waiting)") })
+            text.family(
+                AppStoreProgress.reached, .gauge,
+                "Up to when no notification is missing, in seconds since 1970.",
+                asked.flatMap { source, reading in
+                    reading.reached.map { (source.labels + [("environment", $0.environment)], $0.instant) }
                 })
         }
         return text.text

@@ -12,9 +12,7 @@ struct NotificationContents: Sendable {
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
-    /// By what the customer is found; empty where it speaks of nobody, as a test does.
-    private(set) var identities: [Identity] = []
-    private(set) var accountTokens: [Identity] = []
+    private var names = NamedIdentities()
 
     init(_ verified: VerifiedNotification, bytes: [UInt8]) {
         let outer = verified.notification
@@ -30,21 +28,13 @@ struct NotificationContents: Sendable {
         if let purchase = try? verified.transaction?.purchase { purchases.append(purchase) }
         // The notification names the app for which it speaks.
         if let renewal = try? verified.renewalInfo?.renewal { renewals.append(renewal) }
-        let acquisition =
-            verified.transaction?.payload.appTransactionID ?? verified.renewalInfo?.payload.appTransactionID
-            ?? verified.appTransaction?.payload.appTransactionID
-        if let acquisition, !acquisition.isEmpty { identities.append(Identity(.appTransactionID, acquisition)) }
-        guard let subscription = purchases.first?.originalTransactionID ?? renewals.first?.originalTransactionID
-        else { return }
-        identities.append(Identity(.originalTransactionID, subscription))
-        let tokens = [verified.transaction?.payload.appAccountToken, verified.renewalInfo?.payload.appAccountToken]
-        var seen: Set<Identity> = []
-        for token in tokens {
-            guard let identity = Identity(appAccountToken: token, of: subscription), seen.insert(identity).inserted
-            else { continue }
-            accountTokens.append(identity)
-        }
+        if let transaction = verified.transaction { names.add(transaction.payload, purchases.first) }
+        if let renewalInfo = verified.renewalInfo { names.add(renewalInfo.payload, renewals.first) }
+        if let appTransaction = verified.appTransaction { names.add(appTransaction.payload) }
     }
+
+    /// By what the customer is found; empty where it speaks of nobody, as a test does.
+    var identities: [Identity] { names.identities }
 
     /// What a notification of the record contributes to its customer's facts, verified anew as on the day it came.
     ///
@@ -59,7 +49,7 @@ struct NotificationContents: Sendable {
     func amendment(of known: Customer?) -> Amendment {
         var amendment = Amendment(of: known)
         amendment.add([], proving: proofs, purchases: purchases, renewals: renewals)
-        amendment.identify(by: identities + accountTokens)
+        amendment.identify(by: identities + names.forPeople(beyond: known))
         return amendment
     }
 }

@@ -19,7 +19,7 @@ struct NotificationRoute: Sendable {
         var json = JSONWriter(capacity: 32)
         json.object { json in
             json.key("status")
-            json.value(reception.isNew ? "kept" : "known")
+            json.value(reception.isNew ? "kept" : reception.isOfErased ? "erased" : "known")
         }
         return .json(json.bytes)
     }

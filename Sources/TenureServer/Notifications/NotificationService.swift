@@ -37,22 +37,23 @@ struct NotificationService: Sendable {
     private func keep(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
         let (policies, announcer) = (policies, announcer)
-        let reception = try await store.receive(contents.notification, about: contents.identities, at: now) { known in
-            var amendment = contents.amendment(of: known)
-            // A policy of another process that is not known here yet must not keep out what Apple says; see below.
-            if let decisions = try? policies.decide(&amendment, in: environment, at: now).decisions {
-                amendment.announcement =
-                    (try? announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never) ?? .later
+        let reception = try await policies.upToDate {
+            try await store.receive(contents.notification, about: contents.identities, at: now) { known in
+                var amendment = contents.amendment(of: known)
+                // A policy of another process that is not known here yet must not keep out what Apple says; see below.
+                if let decisions = try? policies.decide(&amendment, in: environment, at: now).decisions {
+                    amendment.announcement =
+                        (try? announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never) ?? .later
+                }
+                return amendment
             }
-            return amendment
         }
         guard reception.isNew, let customer = reception.customer, !policies.know(customer.facts.promises) else {
             return reception
         }
         let customerNow = try await policies.upToDate {
-            let (customer, outcome) = try await store.amend(
-                contents.identities, in: contents.notification.realm, at: now
-            ) { known -> (Amendment, Result<Void, Problem>) in
+            let amended = try await store.amend(customer, by: contents.identities, at: now) {
+                known -> (Amendment, Result<Void, Problem>) in
                 var amendment = Amendment(of: known)
                 do throws(Problem) {
                     let decisions = try policies.decide(&amendment, in: environment, at: now).decisions
@@ -63,8 +64,8 @@ struct NotificationService: Sendable {
                     return (amendment, .failure(error))
                 }
             }
-            try outcome.get()
-            return customer
+            try amended?.1.get()
+            return amended?.0
         }
         return Reception(isNew: true, customer: customerNow)
     }

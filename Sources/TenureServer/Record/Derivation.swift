@@ -16,33 +16,67 @@ package struct Derivation: Sendable {
     /// Throws `damaged`, naming the artifact, where one does not verify any more: its bytes were changed, or it was
     /// signed under an anchor that is not configured here.
     package func facts(of ledger: CustomerLedger) throws(StoreError) -> CustomerFacts {
+        var facts = try facts(
+            of: ledger.artifacts, ledger.notifications, of: ledger.customer.publicID)
+        facts.add(ledger.promises)
+        for support in ledger.support { facts.add(support.act) }
+        facts.purchasesAreComplete = ledger.purchasesAreComplete
+        return facts
+    }
+
+    /// Throws as above.
+    private func facts(
+        of artifacts: [(artifact: Artifact, receivedAt: Date)],
+        _ notifications: [(notification: StoredNotification, receivedAt: Date)], of publicID: String
+    ) throws(StoreError) -> CustomerFacts {
         var facts = CustomerFacts()
-        for (index, entry) in ledger.artifacts.enumerated() {
+        for (index, entry) in artifacts.enumerated() {
             do throws(Rejection) {
                 try add(entry.artifact, receivedAt: entry.receivedAt, to: &facts)
             } catch {
                 throw .damaged(
                     """
-                    artifact \(index + 1) (\(entry.artifact.kind)) of \(ledger.customer.publicID) does not verify: \
+                    artifact \(index + 1) (\(entry.artifact.kind)) of \(publicID) does not verify: \
                     \(error.detail)
                     """)
             }
         }
-        for entry in ledger.notifications {
+        for entry in notifications {
             do throws(Rejection) {
                 facts.add(try NotificationContents(entry.notification, receivedAt: entry.receivedAt, by: verifier))
             } catch {
                 throw .damaged(
                     """
-                    notification \(entry.notification.uuid) of \(ledger.customer.publicID) does not verify: \
+                    notification \(entry.notification.uuid) of \(publicID) does not verify: \
                     \(error.detail)
                     """)
             }
         }
-        facts.add(ledger.promises)
-        for support in ledger.support { facts.add(support.act) }
-        facts.purchasesAreComplete = ledger.events.contains { $0.kind == .purchasesComplete }
         return facts
+    }
+
+    /// For those who part again: what the entries of all who are one with a customer prove, verified page by page, before
+    /// anybody has to wait for it.
+    package func rederivation(of customer: CustomerName, in store: any Store) async throws(StoreError) -> Rederivation {
+        var rederivation = rederivation
+        for member in try await store.members(of: customer) {
+            var proven = Rederivation.Proven()
+            while let entries = try await store.signedEntries(
+                of: member, after: proven.end, limit: Rederivation.pageSize), !entries.isEmpty
+            {
+                proven.add(try rederivation.prove(entries), upTo: entries.end)
+                await Task.yield()
+            }
+            rederivation.proven[member] = proven
+        }
+        return rederivation
+    }
+
+    /// Without anything known beforehand.
+    package var rederivation: Rederivation {
+        Rederivation { entries throws(StoreError) in
+            try facts(of: entries.artifacts, entries.notifications, of: entries.publicID)
+        }
     }
 
     private func add(_ artifact: Artifact, receivedAt: Date, to facts: inout CustomerFacts) throws(Rejection) {

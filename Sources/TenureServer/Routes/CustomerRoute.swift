@@ -9,17 +9,26 @@ struct CustomerRoute: Sendable {
     let store: any Store
     let policies: PolicyBook
     let access: CustomerAccess
+    let personas: PersonaBook
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
-        guard let customer = try await store.customer(token.customer), customer.realm == token.realm else {
-            throw CustomerAccess.refused
+        let known =
+            if let lookUp = store.lookUp { try lookUp(token.customer) } else {
+                try await store.customer(token.customer)
+            }
+        guard let customer = known, customer.realm == token.realm else { throw CustomerAccess.refused }
+        let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
+        let evidence = customer.evidence(as: persona)
+        let decisions: [Decision]
+        if policies.isFresh, policies.know(customer.facts.promises) {
+            decisions = try policies.decide(customer.facts, evidence, at: now)
+        } else {
+            decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
         }
-        let evidence = customer.evidence
-        let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
         metrics.decided(decisions)
         var json = JSONWriter(capacity: 2048)
         json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))

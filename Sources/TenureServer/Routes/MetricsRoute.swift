@@ -4,13 +4,9 @@ import TenureAPI
 
 /// `GET /metrics`, for Prometheus.
 struct MetricsRoute: Sendable {
-    let metrics: ServiceMetrics
+    let sources: [MetricsSource]
     let access: ServiceConfiguration.MetricsAccess
     let adminKey: AdminKey?
-    /// The record's file; nil where it is none.
-    let database: String?
-    /// Nil where the App Store is never asked.
-    let appStore: AppStoreProgress?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
@@ -21,8 +17,6 @@ struct MetricsRoute: Sendable {
                 throw Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
             }
         }
-        var text = metrics.prometheus(database: database)
-        if let appStore { text += try await appStore.prometheus }
-        return .text(text, mediaType: PrometheusText.mediaType)
+        return .text(try await ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
     }
 }

@@ -11,10 +11,7 @@ struct Membership {
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
-    /// By what the customer is found again.
-    private(set) var identities: [Identity] = []
-    /// By what people find the customer; see `Identity.Kind.appAccountToken`.
-    private(set) var accountTokens: [Identity] = []
+    private(set) var names = NamedIdentities()
     /// All that did not count, also from before.
     private(set) var faults: [Fault]
     /// Whether all of the customer's purchases were seen: the list was said to be complete, and all of it counts.
@@ -67,6 +64,7 @@ struct Membership {
             } else if bond.holds(subscription: renewal.originalTransactionID) {
                 artifacts.append(arrival.artifact)
                 renewals.append(renewal)
+                names.add(arrival.payload, renewal)
             } else {
                 faults.append(Fault(arrival.place, .noTransaction, "no verified transaction is of its subscription"))
             }
@@ -74,8 +72,14 @@ struct Membership {
         isComplete =
             submission.listsAllPurchases && !faults.contains { if case .transaction = $0.place { true } else { false } }
         isBound = bond.isOnDevice
-        identify()
+        // By artifact where the App Store named nothing better.
+        if identities.isEmpty, let artifact = artifacts.first {
+            names.add(Identity(.artifact, Base64URL.encode(artifact.sha256)))
+        }
     }
+
+    /// By what the customer is found again.
+    var identities: [Identity] { names.identities }
 
     private static func detail(of arrival: Arrival<TransactionPayload>, _ bond: Bond) -> String {
         arrival.payload.appTransactionID != nil && bond.appTransactionID != nil
@@ -86,44 +90,25 @@ struct Membership {
         artifacts.append(arrival.artifact)
         let proof = arrival.verified.proof
         proofs.append(proof)
-        if let id = arrival.payload.appTransactionID, !id.isEmpty {
-            identities.append(Identity(.appTransactionID, id))
-        } else if arrival.isOnDevice, let device, let date = proof.originalPurchaseDate {
+        names.add(arrival.payload)
+        if identities.isEmpty, arrival.isOnDevice, let device, let date = proof.originalPurchaseDate {
             // Several accounts may use one device: the device names nobody, a purchase of the app on it does.
             let acquisition = [device.hashed, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
-            identities.append(Identity(.device, acquisition.joined(separator: " ")))
+            names.add(Identity(.device, acquisition.joined(separator: " ")))
         }
     }
 
     private mutating func add(_ arrival: Arrival<ReceiptPayload>) {
         artifacts.append(arrival.artifact)
-        let proof = arrival.verified.proof
-        proofs.append(proof)
+        proofs.append(arrival.verified.proof)
         purchases += arrival.verified.purchases
-        if case .download(let id) = proof.id { identities.append(Identity(.downloadID, id)) }
-        for purchase in arrival.verified.purchases {
-            identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
-        }
+        names.add(arrival.verified)
     }
 
     private mutating func add(_ arrival: Arrival<TransactionPayload>, _ purchase: Purchase) {
         artifacts.append(arrival.artifact)
         purchases.append(purchase)
-        if let id = arrival.payload.appTransactionID, !id.isEmpty { identities.append(Identity(.appTransactionID, id)) }
-        identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
-        if let token = Identity(appAccountToken: arrival.payload.appAccountToken, of: purchase.originalTransactionID) {
-            accountTokens.append(token)
-        }
-    }
-
-    /// Without repetitions; and by artifact where the App Store named nothing better.
-    private mutating func identify() {
-        if identities.isEmpty, let artifact = artifacts.first {
-            identities.append(Identity(.artifact, Base64URL.encode(artifact.sha256)))
-        }
-        var seen: Set<Identity> = []
-        identities.removeAll { !seen.insert($0).inserted }
-        accountTokens.removeAll { !seen.insert($0).inserted }
+        names.add(arrival.payload, purchase)
     }
 
     /// The record of what is shown here by somebody who does not prove that it is theirs: of these purchases, and of

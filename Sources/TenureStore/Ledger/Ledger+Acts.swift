@@ -4,7 +4,7 @@ import TenureCore
 extension Ledger {
     /// Performs the act and writes its line, whatever came of it.
     func perform(
-        _ request: RequestedAct, on name: CustomerName, by derive: Deriving
+        _ request: RequestedAct, on name: CustomerName, by rederivation: Rederivation
     ) throws(StoreError) -> ActOutcome {
         guard let member = try member(name) else {
             var known: String?
@@ -16,23 +16,23 @@ extension Ledger {
         case .another: return try audited(.refused(.requestReused), request, on: member.publicID)
         case nil: break
         }
-        let outcome = try attempt(request, on: member, by: derive)
+        let outcome = try attempt(request, on: member, by: rederivation)
         if case .done = outcome { try remember(request, on: member) }
         return try audited(outcome, request, on: member.publicID)
     }
 
     private func attempt(
-        _ request: RequestedAct, on member: CustomerMember, by derive: Deriving
+        _ request: RequestedAct, on member: CustomerMember, by rederivation: Rederivation
     ) throws(StoreError) -> ActOutcome {
         switch request.act {
         case .grant(let entitlement, let until):
             try support(SupportAct(.grant, of: entitlement, date: now, until: until), request, on: member)
         case .revoke(let entitlement):
             try support(SupportAct(.revocation, of: entitlement, date: now), request, on: member)
-        case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor, by: derive)
-        case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: derive)
+        case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor, by: rederivation)
+        case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: rederivation)
         case .merge(let other): try merge(other, with: member, request)
-        case .unmerge(let other): try unmerge(other, from: member, request, by: derive)
+        case .unmerge(let other): try unmerge(other, from: member, request, by: rederivation)
         case .erase: try erase(member)
         }
     }
@@ -70,7 +70,7 @@ extension Ledger {
     }
 
     private func unmerge(
-        _ publicID: String, from member: CustomerMember, _ request: RequestedAct, by derive: Deriving
+        _ publicID: String, from member: CustomerMember, _ request: RequestedAct, by rederivation: Rederivation
     ) throws(StoreError) -> ActOutcome {
         guard let other = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
         guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id) else {
@@ -78,7 +78,7 @@ extension Ledger {
         }
         var detail = ["because": MergeReason.support.rawValue]
         detail["reason"] = request.reason
-        try part(other, isForGood: true, actor: request.actor, detail, by: derive)
+        try part(other, isForGood: true, actor: request.actor, detail, by: rederivation)
         return .done(try customer(of: member), isNew: true)
     }
 

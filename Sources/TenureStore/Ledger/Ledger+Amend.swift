@@ -7,18 +7,20 @@ extension Ledger {
         _ change: (Customer?) -> (Amendment, Outcome)
     ) throws(StoreError) -> (Customer, Outcome) {
         let (known, unknown) = try find(identities, in: realm, adopting: adopting)
-        let former = try joined(known)
+        let former = try knowingOthers(try joined(known))
         let (amendment, outcome) = change(former)
         let customer: Customer
         if let former {
             customer = try update(former, to: amendment.facts, amendment.announcement)
         } else {
+            for identity in identities where identity.kind == .visit { try makeRoom(for: identity, in: realm) }
             customer = try create(amendment.facts, in: realm, amendment.announcement)
         }
         for identity in unknown + amendment.identities.filter({ !identities.contains($0) }) {
             try insert(identity, of: customer)
         }
         try insert(amendment.artifacts, of: customer, isNew: former == nil)
+        try checkStanding(of: amendment, instead: former)
         for promise in amendment.promises {
             // Who is new is nobody else.
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)
@@ -32,13 +34,22 @@ extension Ledger {
         // Visitors bring nothing that the customer whom it names does not have.
         let isVisit = identities.contains { $0.kind == .visit }
         if !isVisit { try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer) }
-        // Nothing signed says this, so that the ledger must.
-        if amendment.facts.purchasesAreComplete, former?.facts.purchasesAreComplete != true {
-            try append(.purchasesComplete, to: customer)
+        // Nothing signed says this, so that the ledger must, once. Where it is known of all of them, it was said.
+        if amendment.completesPurchases, former?.facts.purchasesAreComplete != true {
+            let wasSaid = former == nil ? false : try isComplete([customer.member])
+            if !wasSaid { try append(.purchasesComplete, to: customer) }
         }
         // After the identities, so that a message names the users who belong to the customer now.
         for message in amendment.announcement.messages { try tell(message, of: customer) }
         return (customer, outcome)
+    }
+
+    /// As `amend`, where the customer is still there; else nil.
+    func amend<Outcome>(
+        _ former: Customer, by identities: [Identity], _ change: (Customer?) -> (Amendment, Outcome)
+    ) throws(StoreError) -> (Customer, Outcome)? {
+        guard try customer(former.member, forUpdate: true) != nil else { return nil }
+        return try amend(identities, in: former.realm, adopting: { _ in true }, change)
     }
 
     /// Who of those that are one made the acquisition, as far as its ids tell; else the one who was named.
@@ -110,7 +121,15 @@ extension Ledger {
         return first
     }
 
+    /// With whether all purchases are known of the other accounts of who are one.
+    private func knowingOthers(_ customer: Customer?) throws(StoreError) -> Customer? {
+        guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
+        customer.othersAreComplete = try othersAreComplete(than: customer.member, among: try group(of: customer.id))
+        return customer
+    }
+
     private func mayBeOne(_ first: Customer, _ other: Customer) throws(StoreError) -> Bool {
+        guard mayJoin(try group(of: first.id), try group(of: other.id)) else { return false }
         if try hasAppTransactionID(first.id), try hasAppTransactionID(other.id) { return false }
         // What the app's server linked to two users, it alone can join.
         let (ones, others) = (Set(try users(of: first.id)), Set(try users(of: other.id)))

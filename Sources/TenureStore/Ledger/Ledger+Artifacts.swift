@@ -8,14 +8,15 @@ extension Ledger {
     /// A record that is full takes no more artifacts, and what they prove still counts.
     func insert(_ artifacts: [Artifact], of customer: Customer, isNew: Bool) throws(StoreError) {
         guard !artifacts.isEmpty else { return }
-        var count: Int64 = 0
-        if !isNew {
-            let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(customer.member)])
-            count = try row?.integer(0) ?? 0
-        }
+        var count = isNew ? 0 : try artifactCount(of: customer.member)
         for artifact in artifacts where count < Self.artifactsPerCustomer {
             if try insert(artifact, of: customer, isNew: isNew) { count += 1 }
         }
+    }
+
+    func artifactCount(of member: Int64) throws(StoreError) -> Int {
+        let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
+        return Int(clamping: try row?.integer(0) ?? 0)
     }
 
     /// Whether it was new.
@@ -29,7 +30,7 @@ extension Ledger {
         }
         let (header, rest) = artifact.parts
         var headerID = SQLValue.null
-        if let header { headerID = .integer(try self.headerID([UInt8](header))) }
+        if let header { headerID = .integer(try self.headerID(header)) }
         return try session.execute(
             """
             INSERT INTO artifacts (customer, kind, sha256, header, bytes, signed_at, received_at)
@@ -42,18 +43,23 @@ extension Ledger {
     }
 
     /// Each header stands once; which one is compared by hash where an index cannot hold it.
-    func headerID(_ bytes: [UInt8]) throws(StoreError) -> Int64 {
+    func headerID(_ bytes: ArraySlice<UInt8>) throws(StoreError) -> Int64 {
+        if let known = session.headers?.number(of: bytes) { return known }
         let find: String
         switch session.dialect {
         case .sqlite: find = "SELECT id FROM headers WHERE bytes = $1"
         case .postgres: find = "SELECT id FROM headers WHERE sha256(bytes) = sha256($1)"
         }
-        if let row = try session.row(find, [.blob(bytes)]) { return try row.integer(0) }
-        let insert = "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id"
-        if let row = try session.row(insert, [.blob(bytes)]) { return try row.integer(0) }
+        var number = try session.row(find, [SQLValue(bytes)])?.integer(0)
+        if number == nil {
+            number = try session.insert(
+                "INSERT INTO headers (bytes) VALUES ($1) ON CONFLICT DO NOTHING", [SQLValue(bytes)])
+        }
         // Another transaction was quicker, and is over.
-        guard let row = try session.row(find, [.blob(bytes)]) else { throw .failed("a header was not kept") }
-        return try row.integer(0)
+        if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
+        guard let number else { throw .failed("a header was not kept") }
+        session.headers?.remember(bytes, as: number)
+        return number
     }
 
     /// In the order in which they came.
@@ -62,11 +68,20 @@ extension Ledger {
     }
 
     func recordedArtifacts(of customer: Int64) throws(StoreError) -> [(artifact: Artifact, receivedAt: Date)] {
+        try numberedArtifacts(of: customer).map { ($0.artifact, $0.receivedAt) }
+    }
+
+    /// With their numbers in the ledger.
+    func numberedArtifacts(
+        of customer: Int64, after number: Int64 = 0, limit: Int = .max
+    ) throws(StoreError) -> [(number: Int64, artifact: Artifact, receivedAt: Date)] {
+        // The plus keeps databases from walking over everybody's by number.
         try session.rows(
             """
-            SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at
-            FROM artifacts LEFT JOIN headers ON headers.id = header WHERE customer = $1 ORDER BY artifacts.id
-            """, [.integer(customer)]
+            SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id
+            FROM artifacts LEFT JOIN headers ON headers.id = header
+            WHERE customer = $1 AND +artifacts.id > $2 ORDER BY +artifacts.id LIMIT $3
+            """, [.integer(customer), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
             let code = try row.integer(0)
             guard let kind = UInt8(exactly: code).flatMap({ Artifact.Kind(rawValue: $0) }) else {
@@ -76,7 +91,22 @@ extension Ledger {
             let artifact = Artifact(
                 kind, bytes: header + (try row.bytes(3)), sha256: try row.bytes(1),
                 signedDate: try row.instantIfPresent(4))
-            return (artifact, try row.instant(5))
+            return (try row.integer(6), artifact, try row.instant(5))
         }
+    }
+
+    /// What was signed of one member, in pages; nil where there is none.
+    func signedEntries(
+        of id: Int64, after position: SignedEntries.Position, limit: Int
+    ) throws(StoreError) -> SignedEntries? {
+        guard let member = try member(.number(id), forUpdate: false) else { return nil }
+        let artifacts = try numberedArtifacts(of: id, after: position.artifact, limit: limit)
+        let notifications = try numberedNotifications(of: id, after: position.notification, limit: limit)
+        var end = position
+        if let last = artifacts.last { end.artifact = last.number }
+        if let last = notifications.last { end.notification = last.number }
+        return SignedEntries(
+            publicID: member.publicID, artifacts: artifacts.map { ($0.artifact, $0.receivedAt) },
+            notifications: notifications.map { ($0.notification, $0.receivedAt) }, end: end)
     }
 }

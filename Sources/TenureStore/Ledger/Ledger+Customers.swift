@@ -83,18 +83,18 @@ extension Ledger {
             announcement == .later
             ? "CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END" : "CAST($5 AS TEXT)"
         let told = announcement == .later ? Announced() : announcement.announced
-        let row = try session.row(
+        let number = try session.insert(
             """
             INSERT INTO customers (realm, public_id, created_at, facts, announced, next_end)
-            VALUES ($1, $2, $3, $4, \(announced), \(look.sql(else: "NULL", parameter: 6))) RETURNING id
+            VALUES ($1, $2, $3, $4, \(announced), \(look.sql(else: "NULL", parameter: 6)))
             """,
             [
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(facts.encoded),
                 SQLValue(told?.json), look.value,
             ])
-        guard let row else { throw .failed("a new customer got no number") }
+        guard let number else { throw .failed("a new customer got no number") }
         return Customer(
-            id: try row.integer(0), realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
+            id: number, realm: realm, publicID: publicID, createdAt: now.toMillisecond, facts: facts,
             announced: announcement.announced)
     }
 

@@ -9,7 +9,8 @@ extension Ledger {
         var promises: [RecordedPromise] = []
         var support: [RecordedSupportAct] = []
         var events: [RecordedEvent] = []
-        for member in try group(of: customer.id) {
+        let group = try group(of: customer.id)
+        for member in group {
             artifacts += try recordedArtifacts(of: member)
             notifications += try self.notifications(of: member)
             promises += try self.promises(of: member)
@@ -18,7 +19,7 @@ extension Ledger {
         }
         return CustomerLedger(
             customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
-            support: support, events: events)
+            support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group))
     }
 
     /// Replaces what is known by what the ledger proves; nil where there is no such customer.

@@ -3,14 +3,14 @@ import TenureCore
 
 extension Ledger {
     func dossier(
-        of name: CustomerName, with parts: CustomerDossier.Parts
+        of name: CustomerName, with parts: CustomerDossier.Parts, visitsAfter visit: Int64 = 0
     ) throws(StoreError) -> CustomerDossier? {
         guard let member = try member(name, forUpdate: false) else { return nil }
-        return try dossier(of: try customer(of: member, forUpdate: false), with: parts)
+        return try dossier(of: try customer(of: member, forUpdate: false), with: parts, visitsAfter: visit)
     }
 
     private func dossier(
-        of customer: Customer, with parts: CustomerDossier.Parts
+        of customer: Customer, with parts: CustomerDossier.Parts, visitsAfter visit: Int64
     ) throws(StoreError) -> CustomerDossier {
         var dossier = CustomerDossier(customer)
         dossier.identities = try identities(of: customer.id)
@@ -29,10 +29,13 @@ extension Ledger {
             }
         }
         if parts.contains(.visits) {
-            for id in try visitors(of: customer.id, in: customer.realm) {
+            let visitors = try visitors(of: customer.id, in: customer.realm).filter { $0 > visit }
+            for id in visitors.prefix(CustomerDossier.visitsPerPage) {
                 guard let visitor = try self.customer(id) else { continue }
-                dossier.visits.append(try self.dossier(of: visitor, with: parts.subtracting(.visits)))
+                dossier.visits.append(try self.dossier(of: visitor, with: parts.subtracting(.visits), visitsAfter: 0))
+                dossier.nextVisit = id
             }
+            if visitors.count <= CustomerDossier.visitsPerPage { dossier.nextVisit = nil }
         }
         return dossier
     }

@@ -7,18 +7,28 @@ extension Ledger {
     func erase(_ customer: Customer) throws(StoreError) -> [String: Int] {
         let visitors = try visitors(of: customer.id, in: customer.realm)
         let members = try group(of: customer.id)
+        try bury(try identities(of: customer.id), in: customer.realm)
         var counts: [String: Int] = ["customers": members.count + visitors.count]
         for id in members + visitors {
-            for (name, statement) in Self.erasing {
-                let count = try session.execute(statement, [.integer(id)])
-                if let name { counts[name, default: 0] += count }
-            }
+            counts.merge(try removeEntries(of: id)) { $0 + $1 }
             try session.execute("UPDATE customers SET merged_into = NULL WHERE id = $1", [.integer(id)])
         }
-        for id in members + visitors {
-            try session.execute("DELETE FROM customers WHERE id = $1", [.integer(id)])
+        for id in members + visitors { try removeCustomer(id) }
+        return counts
+    }
+
+    /// How many there were of each kind.
+    func removeEntries(of id: Int64) throws(StoreError) -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for (name, statement) in Self.erasing {
+            let count = try session.execute(statement, [.integer(id)])
+            if let name { counts[name] = count }
         }
         return counts
+    }
+
+    func removeCustomer(_ id: Int64) throws(StoreError) {
+        try session.execute("DELETE FROM customers WHERE id = $1", [.integer(id)])
     }
 
     /// What names a customer, those first that name another of these. With the names under which they are counted.
@@ -45,26 +55,4 @@ extension Ledger {
         (nil, "DELETE FROM separations WHERE second = $1"),
         (nil, "DELETE FROM requests WHERE customer IN (SELECT public_id FROM customers WHERE id = $1)"),
     ]
-
-    /// The records of those who showed something that names this customer without proving that it is theirs.
-    func visitors(of id: Int64, in realm: Realm) throws(StoreError) -> [Int64] {
-        var found: [Int64] = []
-        for identity in try identities(of: id) where identity.kind < .visit {
-            for lead in Identity.Lead.allCases {
-                let shown = lead.shown(identity)
-                let rows = try session.rows(
-                    // By the index: after a blank comes an exclamation mark.
-                    "SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4",
-                    [
-                        SQLValue(realm.code), SQLValue(Identity.Kind.visit.rawValue),
-                        .text(shown + " "), .text(shown + "!"),
-                    ])
-                for row in rows {
-                    let visitor = try row.integer(0)
-                    if !found.contains(visitor) { found.append(visitor) }
-                }
-            }
-        }
-        return found
-    }
 }

@@ -5,10 +5,16 @@ extension Ledger {
     func append(
         _ kind: RecordedEvent.Kind, to customer: Customer, actor: String? = nil, detail: [String: String] = [:]
     ) throws(StoreError) {
+        try append(kind, toMember: customer.member, actor: actor, detail: detail)
+    }
+
+    func append(
+        _ kind: RecordedEvent.Kind, toMember member: Int64, actor: String?, detail: [String: String]
+    ) throws(StoreError) {
         try session.execute(
             "INSERT INTO events (customer, kind, at, actor, detail) VALUES ($1, $2, $3, $4, $5)",
             [
-                .integer(customer.member), .text(kind.rawValue), milliseconds, SQLValue(actor),
+                .integer(member), .text(kind.rawValue), milliseconds, SQLValue(actor),
                 detail.isEmpty ? .null : .text(detail.json),
             ])
     }

@@ -24,14 +24,15 @@ extension Ledger {
             "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
             [.integer(now.addingTimeInterval(lease).millisecondsSince1970), .integer(id)])
         guard let member = try row.integerIfPresent(1), let customer = try self.customer(member) else {
-            try finishJob(id)
+            try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
             return nil
         }
         // Of who are one, each has an account and a job of their own.
         var identities = try identities(ofMember: member)
-        if !identities.contains(where: \.isAppStores) { identities = try self.identities(of: customer.id) }
+        if !identities.contains(where: \.kind.isAppStores) { identities = try self.identities(of: customer.id) }
         return RecordedJob(
-            id: id, kind: kind, customer: customer, identities: identities, tries: Int(clamping: try row.integer(2)))
+            id: id, kind: kind, customer: customer.named(as: member), identities: identities,
+            tries: Int(clamping: try row.integer(2)))
     }
 
     func waiting(_ kind: RecordedJob.Kind) throws(StoreError) -> Int {
@@ -39,13 +40,17 @@ extension Ledger {
         return Int(clamping: try row?.integer(0) ?? 0)
     }
 
-    func finishJob(_ id: Int64) throws(StoreError) {
-        try session.execute("DELETE FROM jobs WHERE id = $1", [.integer(id)])
+    // Whoever it was for may have been erased, and its number stand for another's by now: the customer's never does.
+
+    func finish(_ job: RecordedJob) throws(StoreError) {
+        try session.execute(
+            "DELETE FROM jobs WHERE id = $1 AND customer = $2", [.integer(job.id), .integer(job.customer.member)])
     }
 
-    func postponeJob(_ id: Int64, until instant: Date) throws(StoreError) {
+    func postpone(_ job: RecordedJob, until instant: Date) throws(StoreError) {
         try session.execute(
-            "UPDATE jobs SET due_at = $1 WHERE id = $2", [.integer(instant.millisecondsSince1970), .integer(id)])
+            "UPDATE jobs SET due_at = $1 WHERE id = $2 AND customer = $3",
+            [.integer(instant.millisecondsSince1970), .integer(job.id), .integer(job.customer.member)])
     }
 
     func mark(_ name: String) throws(StoreError) -> String? {
@@ -64,9 +69,4 @@ extension Ledger {
             "INSERT INTO marks (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             [.text(name), .text(value)])
     }
-}
-
-extension Identity {
-    /// Whether the App Store's server knows somebody by it.
-    fileprivate var isAppStores: Bool { kind == .appTransactionID || kind == .originalTransactionID }
 }

@@ -9,7 +9,7 @@ extension Ledger {
 
     /// Says that an acquisition is a user's. What the same user has already becomes the same customer's.
     func link(
-        _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by derive: Deriving
+        _ user: String, to member: CustomerMember, _ transfer: Transfer, actor: String, by rederivation: Rederivation
     ) throws(StoreError) -> ActOutcome {
         var customer = try customer(of: member)
         guard try !isVisit(member.id) else { return .refused(.unboundProof) }
@@ -19,17 +19,17 @@ extension Ledger {
         let others = try users(of: customer.id)
         if transfer == .never, !others.isEmpty { return .refused(.linkedToAnotherUser) }
         let isTransfer = transfer == .newest && !others.isEmpty
+        // What signed data made one belongs to one account, and goes with it.
+        let all = try group(of: customer.id)
+        let taken = isTransfer ? try account(of: member.id, among: all) : all
         if let theirs {
-            let areSeparated =
-                isTransfer
-                ? try self.areSeparated([member.id], try group(of: theirs.id))
-                : try self.areSeparated(customer.id, theirs.id)
-            guard !areSeparated else { return .refused(.separated) }
-            guard mayJoin(isTransfer ? [member.id] : try group(of: customer.id), try group(of: theirs.id)) else {
-                return .refused(.tooManyMembers)
-            }
+            let group = try group(of: theirs.id)
+            guard try !areSeparated(taken, group) else { return .refused(.separated) }
+            guard mayJoin(taken, group) else { return .refused(.tooManyMembers) }
         }
-        if isTransfer { customer = try takeAway(member, from: customer, actor: actor, by: derive) }
+        if isTransfer {
+            customer = try takeAway(taken, with: member, from: customer, all, actor: actor, by: rederivation)
+        }
         if let theirs {
             customer = try merge(customer, into: theirs, because: .sameUser, of: user, actor: actor)
                 .named(as: member.id)
@@ -37,41 +37,42 @@ extension Ledger {
             try insert(identity, of: customer)
         }
         // A promise never moves silently.
-        let promises = try promised(by: member.id)
+        let promises = try promised(by: isTransfer ? taken : [member.id])
         try append(
             isTransfer ? .transferred : .linked, to: customer, actor: actor,
             detail: ["user": user].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
         return .done(customer, isNew: true)
     }
 
-    /// The member is nobody's; whoever had it keeps the rest.
+    /// The account of the member is nobody's; whoever had it keeps the rest.
     private func takeAway(
-        _ member: CustomerMember, from customer: Customer, actor: String, by derive: Deriving
+        _ taken: [Int64], with member: CustomerMember, from customer: Customer, _ all: [Int64], actor: String,
+        by rederivation: Rederivation
     ) throws(StoreError) -> Customer {
-        guard let rest = try detach(member) else {
-            for user in try users(of: member.id) {
+        guard let (rest, alone) = try split(taken, from: all) else {
+            for user in try users(of: customer.id) {
                 try remove(Identity(.userID, user), in: member.realm)
                 try append(.unlinked, to: customer, actor: actor, detail: ["user": user])
             }
             return customer
         }
         // The users stay with what they keep.
-        try session.execute(
-            "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
-            [.integer(rest), .integer(member.id), SQLValue(Identity.Kind.userID.rawValue)])
-        let promises = try promised(by: member.id)
-        if let rest = try restore(rest, by: derive) {
-            try append(
-                .transferred, to: rest, actor: actor,
-                detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
+        for id in taken {
+            try session.execute(
+                "UPDATE identities SET customer = $1 WHERE customer = $2 AND kind = $3",
+                [.integer(rest), .integer(id), SQLValue(Identity.Kind.userID.rawValue)])
         }
-        guard let alone = try restore(member.id, by: derive) else { throw .failed("a customer is not there") }
-        return alone
+        let promises = try promised(by: taken)
+        let parts = try restore([rest, alone], of: customer, by: rederivation)
+        try append(
+            .transferred, to: parts[0], actor: actor,
+            detail: ["customer": member.publicID].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
+        return parts[1].named(as: member.id)
     }
 
     /// The link ends, and so does what it alone made one.
     func unlink(
-        _ user: String, from member: CustomerMember, actor: String, by derive: Deriving
+        _ user: String, from member: CustomerMember, actor: String, by rederivation: Rederivation
     ) throws(StoreError) -> ActOutcome {
         let customer = try customer(of: member)
         let identity = Identity(.userID, user)
@@ -85,7 +86,7 @@ extension Ledger {
             guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
             guard detail["because"] == MergeReason.sameUser.rawValue, detail["user"] == user else { continue }
-            try part(other, isForGood: false, actor: actor, ["because": "unlinked"], by: derive)
+            try part(other, isForGood: false, actor: actor, ["because": "unlinked"], by: rederivation)
         }
         return .done(try self.customer(of: member), isNew: true)
     }
@@ -96,8 +97,10 @@ extension Ledger {
             [SQLValue(realm.code), SQLValue(identity.kind.rawValue), .text(identity.value)])
     }
 
-    /// The entitlements that were promised to one member, each once.
-    private func promised(by member: Int64) throws(StoreError) -> String {
-        Set(try promises(of: member).map(\.entitlement)).sorted().joined(separator: ", ")
+    /// The entitlements that were promised to these members, each once.
+    private func promised(by members: [Int64]) throws(StoreError) -> String {
+        var names: Set<String> = []
+        for member in members { names.formUnion(try promises(of: member).map(\.entitlement)) }
+        return names.sorted().joined(separator: ", ")
     }
 }

@@ -47,11 +47,4 @@ extension Ledger {
             "UPDATE customers SET merged_into = $1 WHERE id = $2",
             [parent.map { .integer($0) } ?? .null, .integer(id)])
     }
-
-    /// Whether they are the record of somebody who did not prove that what they showed is theirs.
-    func isVisit(_ id: Int64) throws(StoreError) -> Bool {
-        try session.row(
-            "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",
-            [.integer(id), SQLValue(Identity.Kind.visit.rawValue)]) != nil
-    }
 }

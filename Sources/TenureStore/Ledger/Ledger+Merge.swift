@@ -25,6 +25,10 @@ extension Ledger {
             "UPDATE customers SET merged_into = $1, next_end = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])
         var detail = ["customer": other.publicID, "because": cause.rawValue]
+        // Whom it was that signed data named: of several who are one, the account is one of theirs.
+        if cause == .signedTogether, other.member != other.id {
+            detail["named"] = try member(.number(other.member))?.publicID
+        }
         detail["user"] = user
         detail["reason"] = reason
         try append(.merged, to: customer, actor: actor, detail: detail)
@@ -32,6 +36,7 @@ extension Ledger {
             Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), of: customer)
         var facts = customer.facts
         facts.add(other.facts)
+        facts.purchasesAreComplete = try purchasesAreComplete(of: try group(of: customer.id))
         return try update(customer, to: facts)
     }
 

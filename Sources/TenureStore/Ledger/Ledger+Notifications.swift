@@ -13,13 +13,16 @@ extension Ledger {
             return Reception(
                 isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
         }
+        if try areErased(identities, in: notification.realm) {
+            return Reception(isNew: false, customer: nil, isOfErased: true)
+        }
         var subject: Customer?
         if !identities.isEmpty {
             subject = try amend(identities, in: notification.realm, adopting: { _ in true }) { (change($0), ()) }.0
         }
         let (header, rest) = notification.bytes.partsOfJWS
         var headerID = SQLValue.null
-        if let header { headerID = .integer(try self.headerID([UInt8](header))) }
+        if let header { headerID = .integer(try self.headerID(header)) }
         try session.execute(
             """
             INSERT INTO notifications (realm, uuid, type, subtype, signed_at, received_at, customer, header, bytes)
@@ -42,14 +45,26 @@ extension Ledger {
     /// In the order in which they came.
     func notifications(of customer: Int64) throws(StoreError) -> [(notification: StoredNotification, receivedAt: Date)]
     {
-        try session.rows(
-            "SELECT \(Self.notificationColumns) WHERE customer = $1 ORDER BY notifications.id", [.integer(customer)]
-        ).map { row throws(StoreError) in (try StoredNotification(row), try row.instant(7)) }
+        try numberedNotifications(of: customer).map { ($0.notification, $0.receivedAt) }
     }
 
-    /// In the order in which `StoredNotification` reads them, then when it came.
+    /// With their numbers in the ledger.
+    func numberedNotifications(
+        of customer: Int64, after number: Int64 = 0, limit: Int = .max
+    ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
+        try session.rows(
+            """
+            SELECT \(Self.notificationColumns) WHERE customer = $1 AND +notifications.id > $2
+            ORDER BY +notifications.id LIMIT $3
+            """, [.integer(customer), .integer(number), SQLValue(limit)]
+        ).map { row throws(StoreError) in
+            (try row.integer(8), try StoredNotification(row), try row.instant(7))
+        }
+    }
+
+    /// In the order in which `StoredNotification` reads them, then when it came, and its number.
     private static let notificationColumns = """
-        realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at
+        realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at, notifications.id
         FROM notifications LEFT JOIN headers ON headers.id = header
         """
 

@@ -16,10 +16,10 @@ extension Ledger {
             message.kind == .customerErased ? [] : try userIDs(of: customer.id)
         }
         let id = SQLValue(message.kind == .customerErased ? nil : customer?.id)
-        let row = try session.row(
+        let number = try session.insert(
             """
             INSERT INTO outbox (event, type, customer, realm, public_id, user_ids, data, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             """,
             [
                 .text(Message.newEventID()), .text(message.kind.rawValue), id, SQLValue(customer?.realm.code),
@@ -27,8 +27,8 @@ extension Ledger {
                 .text(String(decoding: message.data, as: UTF8.self)),
                 milliseconds,
             ])
-        guard let row else { throw .failed("a message got no number") }
-        for name in names { try queue(try row.integer(0), to: name, customer: id) }
+        guard let number else { throw .failed("a message got no number") }
+        for name in names { try queue(number, to: name, customer: id) }
     }
 
     private func queue(_ message: Int64, to endpoint: String, customer: SQLValue) throws(StoreError) {

@@ -2,45 +2,53 @@ import Foundation
 import TenureCore
 
 extension Ledger {
-    typealias Deriving = (CustomerLedger) throws(StoreError) -> CustomerFacts
-
     /// Undoes the merge of a member: they, and who had turned out to be them, are a customer of their own again. What
     /// either side has is derived from what was written of it.
     ///
     /// `isForGood`: nothing signed that comes later joins them.
     func part(
-        _ member: CustomerMember, isForGood: Bool, actor: String?, _ detail: [String: String], by derive: Deriving
+        _ member: CustomerMember, isForGood: Bool, actor: String?, _ detail: [String: String],
+        by rederivation: Rederivation
     ) throws(StoreError) {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
         if isForGood { try separate(member.id, from: try group(of: former.id)) }
-        for (publicID, other) in [(member.publicID, former.id), (former.publicID, member.id)] {
-            guard let customer = try restore(other, by: derive) else { continue }
+        let parts = try restore([former.id, member.id], of: former, by: rederivation)
+        for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
             try append(
                 .unmerged, to: customer, actor: actor, detail: detail.merging(["customer": publicID]) { $1 })
         }
     }
 
-    /// What one of those who parted has, from what was written of them; the world is told of it anew.
-    func restore(_ id: Int64, by derive: Deriving) throws(StoreError) -> Customer? {
-        guard let (customer, _) = try rederive(id, by: derive) else { return nil }
-        try session.execute(
-            "UPDATE customers SET next_end = $1 WHERE id = $2 AND EXISTS (SELECT 1 FROM endpoints)",
-            [milliseconds, .integer(customer.id)])
-        return customer
-    }
-
-    /// Takes one member alone out of those who are one. The rest, where there is any, stays one.
-    func detach(_ member: CustomerMember) throws(StoreError) -> Int64? {
-        let children = try session.rows(
-            "SELECT id FROM customers WHERE merged_into = $1 ORDER BY id", [.integer(member.id)]
-        ).map { row throws(StoreError) in try row.integer(0) }
-        guard let heir = member.mergedInto ?? children.first else { return nil }
-        try mergeMember(member.id, into: nil)
-        if member.mergedInto == nil { try mergeMember(heir, into: nil) }
-        for child in children where child != heir { try mergeMember(child, into: heir) }
-        return try customer(heir)?.id
+    /// Takes members out of those who are one; either side stays one. Returns the numbers of both customers, or nil
+    /// where nobody is left.
+    func split(_ taken: [Int64], from group: [Int64]) throws(StoreError) -> (rest: Int64, taken: Int64)? {
+        let rest = group.filter { !taken.contains($0) }
+        guard !rest.isEmpty else { return nil }
+        var parents: [Int64: Int64] = [:]
+        var members: [Int64: CustomerMember] = [:]
+        for id in group {
+            members[id] = try member(.number(id))
+            parents[id] = members[id]?.mergedInto
+        }
+        func depth(_ id: Int64) -> Int {
+            sequence(first: id) { parents[$0] }.prefix(Self.mostMembers + 1).reduce(0) { count, _ in count + 1 }
+        }
+        func rewire(_ side: [Int64]) throws(StoreError) -> Int64 {
+            // None of those above it is on this side, so that nobody is led in a circle.
+            let root = side.min { (depth($0), $0) < (depth($1), $1) } ?? side[0]
+            for id in side {
+                guard let parent = parents[id], id == root || !side.contains(parent) else { continue }
+                try mergeMember(id, into: id == root ? nil : root)
+                guard id != root, let member = members[id] else { continue }
+                // Why they are one may stand with those who go.
+                let detail = try mergeDetail(of: member, among: group)
+                if !detail.isEmpty { try append(.merged, toMember: root, actor: nil, detail: detail) }
+            }
+            return root
+        }
+        return (try rewire(rest), try rewire(taken))
     }
 
     func separate(_ one: Int64, from others: [Int64]) throws(StoreError) {

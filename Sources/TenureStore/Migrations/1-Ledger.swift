@@ -10,10 +10,9 @@ extension Migration {
                     id BLOB NOT NULL
                 ) STRICT;
 
-                -- `facts` is what the ledger proves of the customer: derived, and here so that one look-up answers. No
-                -- number is given twice: tokens name customers by it, also those who were erased.
+                -- `facts` is what the ledger proves of the customer: derived, and here so that one look-up answers.
                 CREATE TABLE customers (
-                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    id INTEGER PRIMARY KEY,
                     realm INTEGER NOT NULL,
                     public_id TEXT NOT NULL UNIQUE,
                     created_at INTEGER NOT NULL,

@@ -9,20 +9,28 @@ package struct Amendment: Sendable {
     package private(set) var promises: [RecordedPromise] = []
     /// What the world is told of it.
     package var announcement = Announcement.later
+    /// The version of the policy that made its promises and its announcement; nil where none did. The act fails where
+    /// another one decides meanwhile.
+    package var judgedUnder: Int64?
     package private(set) var sighting: DeviceSighting?
     /// Work that is to follow, once for each customer and kind.
     package var jobs: Set<RecordedJob.Kind> = []
     /// The same, where the device that it sees was not seen on this customer before.
     package var jobsForNewDevice: Set<RecordedJob.Kind> = []
+    /// Whether all purchases of the account that was named were seen.
+    private(set) var completesPurchases = false
+    private let othersAreComplete: Bool
 
     /// `customer` is nil for one who is not known yet.
     package init(of customer: Customer?) {
         facts = customer?.facts ?? CustomerFacts()
+        othersAreComplete = customer?.othersAreComplete ?? true
     }
 
     /// With facts that replace what was known.
     package init(facts: CustomerFacts) {
         self.facts = facts
+        othersAreComplete = true
     }
 
     /// Each artifact stands in the ledger once, however often it comes.
@@ -39,9 +47,10 @@ package struct Amendment: Sendable {
         identities += more
     }
 
-    /// That all of the customer's purchases were seen.
+    /// That all purchases of the account were seen. Who turned out to have several is known completely when each is.
     package mutating func completePurchases() {
-        facts.purchasesAreComplete = true
+        completesPurchases = true
+        if othersAreComplete { facts.purchasesAreComplete = true }
     }
 
     /// That what was added was proven to come from this device.

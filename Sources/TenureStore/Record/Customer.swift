@@ -15,6 +15,9 @@ package struct Customer: Sendable, Hashable {
     package let announced: Announced?
     /// Of those who turned out to be one: the number of the one who was named, under which stands what they brought.
     package let member: Int64
+    /// Of those who are one: whether all purchases are known of the other accounts than the one who was named. Only
+    /// where not all are known.
+    package var othersAreComplete = true
 
     package init(
         id: Int64, realm: Realm, publicID: String, createdAt: Date, facts: CustomerFacts, announced: Announced? = nil,

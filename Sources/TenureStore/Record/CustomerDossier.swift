@@ -45,6 +45,9 @@ package struct CustomerDossier: Sendable {
         package let beganAt: Date
     }
 
+    /// So many visits stand in one page.
+    package static let visitsPerPage = 20
+
     package let customer: Customer
     package var members: [Member] = []
     package var identities: [Identity] = []
@@ -55,7 +58,10 @@ package struct CustomerDossier: Sendable {
     package var events: [RecordedEvent] = []
     package var devices: [Device] = []
     package var trialSessions: [TrialSession] = []
+    /// A page of them.
     package var visits: [CustomerDossier] = []
+    /// The number after which the next page of visits begins; nil where there is none.
+    package var nextVisit: Int64?
     package var audit: [AuditEntry] = []
 
     init(_ customer: Customer) {

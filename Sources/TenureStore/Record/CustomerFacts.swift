@@ -49,26 +49,32 @@ package struct CustomerFacts: Sendable, Hashable {
         promises = kept
     }
 
+    /// Those that a publication ended.
+    package mutating func removePromises(of entitlements: Set<String>) {
+        promises.removeAll { entitlements.contains($0.entitlement) }
+    }
+
     package mutating func add(_ act: SupportAct) {
         guard !support.contains(act) else { return }
         support.append(act)
         support.sort { ($0.date, $0.entitlement, $0.kind.rawValue) < ($1.date, $1.entitlement, $1.kind.rawValue) }
     }
 
-    /// With all that is proven of one who turned out to be the same customer.
+    /// With all that is proven of one who turned out to be the same customer. Whether all purchases of both are known
+    /// the ledger says.
     package mutating func add(_ other: CustomerFacts) {
         add(other.proofs)
         add(other.purchases)
         add(other.renewals)
-        purchasesAreComplete = purchasesAreComplete || other.purchasesAreComplete
         add(other.promises)
         for act in other.support { add(act) }
     }
 
-    package func evidence(in environment: AppStoreEnvironment) -> Evidence {
+    /// `persona`: who is to stand in for the customer.
+    package func evidence(in environment: AppStoreEnvironment, as persona: Persona? = nil) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,
-            purchasesAreComplete: purchasesAreComplete, support: support)
+            purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
     }
 
     /// For the coder, which reads what was condensed before.

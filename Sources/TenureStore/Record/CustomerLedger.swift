@@ -10,11 +10,13 @@ package struct CustomerLedger: Sendable {
     package let promises: [RecordedPromise]
     package let support: [RecordedSupportAct]
     package let events: [RecordedEvent]
+    /// Whether the events say so of every account that turned out to be theirs.
+    package let purchasesAreComplete: Bool
 
     package init(
         customer: Customer, artifacts: [(artifact: Artifact, receivedAt: Date)],
         notifications: [(notification: StoredNotification, receivedAt: Date)] = [], promises: [RecordedPromise],
-        support: [RecordedSupportAct], events: [RecordedEvent]
+        support: [RecordedSupportAct], events: [RecordedEvent], purchasesAreComplete: Bool
     ) {
         self.customer = customer
         self.artifacts = artifacts
@@ -22,5 +24,6 @@ package struct CustomerLedger: Sendable {
         self.promises = promises
         self.support = support
         self.events = events
+        self.purchasesAreComplete = purchasesAreComplete
     }
 }

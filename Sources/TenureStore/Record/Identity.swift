@@ -24,6 +24,11 @@ package struct Identity: Sendable, Hashable {
         case appAccountToken = 9
         /// A transaction that is not its subscription's first.
         case transactionID = 10
+        /// An event of a subscription, its first or a renewal, as its order has it.
+        case webOrderLineItemID = 11
+
+        /// Whether the App Store's server knows somebody by it.
+        var isAppStores: Bool { self == .appTransactionID || self == .originalTransactionID }
 
         package static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
@@ -49,7 +54,7 @@ extension Identity {
         case app, receipt, transactions
 
         /// How the value of each such visit begins that names `identity`.
-        func shown(_ identity: Identity?) -> String {
+        func shown(_ identity: Identity?) -> Substring {
             "\(rawValue) \(identity?.kind.rawValue ?? 0) \(identity?.value ?? "")"
         }
     }
@@ -58,4 +63,7 @@ extension Identity {
     package init(visitLedBy lead: Lead, naming identity: Identity?, showing digest: String) {
         self.init(.visit, lead.shown(identity) + " " + digest)
     }
+
+    /// Of a visit: all but the digest of what was shown.
+    var shown: Substring { value[..<(value.lastIndex(of: " ") ?? value.endIndex)] }
 }

@@ -7,6 +7,7 @@ package struct RecordedJob: Sendable, Hashable {
 
     package let id: Int64
     package let kind: Kind
+    /// Named as the one of those who are one for whom it was made.
     package let customer: Customer
     /// By what the customer for whom it was made is known; where the App Store knows none of that, by what all who are
     /// one with them are.

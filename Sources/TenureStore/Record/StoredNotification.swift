@@ -26,13 +26,16 @@ package struct StoredNotification: Sendable, Hashable {
 
 /// What became of a notification.
 package struct Reception: Sendable, Hashable {
-    /// False where it came before.
+    /// False where it came before, and where nothing of it was kept.
     package let isNew: Bool
+    /// It speaks of somebody who was erased and has not used the app since: nothing of it was kept.
+    package let isOfErased: Bool
     /// Nil where it speaks of nobody.
     package let customer: Customer?
 
-    package init(isNew: Bool, customer: Customer?) {
+    package init(isNew: Bool, customer: Customer?, isOfErased: Bool = false) {
         self.isNew = isNew
+        self.isOfErased = isOfErased
         self.customer = customer
     }
 }

@@ -1,7 +1,7 @@
 /// One connection inside one transaction: all that the ledger asks of a database.
 ///
 /// The statements are the common tongue of SQLite and PostgreSQL: parameters are `$1`, `$2` …, first used in that
-/// order; `ON CONFLICT DO NOTHING`; `RETURNING`.
+/// order; `ON CONFLICT DO NOTHING`.
 package protocol SQLSession {
     var dialect: SQLDialect { get }
 
@@ -10,9 +10,22 @@ package protocol SQLSession {
 
     /// How many rows it changed.
     @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int
+
+    /// Adds a row to a table whose key is `id`, and returns the number that it got; nil where it conflicts with one that
+    /// is there.
+    func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
+
+    /// Headers whose numbers need not be asked for; nil where nothing is remembered.
+    var headers: HeaderNumbers? { get }
 }
 
 extension SQLSession {
+    package func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64? {
+        try row(sql + " RETURNING id", arguments).map { row throws(StoreError) in try row.integer(0) }
+    }
+
+    package var headers: HeaderNumbers? { nil }
+
     package func rows(_ sql: String) throws(StoreError) -> [SQLRow] { try rows(sql, []) }
     package func row(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> SQLRow? {
         try rows(sql, arguments).first

@@ -3,18 +3,35 @@ import TenureCore
 
 extension SQLStore {
     package func perform(
-        _ act: RequestedAct, on customer: CustomerName,
-        by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
+        _ act: RequestedAct, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ActOutcome {
         try await write(locking: act.keys) { session throws(StoreError) in
-            try Ledger(session, at: act.at).perform(act, on: customer, by: derive)
+            try Ledger(session, at: act.at).perform(act, on: customer, by: rederivation)
+        }
+    }
+
+    package func members(of customer: CustomerName) async throws(StoreError) -> [Int64] {
+        try await read { session throws(StoreError) in
+            let ledger = Ledger(session)
+            guard let member = try ledger.member(customer, forUpdate: false) else { return [] }
+            return try ledger.group(of: try ledger.customer(of: member, forUpdate: false).id)
+        }
+    }
+
+    package func signedEntries(
+        of member: Int64, after position: SignedEntries.Position, limit: Int
+    ) async throws(StoreError) -> SignedEntries? {
+        try await read { session throws(StoreError) in
+            try Ledger(session).signedEntries(of: member, after: position, limit: limit)
         }
     }
 
     package func dossier(
-        of customer: CustomerName, with parts: CustomerDossier.Parts
+        of customer: CustomerName, with parts: CustomerDossier.Parts, visitsAfter visit: Int64
     ) async throws(StoreError) -> CustomerDossier? {
-        try await read { session throws(StoreError) in try Ledger(session).dossier(of: customer, with: parts) }
+        try await read { session throws(StoreError) in
+            try Ledger(session).dossier(of: customer, with: parts, visitsAfter: visit)
+        }
     }
 
     package func customers(withAnyID id: String, in realms: [Realm]) async throws(StoreError) -> [Customer] {

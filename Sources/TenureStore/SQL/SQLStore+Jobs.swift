@@ -15,12 +15,12 @@ extension SQLStore {
     }
 
     package func finish(_ job: RecordedJob) async throws(StoreError) {
-        try await write(locking: []) { session throws(StoreError) in try Ledger(session).finishJob(job.id) }
+        try await write(locking: []) { session throws(StoreError) in try Ledger(session).finish(job) }
     }
 
     package func postpone(_ job: RecordedJob, until instant: Date) async throws(StoreError) {
         try await write(locking: []) { session throws(StoreError) in
-            try Ledger(session).postponeJob(job.id, until: instant)
+            try Ledger(session).postpone(job, until: instant)
         }
     }
 

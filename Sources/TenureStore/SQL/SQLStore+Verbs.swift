@@ -37,6 +37,15 @@ extension SQLStore {
         }
     }
 
+    package func amend<Outcome: Sendable>(
+        _ customer: Customer, by identities: [Identity], at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome)? {
+        try await write(locking: identities.map { $0.key(in: customer.realm) }) { session throws(StoreError) in
+            try Ledger(session, at: now).amend(customer, by: identities, change)
+        }
+    }
+
     /// Many acts in one transaction: all of them happen, or none.
     package func amend(
         _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date

@@ -68,37 +68,28 @@ private final class CustomerReader {
         case another(Int64)
     }
 
-    private let connection: OpaquePointer
+    private let connection: SQLiteConnection
     private let statement: OpaquePointer
 
     init(path: String) throws(StoreError) {
-        var connection: OpaquePointer?
-        // No mutex: the pool hands it to one caller at a time.
-        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
-        guard sqlite3_open_v2(path, &connection, flags, nil) == SQLITE_OK, let connection else {
-            let detail = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
-            sqlite3_close_v2(connection)
-            throw StoreError.unavailable(path: path, detail: detail)
+        let connection = try SQLiteConnection(path: path, for: .reading)
+        // Kilobytes: without the inner pages of a table of millions each look-up reads them anew.
+        guard sqlite3_exec(connection.handle, "PRAGMA cache_size = -16384", nil, nil, nil) == SQLITE_OK else {
+            throw StoreError(of: connection.handle)
         }
-        sqlite3_busy_timeout(connection, 5000)
         // No memory mapping: where the file is cut off under it, that ends the process.
         var statement: OpaquePointer?
         let sql = "SELECT realm, public_id, created_at, facts, merged_into FROM customers WHERE id = ?"
         guard
-            sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil) == SQLITE_OK,
-            let statement
-        else {
-            let detail = String(cString: sqlite3_errmsg(connection))
-            sqlite3_close_v2(connection)
-            throw StoreError.failed(detail)
-        }
+            sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+                == SQLITE_OK, let statement
+        else { throw StoreError(of: connection.handle) }
         self.connection = connection
         self.statement = statement
     }
 
     deinit {
         sqlite3_finalize(statement)
-        sqlite3_close_v2(connection)
     }
 
     func customer(_ id: Int64) throws(StoreError) -> Answer {
@@ -108,9 +99,7 @@ private final class CustomerReader {
         switch sqlite3_step(statement) {
         case SQLITE_ROW: break
         case SQLITE_DONE: return .nobody
-        case SQLITE_BUSY, SQLITE_LOCKED: throw StoreError.busy
-        case SQLITE_CORRUPT, SQLITE_NOTADB: throw StoreError.damaged(String(cString: sqlite3_errmsg(connection)))
-        default: throw StoreError.failed(String(cString: sqlite3_errmsg(connection)))
+        default: throw StoreError(of: connection.handle)
         }
         if sqlite3_column_type(statement, 4) != SQLITE_NULL { return .another(sqlite3_column_int64(statement, 4)) }
         guard let code = UInt8(exactly: sqlite3_column_int64(statement, 0)), let realm = Realm(code: code) else {

@@ -1,58 +1,43 @@
-import Foundation
 import GRDB
+import GRDBSQLite
 
-/// GRDB's connection as the ledger sees it.
+/// A connection of SQLite inside a transaction, as the ledger sees it.
 struct SQLiteSession: SQLSession {
-    let db: Database
+    private let statements: SQLiteStatements
+    let headers: HeaderNumbers?
+
+    /// On a connection that writes alone, which may remember what it wrote.
+    init(_ statements: SQLiteStatements, remembering headers: HeaderNumbers) {
+        self.statements = statements
+        self.headers = headers
+    }
+
+    /// On one of GRDB's, for as long as it has it in hand.
+    init(db: Database) throws(StoreError) {
+        guard let connection = db.sqliteConnection else { throw .failed("the record is closed") }
+        statements = SQLiteStatements(on: connection)
+        headers = nil
+    }
 
     var dialect: SQLDialect { .sqlite }
 
     func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
-        do {
-            let statement = try db.cachedStatement(sql: sql)
-            let cursor = try Row.fetchCursor(statement, arguments: Self.bound(arguments))
-            var rows: [SQLRow] = []
-            while let row = try cursor.next() {
-                rows.append(SQLRow(row.databaseValues.map { SQLValue($0) }))
-            }
-            return rows
-        } catch {
-            throw StoreError(error)
+        var rows: [SQLRow] = []
+        try statements.run(sql, arguments) { statement in
+            rows.append(SQLRow((0..<sqlite3_column_count(statement)).map { SQLValue(statement, column: $0) }))
         }
+        return rows
     }
 
     @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int {
-        do {
-            try db.cachedStatement(sql: sql).execute(arguments: Self.bound(arguments))
-            return db.changesCount
-        } catch {
-            throw StoreError(error)
-        }
+        try statements.run(sql, arguments)
+        return Int(sqlite3_changes(statements.connection))
     }
 
-    private static func bound(_ arguments: [SQLValue]) -> StatementArguments {
-        StatementArguments(arguments.map(\.databaseValue))
-    }
-}
-
-extension SQLValue {
-    fileprivate var databaseValue: DatabaseValue {
-        switch self {
-        case .null: .null
-        case .integer(let number): number.databaseValue
-        case .real(let number): number.databaseValue
-        case .text(let text): text.databaseValue
-        case .blob(let bytes): Data(bytes).databaseValue
-        }
-    }
-
-    fileprivate init(_ value: DatabaseValue) {
-        switch value.storage {
-        case .null: self = .null
-        case .int64(let number): self = .integer(number)
-        case .double(let number): self = .real(number)
-        case .string(let text): self = .text(text)
-        case .blob(let data): self = .blob([UInt8](data))
-        }
+    /// Without `RETURNING`, for which SQLite makes a table of its own.
+    func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64? {
+        try statements.run(sql, arguments)
+        return sqlite3_changes(statements.connection) > 0
+            ? sqlite3_last_insert_rowid(statements.connection) : nil
     }
 }

@@ -4,13 +4,13 @@ import TenureCore
 
 /// The record in one SQLite file: the default, for one machine.
 ///
-/// Writes go through GRDB, in groups that share a transaction, and are flushed before they return. Looking up a
-/// customer goes past GRDB to connections of its own.
+/// GRDB brings it up to date and reads it. What is asked for every request goes past it: writes, in groups that share a
+/// transaction and are flushed before they return, and looking up a customer.
 package struct SQLiteStore: SQLStore {
     package let recordID: [UInt8]
     private let pool: DatabasePool
     private let readers: CustomerReaders
-    private let group = WriteGroup()
+    private let writer: SQLiteWriter
 
     /// Opens the database, makes it where there is none, and brings it up to date.
     package init(path: String) throws(StoreError) {
@@ -28,6 +28,7 @@ package struct SQLiteStore: SQLStore {
             }
             recordID = [UInt8](id)
             readers = CustomerReaders(path: path)
+            writer = try SQLiteWriter(path: path)
         } catch {
             throw StoreError(error, path: path)
         }
@@ -63,31 +64,28 @@ package struct SQLiteStore: SQLStore {
         }
     }
 
-    /// Acknowledged means flushed. GRDB's pool sets `synchronous` to NORMAL after preparing a connection, whatever the
-    /// preparation said, so it is set on the open writer, and read back.
+    /// What an update writes is flushed too. GRDB's pool sets `synchronous` to NORMAL after preparing a connection,
+    /// whatever the preparation said, so it is set on the open writer.
     private static func makeDurable(_ pool: DatabasePool) throws {
-        try pool.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-            let level = try Int.fetchOne(db, sql: "PRAGMA synchronous")
-            let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
-            guard level == 2, journal == "wal" else {
-                throw StoreError.failed("it does not flush what it writes (journal `\(journal ?? "")`)")
-            }
-        }
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
     }
 
     /// What `PRAGMA synchronous` says on the connection that writes; 2 is FULL.
-    var synchronousLevel: Int? {
-        get throws { try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } }
+    var synchronousLevel: Int64? {
+        get throws { try writer.synchronousLevel }
     }
 
     /// How many transactions the acts took together.
-    var groupsWritten: Int { group.groupsWritten }
+    var groupsWritten: Int { writer.groupsWritten }
 
     // MARK: Reading
 
     package func customer(_ id: Int64) async throws(StoreError) -> Customer? {
         try readers.customer(id)
+    }
+
+    package var lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)? {
+        { [readers] id throws(StoreError) in try readers.customer(id) }
     }
 
     package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
@@ -98,7 +96,7 @@ package struct SQLiteStore: SQLStore {
         _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         do {
-            return try await pool.read { db in try body(SQLiteSession(db: db)) }
+            return try await pool.read { db in try body(try SQLiteSession(db: db)) }
         } catch {
             throw StoreError(error)
         }
@@ -113,8 +111,8 @@ package struct SQLiteStore: SQLStore {
         let result = WriteResult<Value>()
         do {
             return try await withCheckedThrowingContinuation { continuation in
-                let act = WriteGroup.Act(
-                    run: { db in result.value = try body(SQLiteSession(db: db)) },
+                let act = SQLiteWriter.Act(
+                    run: { session throws(StoreError) in result.value = try body(session) },
                     finish: { error in
                         switch (error, result.value) {
                         case (nil, let value?): continuation.resume(returning: value)
@@ -122,7 +120,7 @@ package struct SQLiteStore: SQLStore {
                         case (nil, nil): continuation.resume(throwing: StoreError.failed("an act did not run"))
                         }
                     })
-                group.submit(act, to: pool)
+                writer.submit(act)
             }
         } catch {
             throw StoreError(error)
@@ -131,6 +129,7 @@ package struct SQLiteStore: SQLStore {
 
     package func close() async throws(StoreError) {
         readers.close()
+        await writer.close()
         do {
             try pool.close()
         } catch {

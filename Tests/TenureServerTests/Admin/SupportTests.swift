@@ -43,6 +43,29 @@ import Testing
         }
     }
 
+    // PostgreSQL keeps no text with a NUL, and would fail.
+    @Test func `control characters are a mistake of who asks`() async throws {
+        try await withDesk { desk, _ in
+            let path = try await desk.newcomer().path()
+            let grant: [String: Any?] = ["entitlement": "everything", "reason": "bought\u{0}twice"]
+            #expect(try await desk.post(path + "/grants", grant).problem?.code == .malformedRequest)
+            for (method, path) in [
+                (HTTPRequest.Method.get, "/v1/admin/customers/cus%00"), (.get, "/v1/admin/customers/a%0Ab/timeline"),
+                (.delete, path + "?reason=a%00b"), (.delete, path + "/links/a%00b"), (.delete, path + "/merges/%7F"),
+            ] {
+                let answer = try await desk.send(method, path)
+                #expect(answer.problem?.code == .malformedRequest, "\(path): \(answer.text)")
+            }
+            let words = "two\nlines\tand “quotes”"
+            let granted = try await desk.post(path + "/grants", ["entitlement": "everything", "reason": words])
+            #expect(granted.outcome("everything") == "granted", "\(granted.text)")
+            // An id that stands in something unsigned is as good as typed.
+            let forged = "e30." + Data(#"{"appTransactionId":"7\u0000"}"#.utf8).base64EncodedString() + ".c2ln"
+            let found = try await desk.post("/v1/admin/customers/find", ["artifact": forged])
+            #expect(found.status.code < 500, "\(found.text)")
+        }
+    }
+
     @Test func `a request with a mistake changes nothing and says what is wrong`() async throws {
         try await withDesk { desk, _ in
             let customer = try await desk.newcomer()

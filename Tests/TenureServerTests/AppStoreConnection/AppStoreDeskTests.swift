@@ -179,6 +179,43 @@ import Testing
         }
     }
 
+    @Test func `looks for missed notifications again soon where it could not ask, and then every hour`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let yesterday = Calculator.now.addingTimeInterval(-86_400)
+            try await service.store.setMark(
+                "notifications Production", to: String(yesterday.timeIntervalSince1970))
+            let clock = TestTime()
+            var time = clock.time
+            time.sleep = { seconds in
+                try await clock.time.sleep(seconds)
+                if clock.sleeps.filter({ $0 >= 3600 }).count == 2 { throw CancellationError() }
+            }
+            let asked = LogLines()
+            let transport = AppStoreTransport { request throws(AppStoreFailure) in
+                asked.logger(.info).info("\(request.url)")
+                // A refused key is tried once more with a new token.
+                return asked.texts.count <= 4
+                    ? .init(status: 401, body: [])
+                    : .init(status: 200, body: Array(#"{"hasMore":false,"notificationHistory":[]}"#.utf8))
+            }
+            let verifier = try AskingCalculator.verifier([.production])
+            let desk = AppStoreDesk(
+                connection: AppStoreConnection(
+                    AskingCalculator.credentials, verifier: verifier, transport: transport, time: time,
+                    logger: Calculator.logger),
+                store: service.store, policies: service.policies,
+                notifications: NotificationService(
+                    verifier: verifier, store: service.store, policies: service.policies, announcer: nil),
+                logger: Calculator.logger, now: { clock.now })
+            try await desk.catchUp.run()
+            let sleeps = clock.sleeps.filter { $0 >= 1 }
+            #expect(sleeps.count == 4 && sleeps[0] < 60 && sleeps[1] > sleeps[0] && sleeps[1] < 120, "\(sleeps)")
+            #expect(sleeps.suffix(2) == [3600, 3600])
+            try await service.store.close()
+        }
+    }
+
     @Test func `starts and ends with the service, and never without a readable key`() async throws {
         try await withFolder { folder in
             var configuration = try Calculator.configuration(folder)

@@ -26,7 +26,7 @@ import Testing
 
     private func amended(_ history: BackfilledHistory, _ customer: Customer? = nil) -> Amendment {
         var amendment = Amendment(of: customer)
-        history.add(to: &amendment)
+        history.add(to: &amendment, of: nil)
         return amendment
     }
 
@@ -107,6 +107,27 @@ import Testing
             #expect(history.faults.map(\.code) == ["badSignature"])
             #expect(!amended(history).facts.purchasesAreComplete)
             #expect(amended(history).facts.purchases.map(\.transactionID) == ["1001", "2001"])
+        }
+    }
+
+    @Test func `of a history without an end brings what was taken back`() async throws {
+        let shelf = try subscriber()
+        let first = try Answered.transaction("1001")
+        let refunded = try Answered.transaction(
+            "1001", .production, ["revocationDate": .instant(Calculator.now), "revocationReason": .number("0")])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { shelved in
+                shelf(&shelved)
+                shelved.refunds = ["1001": [refunded]]
+            }
+            let page =
+                #"{"revision":"r","hasMore":true,"bundleId":"com.example.calculator","environment":"Production","#
+                + #""signedTransactions":["\#(first)"]}"#
+            await asking.appStore.answerFirst(with: .init(status: 200, body: page), .init(status: 200, body: page))
+            let history = try await HistoryBackfill(connection: asking.connection).history(of: id, in: .production)
+            #expect(history.ending == .circle && !history.isComplete)
+            let facts = amended(history).facts
+            #expect(facts.purchases.first { $0.transactionID == "1001" }?.revocationDate != nil)
         }
     }
 

@@ -60,6 +60,24 @@ import Testing
         }
     }
 
+    @Test func `metrics tell the apps apart`() async throws {
+        try await withApps { calculator, notes, bare in
+            _ = try await calculator.sync(try owner())
+            _ = try await notes.refused(try owner())
+            func text(_ client: Client) async throws -> String {
+                try await client.http.execute(uri: client.prefix + "/metrics", method: .get) {
+                    String(buffer: $0.body)
+                }
+            }
+            let all = try await text(bare)
+            #expect(all.contains(#"tenure_sync_artifacts_counted_total{app="calculator"} 1"#), "\(all)")
+            #expect(all.contains(#"tenure_sync_artifacts_counted_total{app="notes"} 0"#))
+            #expect(all.contains(#"tenure_sync_artifacts_refused_total{app="notes",code="wrongApp"} 1"#))
+            #expect(all.components(separatedBy: "# TYPE tenure_requests_total counter").count == 2, "once for all")
+            #expect(try await text(calculator).contains("tenure_sync_artifacts_counted_total 1"))
+        }
+    }
+
     @Test func `a token opens the app that gave it, and no other`() async throws {
         try await withApps { calculator, notes, bare in
             let answer = try await calculator.sync(try owner())

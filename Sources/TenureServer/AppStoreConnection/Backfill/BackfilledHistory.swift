@@ -15,8 +15,7 @@ struct BackfilledHistory: Sendable {
     private(set) var proofs: [AppProof] = []
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
-    /// By what the customer is found again; the first decides.
-    private(set) var identities: [Identity] = []
+    private var names = NamedIdentities()
     /// What did not count, and why.
     private(set) var faults: [Fault] = []
     /// Whether all of the customer's purchases are among these: every page of the history was seen, and all that was
@@ -32,7 +31,8 @@ struct BackfilledHistory: Sendable {
 
     init(
         of id: AppStoreCustomerID, _ list: TransactionList?, _ statuses: SubscriptionStatuses?,
-        _ appTransaction: Arrival<AppTransactionPayload>?, in environment: AppStoreEnvironment
+        _ appTransaction: Arrival<AppTransactionPayload>?, refunds: TransactionList? = nil,
+        in environment: AppStoreEnvironment
     ) {
         self.environment = environment
         ending = list?.ending
@@ -42,20 +42,23 @@ struct BackfilledHistory: Sendable {
         let transactions = list?.transactions ?? []
         appTransactionID = Self.account(id, appTransaction, transactions.map(\.arrival))
         if let appTransaction { add(appTransaction) }
-        for (arrival, purchase) in transactions { add(arrival, purchase) }
+        for (arrival, purchase) in transactions + (refunds?.transactions ?? []) { add(arrival, purchase) }
         for subscription in statuses?.subscriptions ?? [] {
             if let (arrival, purchase) = subscription.transaction { add(arrival, purchase) }
             if let (arrival, renewal) = subscription.renewal { add(arrival, renewal) }
         }
         if !faults.isEmpty || !holds(id) { isComplete = false }
-        var seen: Set<Identity> = []
-        identities.removeAll { !seen.insert($0).inserted }
     }
 
+    /// By what the customer is found again; the first decides.
+    var identities: [Identity] { names.identities }
+
     /// What the ledger gets, and what it proves. That all purchases are known is only said where it is so.
-    func add(to amendment: inout Amendment) {
+    ///
+    /// `known`: of whom the amendment is.
+    func add(to amendment: inout Amendment, of known: Customer?) {
         amendment.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        amendment.identify(by: identities)
+        amendment.identify(by: identities + names.forPeople(beyond: known))
         if isComplete { amendment.completePurchases() }
     }
 
@@ -90,9 +93,7 @@ struct BackfilledHistory: Sendable {
         guard belongs(arrival.payload.appTransactionID, arrival.realm, at: arrival.place) else { return }
         artifacts.append(arrival.artifact)
         proofs.append(arrival.verified.proof)
-        if let id = arrival.payload.appTransactionID, !id.isEmpty {
-            identities.append(Identity(.appTransactionID, id))
-        }
+        names.add(arrival.payload)
     }
 
     private mutating func add(_ arrival: Arrival<TransactionPayload>, _ purchase: Purchase) {
@@ -100,10 +101,7 @@ struct BackfilledHistory: Sendable {
         artifacts.append(arrival.artifact)
         purchases.append(purchase)
         subscriptionIDs.insert(purchase.originalTransactionID)
-        if let id = arrival.payload.appTransactionID, !id.isEmpty {
-            identities.append(Identity(.appTransactionID, id))
-        }
-        identities.append(Identity(.originalTransactionID, purchase.originalTransactionID))
+        names.add(arrival.payload, purchase)
     }
 
     private mutating func add(_ arrival: Arrival<RenewalInfoPayload>, _ renewal: Renewal) {
@@ -114,6 +112,7 @@ struct BackfilledHistory: Sendable {
         }
         artifacts.append(arrival.artifact)
         renewals.append(renewal)
+        names.add(arrival.payload, renewal)
     }
 
     /// Nothing signed says that it is another account's, or of another authority than the rest.

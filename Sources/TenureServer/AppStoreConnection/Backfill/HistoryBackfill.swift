@@ -30,6 +30,12 @@ struct HistoryBackfill: Sendable {
         let appTransaction = try await leavingOut(.appTransaction) { () throws(AppStoreFailure) in
             try await connection.appTransaction(of: id, in: list.environment, before: end)
         }
+        // Of a history without an end what was taken back must be known at least: it stands on pages of its own.
+        let refunds = try await leavingOut(nil) { () throws(AppStoreFailure) in
+            guard list.ending != .lastPage, let known = list.transactions.first else { return TransactionList?.none }
+            return try await connection.refundHistory(
+                of: .transaction(known.purchase.transactionID), in: list.environment, before: end)
+        }
         // Only what renews by itself has more to tell than its transactions.
         let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
         let statuses = try await leavingOut(nil) { () throws(AppStoreFailure) in
@@ -37,7 +43,8 @@ struct HistoryBackfill: Sendable {
                 ? try await connection.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
         }
         var history = BackfilledHistory(
-            of: id, list, statuses.answer.flatMap { $0 }, appTransaction.answer, in: list.environment)
+            of: id, list, statuses.answer.flatMap { $0 }, appTransaction.answer,
+            refunds: refunds.answer.flatMap { $0 }, in: list.environment)
         if let fault = appTransaction.fault { history.lose(fault) }
         if statuses.answer == nil { history.loseCompleteness() }
         return history

@@ -1,0 +1,39 @@
+package import Foundation
+
+/// The device that a client says it is; only what was signed for it makes it true.
+package struct ClaimedDevice: Sendable {
+    /// `AppStore.deviceVerificationID`, which StoreKit 2's artifacts are signed for.
+    package let verificationID: UUID?
+    /// What a receipt's hash was made with: `identifierForVendor`, on macOS the MAC address.
+    package let identifier: [UInt8]?
+
+    package init(of request: SyncRequest) throws(Problem) {
+        verificationID = try request.deviceVerificationID.map { text throws(Problem) in
+            guard let id = UUID(uuidString: text) else {
+                throw Problem(.malformedRequest, "`deviceVerificationID` must be a UUID")
+            }
+            return id
+        }
+        identifier = try request.deviceIdentifier.map { text throws(Problem) in
+            guard let bytes = Self.bytes(ofIdentifier: text) else {
+                throw Problem(
+                    .malformedRequest,
+                    "`deviceIdentifier` must be a UUID, or the six bytes of a MAC address in hexadecimal")
+            }
+            return bytes
+        }
+    }
+
+    private static func bytes(ofIdentifier text: String) -> [UInt8]? {
+        if let id = UUID(uuidString: text) { return withUnsafeBytes(of: id.uuid) { Array($0) } }
+        let digits = text.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }
+            .map { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == 12 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: 12, by: 2) {
+            guard let high = digits[index], let low = digits[index + 1] else { return nil }
+            bytes.append(UInt8(high * 16 + low))
+        }
+        return bytes
+    }
+}

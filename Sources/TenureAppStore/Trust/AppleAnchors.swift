@@ -1,0 +1,11 @@
+/// Tells Apple's roots from all others.
+package enum AppleAnchors {
+    private static let fingerprints = Set(TrustAnchors.apple.summaries.map(\.fingerprint))
+
+    package static func contain(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
+
+    /// Whether the last certificate of a verified chain, its anchor, is Apple's.
+    package static func signed(_ certificates: [CertificateSummary]) -> Bool {
+        certificates.last.map { contain(fingerprint: $0.fingerprint) } ?? false
+    }
+}

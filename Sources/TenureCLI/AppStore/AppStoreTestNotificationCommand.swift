@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+import Logging
+import TenureCore
+import TenureServer
+
+struct AppStoreTestNotificationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test-notification",
+        abstract: "Let the App Store send a test notification to your service, and say how that went.",
+        usage: "tenure appstore test-notification [production|sandbox] --config <file> [settings ...]",
+        discussion: """
+            Asks with the key of the service (`appStore.issuerID`, `appStore.keyID`, `appStore.privateKeyFile`), read \
+            as `tenure serve` reads it. The notification goes to the address that App Store Connect has for the \
+            environment; the service keeps it for nobody.
+
+            Exit codes: 0 it arrived; 1 it did not, or the App Store could not be asked; 64 wrong usage.
+
+            Examples:
+              tenure appstore test-notification --config tenure.yaml
+              tenure appstore test-notification sandbox --config tenure.yaml
+            """
+    )
+
+    @Argument(parsing: .captureForPassthrough, help: .hidden)
+    var settings: [String] = []
+
+    func run() async throws {
+        guard settings.allSatisfy({ $0 != "--help" && $0 != "-h" }) else { throw CleanExit.helpRequest(Self.self) }
+        var arguments = settings[...]
+        var environment = AppStoreEnvironment.production
+        if let word = arguments.first, !word.hasPrefix("--") {
+            switch word {
+            case "production": break
+            case "sandbox": environment = .sandbox
+            default: throw ValidationError("the environment is `production` or `sandbox`, and not `\(word)`")
+            }
+            arguments = arguments.dropFirst()
+        }
+        let settings = try ServiceSettings(
+            arguments: Array(arguments), environment: ProcessInfo.processInfo.environment)
+        try await reportingErrors {
+            guard settings.mistakes.isEmpty, let configuration = settings.configuration else {
+                throw CommandError(settings.mistakes.joined(separator: "\n"))
+            }
+            let configurations =
+                settings.apps.isEmpty ? [("", configuration)] : settings.apps.map { ("\($0.name): ", $0.configuration) }
+            var haveArrived = true
+            for (name, configuration) in configurations {
+                let attempts = try await NotificationTest(
+                    configuration, logger: Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
+                ).run(in: environment)
+                for attempt in attempts {
+                    Terminal.standardOutput.write(
+                        "\(name)\(attempt.date.map { $0.rfc3339 + " " } ?? "")\(attempt.result)")
+                }
+                if attempts.isEmpty { Terminal.standardOutput.write("\(name)the App Store has not sent it yet") }
+                if attempts.last?.result != "SUCCESS" { haveArrived = false }
+            }
+            if !haveArrived { throw ExitCode.error }
+        }
+    }
+}

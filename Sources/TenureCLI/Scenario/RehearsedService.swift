@@ -1,0 +1,153 @@
+import AsyncHTTPClient
+import Foundation
+import LocalAppStore
+import NIOCore
+import NIOHTTP1
+import TenureAPI
+import TenureAppStore
+import TenureCore
+
+/// A service over HTTP: as apps speak to it, and as its owner does.
+struct RehearsedService: Sendable {
+    let url: String
+    /// Without it only the apps' part.
+    let adminKey: String?
+
+    init(url: String, adminKey: String?) {
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+        self.adminKey = adminKey
+    }
+
+    var notificationURL: String { url + "/v1/notifications/apple" }
+
+    /// What an app does when it is opened; nil where it has nothing that proves anything.
+    func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
+        let sync = SyncRequest(
+            appTransaction: device.appTransaction, transactions: device.transactions,
+            renewalInfos: device.renewalInfos, receipt: device.receipt.map { Data($0).base64EncodedString() },
+            deviceVerificationID: device.deviceVerificationID.uuidString,
+            deviceIdentifier: device.deviceVerificationID.uuidString)
+        let answer = try await send(.POST, "/v1/sync", try JSONEncoder().encode(sync))
+        if !device.showsAnything, Self.problem(answer)?.code == .nothingVerified { return nil }
+        let customer: CustomerResponse = try decoded(answer)
+        if let problem = customer.problems.first {
+            throw CommandError("the service refused an artifact of `\(device.customer)`: \(problem.detail)")
+        }
+        return customer
+    }
+
+    /// What the app knows then. One that was told nothing does not know.
+    func open(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
+        if let customer = try await sync(device) { return customer.outcomes }
+        let products: ProductsResponse = try await decoded(.GET, "/v1/products")
+        return Dictionary(products.entitlements.map { ($0.name, .undetermined) }) { first, _ in first }
+    }
+
+    /// The customer of that id of the App Store; nil where there is none.
+    func customer(_ id: String) async throws -> CustomerResponse? {
+        let found: Found = try await decoded(.GET, "/v1/admin/customers?id=\(id)")
+        guard let customer = found.customers.first else { return nil }
+        guard found.customers.count == 1 else {
+            throw CommandError("the service knows \(found.customers.count) customers with the id `\(id)`")
+        }
+        return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as Dossier).customer
+    }
+
+    private struct Found: Decodable {
+        struct Customer: Decodable { let id: String }
+        let customers: [Customer]
+    }
+
+    private struct Dossier: Decodable {
+        let customer: CustomerResponse
+    }
+
+    // MARK: Waiting
+
+    /// Until it has asked the App Store for everybody whose history it wants.
+    func settle() async throws {
+        try await wait(for: "it goes on asking for histories") { metrics in
+            metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
+        }
+    }
+
+    /// Until it misses no notification of before that instant.
+    func caughtUp(to instant: Date, in environment: AppStoreEnvironment) async throws {
+        try await wait(for: "it has not caught up with the App Store's notifications") { metrics in
+            metrics["tenure_app_store_notifications_reached_seconds{environment=\"\(environment.rawValue)\"}"]
+                .map { $0 >= instant.timeIntervalSince1970 - 0.001 } ?? false
+        }
+    }
+
+    private func wait(for complaint: String, until isOver: ([String: Double]) -> Bool) async throws {
+        let clock = ContinuousClock()
+        // It counts from the last thing that changed: a long queue takes its time.
+        var (last, since) = ([String: Double](), clock.now)
+        while true {
+            let metrics = try await self.metrics()
+            if isOver(metrics) { return }
+            let progress = metrics.filter { $0.key.hasPrefix("tenure_app_store_") }
+            if progress != last { (last, since) = (progress, clock.now) }
+            guard clock.now - since < .seconds(120) else {
+                throw CommandError("the service at `\(url)` does not finish: \(complaint)")
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// By name and labels, as they stand.
+    private func metrics() async throws -> [String: Double] {
+        let text = String(decoding: try await send(.GET, "/metrics").body, as: UTF8.self)
+        var metrics: [String: Double] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " "), let number = Double(line[line.index(after: space)...]) else {
+                continue
+            }
+            metrics[String(line[..<space])] = number
+        }
+        return metrics
+    }
+
+    // MARK: HTTP
+
+    private func decoded<Answer: Decodable>(
+        _ method: HTTPMethod, _ path: String, _ body: Data? = nil
+    ) async throws -> Answer { try decoded(try await send(method, path, body)) }
+
+    private func decoded<Answer: Decodable>(_ answer: (status: UInt, body: Data)) throws -> Answer {
+        guard answer.status == 200 else {
+            let detail = Self.problem(answer)?.detail ?? "status \(answer.status)"
+            throw CommandError("the service at `\(url)` refused: \(detail)")
+        }
+        return try JSONDecoder().decode(Answer.self, from: answer.body)
+    }
+
+    private static func problem(_ answer: (status: UInt, body: Data)) -> Problem? {
+        try? JSONDecoder().decode(Problem.self, from: answer.body)
+    }
+
+    private func send(_ method: HTTPMethod, _ path: String, _ body: Data? = nil) async throws
+        -> (status: UInt, body: Data)
+    {
+        var request = HTTPClientRequest(url: url + path)
+        request.method = method
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
+        if let adminKey, path.hasPrefix("/v1/admin") || path == "/metrics" {
+            request.headers.add(name: "Authorization", value: "Bearer \(adminKey)")
+        }
+        let answer: HTTPClientResponse
+        do {
+            answer = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        } catch {
+            throw CommandError("no service answers at `\(url)`; start one with `tenure serve`")
+        }
+        return (answer.status.code, Data(try await answer.body.collect(upTo: 1 << 24).readableBytesView))
+    }
+}
+
+extension CustomerResponse {
+    var outcomes: [String: Decision.Outcome] { entitlements.mapValues(\.outcome) }
+}

@@ -1,0 +1,108 @@
+import GRDBSQLite
+
+/// The statements that one connection has prepared, each once. In the hands of one caller at a time.
+final class SQLiteStatements {
+    let connection: OpaquePointer
+    private var prepared: [String: OpaquePointer] = [:]
+
+    /// Many more than the ledger has: statements that are put together (a copy of a record does) must not pile up.
+    private static let most = 256
+
+    /// `connection` must be open as long as this is used.
+    init(on connection: OpaquePointer) {
+        self.connection = connection
+    }
+
+    deinit {
+        forget()
+    }
+
+    private func forget() {
+        for statement in prepared.values { sqlite3_finalize(statement) }
+        prepared.removeAll()
+    }
+
+    /// Runs one statement; `row` sees it at each row of the answer.
+    func run(
+        _ sql: String, _ arguments: [SQLValue], _ row: (OpaquePointer) -> Void = { _ in }
+    ) throws(StoreError) {
+        let statement = try statement(sql)
+        // Else it would hold its snapshot, and what was bound to it.
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count else {
+            throw .failed("a statement got \(arguments.count) arguments, which is not what it takes")
+        }
+        var index: Int32 = 0
+        for argument in arguments {
+            index += 1
+            guard argument.bind(to: statement, at: index) == SQLITE_OK else { throw StoreError(of: connection) }
+        }
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: row(statement)
+            case SQLITE_DONE: return
+            default: throw StoreError(of: connection)
+            }
+        }
+    }
+
+    private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
+        if let known = prepared[sql] { return known }
+        if prepared.count >= Self.most { forget() }
+        var new: OpaquePointer?
+        let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &new, nil)
+        guard code == SQLITE_OK else { throw StoreError(of: connection) }
+        guard let new else { throw .failed("a statement is empty") }
+        prepared[sql] = new
+        return new
+    }
+}
+
+extension SQLValue {
+    /// SQLite copies what it gets.
+    private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+    fileprivate func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        switch self {
+        case .null: return sqlite3_bind_null(statement, index)
+        case .integer(let number): return sqlite3_bind_int64(statement, index, number)
+        case .real(let number): return sqlite3_bind_double(statement, index, number)
+        case .text(var text):
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { bytes in
+                    // No address is NULL to SQLite, which an empty text is not.
+                    bytes.baseAddress.map {
+                        sqlite3_bind_text64(
+                            statement, index, $0, UInt64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
+                    } ?? sqlite3_bind_text(statement, index, "", 0, Self.copied)
+                }
+            }
+        case .blob(let bytes):
+            return bytes.withUnsafeBytes { bytes in
+                bytes.isEmpty
+                    ? sqlite3_bind_zeroblob(statement, index, 0)
+                    : sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), Self.copied)
+            }
+        }
+    }
+
+    /// What a column of the row holds at which the statement stands.
+    init(_ statement: OpaquePointer, column: Int32) {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))
+        case SQLITE_TEXT:
+            let start = sqlite3_column_text(statement, column)
+            let bytes = UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+            self = .text(String(decoding: bytes, as: UTF8.self))
+        case SQLITE_BLOB:
+            let start = sqlite3_column_blob(statement, column)
+            let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+            self = .blob([UInt8](bytes))
+        default: self = .null
+        }
+    }
+}
