@@ -105,8 +105,7 @@ package actor LocalAppStore {
             let result: SendAttemptResult
             switch world.network {
             case .up:
-                guard let payload = try? signer.notification(notification, in: world) else { continue }
-                result = await courier(payload, url, notification)
+                result = await carry(notification, to: url, in: world)
             case .down: result = .noResponse
             case .swallowing: result = .success
             }
@@ -114,6 +113,14 @@ package actor LocalAppStore {
             world.recordAttempt(result, of: number)
             note(.attempt(notification: number, result))
         }
+    }
+
+    /// One that cannot be signed did not arrive: its history says so, and it is tried again like any other.
+    private nonisolated func carry(
+        _ notification: StoreNotification, to url: String, in world: World
+    ) async -> SendAttemptResult {
+        guard let payload = try? signer.notification(notification, in: world) else { return .other }
+        return await courier(payload, url, notification)
     }
 
     // MARK: Watching
