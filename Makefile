@@ -4,6 +4,7 @@ SWIFT := swift
 RELEASE := .build/release
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources
 FUZZ_RUNS ?= 10000000
+SOAK_CUSTOMERS ?= 100000
 # Tests start servers, databases and commands: with all of them at once each would wait for the rest.
 TEST_WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 
@@ -24,10 +25,11 @@ test: ## All tests, and a short run of the fuzzers.
 	$(TEST_WIDTH) TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
 	@$(MAKE) --no-print-directory fuzz-short
 
-soak: ## The long tests.
+soak: release ## The long tests, and the lives of SOAK_CUSTOMERS customers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
 	$(TEST_WIDTH) TENURE_SOAK=1 TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
+	$(RELEASE)/tenure scenario soak --customers $(SOAK_CUSTOMERS)
 
 bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.
 	@Scripts/install-dependencies bench

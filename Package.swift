@@ -29,6 +29,8 @@ let package = Package(
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
+        .library(name: "FuzzedReaders", targets: ["FuzzedReaders"]),
+        .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
         .executable(name: "tenure", targets: ["TenureCLI"]),
     ],
     traits: [
@@ -162,6 +164,15 @@ let package = Package(
                 "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        .target(
+            name: "ClientBenchmark",
+            dependencies: [
+                "Tenure", "TenureCore", .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
+        // The example app's model; its tests play a story with it.
+        .target(
+            name: "CalculatorApp", dependencies: ["Tenure"], path: "Examples/CalculatorApp",
+            resources: [.copy("tenure.json")]),
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
@@ -198,6 +209,10 @@ let package = Package(
         .target(
             name: "PostgresBenchmark",
             dependencies: ["PostgresServer", "TenurePostgres", "TenureServer", "TenureStore"]),
+        // Readers that only this package sees, for `Fuzz`.
+        .target(
+            name: "FuzzedReaders",
+            dependencies: ["TenureCore", "TenureStore", "TenureAPI"], path: "Tests/FuzzedReaders"),
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),
@@ -221,7 +236,8 @@ let package = Package(
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore", "TenureMint",
+                "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
+                "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -276,10 +292,12 @@ let package = Package(
     package.products.append(.library(name: "StoreKit", targets: ["StoreKit"]))
     package.traits.insert(.default(enabledTraits: ["Verification"]))
     package.targets += [
+        // What Swift cannot say: that something runs when the program is loaded.
+        .target(name: "CStoreKit"),
         .target(
             name: "StoreKit",
             dependencies: [
-                "TenureCore", "TenureAppStore",
+                "CStoreKit", "TenureCore", "TenureAppStore",
                 .target(name: "LocalAppStore", condition: service),
                 .target(name: "TenureMint", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),

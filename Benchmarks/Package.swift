@@ -24,6 +24,7 @@ let package = Package(
                 .product(name: "TenureMint", package: "tenure"),
                 .product(name: "TenureServer", package: "tenure"),
                 .product(name: "PostgresBenchmark", package: "tenure"),
+                .product(name: "ClientBenchmark", package: "tenure"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -17,6 +17,7 @@ let package = Package(
                 .product(name: "TenureAppStore", package: "tenure"),
                 .product(name: "TenurePolicyFile", package: "tenure"),
                 .product(name: "TenureMint", package: "tenure"),
+                .product(name: "FuzzedReaders", package: "tenure"),
             ],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
         )

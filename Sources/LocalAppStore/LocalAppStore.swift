@@ -123,6 +123,58 @@ package actor LocalAppStore {
         return await courier(payload, url, notification)
     }
 
+    /// For populations: `body` changes the world, and then all that it told of is carried, `width` at a time and in any
+    /// order, as the App Store does it. Only where no journal keeps the world.
+    ///
+    /// - Parameter losing: of a thousand deliveries, how many get lost behind an answer that all is well.
+    package func perform<Result: Sendable>(
+        width: Int, losing: Int = 0, dice: Dice, _ body: @Sendable (inout World) throws -> Result
+    ) async throws -> Result {
+        guard journal == nil else { throw JournalError("it keeps single acts, and no population") }
+        await enter()
+        defer { leave() }
+        defer { tell() }
+        let result = try body(&world)
+        changeCount += 1
+        turnClocks(world.now)
+        var dice = dice
+        let attempts = await carry(world.takeOutbox().shuffled(using: &dice), width: width, losing: losing, dice)
+        for (number, result) in attempts { world.recordAttempt(result, of: number) }
+        return result
+    }
+
+    private func carry(
+        _ numbers: [Int], width: Int, losing: Int, _ dice: Dice
+    ) async -> [(Int, SendAttemptResult)] {
+        let world = world
+        var dice = dice
+        var waiting = numbers[...]
+        var attempts: [(Int, SendAttemptResult)] = []
+        await withTaskGroup(of: (Int, SendAttemptResult)?.self) { group in
+            func carryNext() {
+                guard let number = waiting.popFirst() else { return }
+                let isLost = dice.roll(1000) < losing
+                group.addTask {
+                    let notification = world.notifications[number]
+                    guard let url = world.apps[notification.app].notificationURL else { return nil }
+                    switch world.network {
+                    case .down: return (number, .noResponse)
+                    case .swallowing: return (number, .success)
+                    case .up where isLost: return (number, .success)
+                    case .up:
+                        return (number, await self.carry(notification, to: url, in: world))
+                    }
+                }
+            }
+            for _ in 0..<max(1, width) { carryNext() }
+            while let attempt = await group.next() {
+                if let attempt { attempts.append(attempt) }
+                carryNext()
+            }
+        }
+        return attempts
+    }
+
     // MARK: Watching
 
     /// The world, and how many things have happened in it.

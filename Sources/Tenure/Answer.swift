@@ -41,6 +41,10 @@ extension Tenure {
             case outsideAppStore
             /// Said by the service, but not signed with its key.
             case unsigned
+            /// The app registered the version in which it was acquired, or a later date, for this.
+            case registeredVersion
+            /// The app registered others only.
+            case notRegistered
         }
 
         init(

@@ -7,6 +7,8 @@ extension Tenure {
     public struct PolicySource: Sendable {
         /// Reads what is on the device.
         let load: @Sendable () throws(TenureError) -> Policy
+        /// For a policy that a web server may have a newer one of; `load` is not asked then.
+        var feed: (@Sendable (Options) throws(TenureError) -> SignedPolicyFeed)?
 
         init(load: @escaping @Sendable () throws(TenureError) -> Policy) {
             self.load = load
@@ -14,14 +16,18 @@ extension Tenure {
 
         /// A file of the app, as `tenure policy compile` writes it.
         public static func bundled(_ name: String, in bundle: Bundle = .main) -> PolicySource {
-            let folders = [bundle.resourceURL, bundle.bundleURL].compactMap(\.self)
-            return PolicySource { () throws(TenureError) in
-                for folder in folders {
-                    let file = folder.appendingPathComponent(name)
-                    if FileManager.default.fileExists(atPath: file.path) { return try Policy.read(file) }
-                }
-                throw .policy("the app has no file `\(name)`; add it to the app's resources")
+            let folders = Self.folders(of: bundle)
+            return PolicySource { () throws(TenureError) in try Policy.read(try find(name, in: folders)) }
+        }
+
+        static func folders(of bundle: Bundle) -> [URL] { [bundle.resourceURL, bundle.bundleURL].compactMap(\.self) }
+
+        static func find(_ name: String, in folders: [URL]) throws(TenureError) -> URL {
+            for folder in folders {
+                let file = folder.appendingPathComponent(name)
+                if FileManager.default.fileExists(atPath: file.path) { return file }
             }
+            throw .policy("the app has no file `\(name)`; add it to the app's resources")
         }
 
         /// A file anywhere.

@@ -76,3 +76,11 @@ public final class Tenure: Sendable {
         for await customer in board.watch() where customer.isComplete || customer.has(entitlement) { return }
     }
 }
+
+extension Setup {
+    /// What a start of the app can say before anything was asked: the part of `Tenure.init` and `allows` that waits for
+    /// nothing.
+    package func allowsAtOnce(_ entitlement: String) -> Bool {
+        if case .yes = Engine(self).board.verdict(on: entitlement, at: clock()) { true } else { false }
+    }
+}

@@ -1,6 +1,6 @@
 /// Why one artifact of a sync did not count.
 public struct ArtifactProblem: Sendable, Hashable, Decodable {
-    /// Where it stood in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`.
+    /// Where it stood in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`, `persona`.
     public let artifact: String
     /// Stable: the code of a rejection, or of `Relation`.
     public let code: String
@@ -25,6 +25,12 @@ public struct ArtifactProblem: Sendable, Hashable, Decodable {
         case unrelated
         /// Renewal info without a verified transaction of its subscription.
         case noTransaction
+        /// A persona beside production's artifacts, where the customer who came counts alone.
+        case personaRefused
+        /// Not one that this service made for this app.
+        case personaUnknown
+        case personaExpired
+        case personaRevoked
     }
 }
 

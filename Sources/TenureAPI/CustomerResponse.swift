@@ -8,6 +8,8 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let environment: AppStoreEnvironment
     /// Signed under a test authority in Apple's place.
     public let isTest: Bool
+    /// Who stood in for the customer, in an environment for tests: what it says is of no use in production.
+    public let persona: String?
     public let entitlements: [String: EntitlementResponse]
     public let purchases: [PurchaseResponse]
     /// Whether those are all that the customer has.
@@ -20,7 +22,8 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let problems: [ArtifactProblem]
 
     enum CodingKeys: String, CodingKey {
-        case id, environment, isTest, entitlements, purchases, purchasesAreComplete, certificate, accessToken, problems
+        case id, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, certificate, accessToken
+        case problems
     }
 
     public init(from decoder: any Decoder) throws {
@@ -28,6 +31,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
         id = try fields.decode(String.self, forKey: .id)
         environment = try fields.decode(AppStoreEnvironment.self, forKey: .environment)
         isTest = try fields.decodeIfPresent(Bool.self, forKey: .isTest) ?? false
+        persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         entitlements = try fields.decode([String: EntitlementResponse].self, forKey: .entitlements)
         purchases = try fields.decode([PurchaseResponse].self, forKey: .purchases)
         purchasesAreComplete = try fields.decode(Bool.self, forKey: .purchasesAreComplete)
@@ -63,6 +67,8 @@ package struct CustomerAnswer {
     package let id: String
     package let environment: AppStoreEnvironment
     package let isTest: Bool
+    /// The name of who stood in for the customer.
+    package let persona: String?
     package let decisions: [Decision]
     package let purchases: [Purchase]
     package let purchasesAreComplete: Bool
@@ -72,9 +78,10 @@ package struct CustomerAnswer {
 
     package init(
         id: String, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision], purchases: [Purchase],
-        purchasesAreComplete: Bool
+        purchasesAreComplete: Bool, persona: String? = nil
     ) {
         self.id = id
+        self.persona = persona
         self.environment = environment
         self.isTest = isTest
         self.decisions = decisions
@@ -94,6 +101,10 @@ extension JSONWriter {
         if customer.isTest {
             key(Key.isTest)
             value(true)
+        }
+        if let persona = customer.persona {
+            key(Key.persona)
+            value(persona)
         }
         key(Key.entitlements)
         beginObject()

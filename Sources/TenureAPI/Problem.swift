@@ -9,6 +9,8 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
     public let problems: [ArtifactProblem]
     /// What of the record stands against it, as a stable name, where the code alone does not tell.
     public let reason: String?
+    /// What a refused publication would have done, by the rehearsal that found it.
+    public let rehearsal: String?
     /// Seconds after which the same request may succeed.
     public let retryAfter: Int?
     /// What is left of a trial, where that is why.
@@ -16,7 +18,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
 
     public init(
         _ code: Code, _ detail: String, problems: [ArtifactProblem] = [], reason: String? = nil, retryAfter: Int? = nil,
-        trial: TrialResponse? = nil
+        trial: TrialResponse? = nil, rehearsal: String? = nil
     ) {
         self.code = code
         self.detail = detail
@@ -24,10 +26,11 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
         self.problems = problems
         self.retryAfter = retryAfter
         self.trial = trial
+        self.rehearsal = rehearsal
     }
 
     enum CodingKeys: String, CodingKey {
-        case title, status, code, detail, reason, problems, trial
+        case title, status, code, detail, reason, problems, trial, rehearsal
     }
 
     public init(from decoder: any Decoder) throws {
@@ -39,6 +42,7 @@ public struct Problem: Error, Sendable, Hashable, Decodable {
         problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
         retryAfter = nil
         trial = try fields.decodeIfPresent(TrialResponse.self, forKey: .trial)
+        rehearsal = try fields.decodeIfPresent(String.self, forKey: .rehearsal)
     }
 }
 
@@ -65,6 +69,10 @@ extension JSONWriter {
         if let trial = problem.trial {
             key(Key.trial)
             value(trial)
+        }
+        if let rehearsal = problem.rehearsal {
+            key(Key.rehearsal)
+            value(rehearsal)
         }
         endObject()
     }

@@ -13,10 +13,14 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     /// `UIDevice.identifierForVendor` as a UUID, on macOS the MAC address in hexadecimal: what the receipt's hash was
     /// made with. Helps to tie the receipt to the app transaction.
     public var deviceIdentifier: String?
+    /// The token of `tenure persona create`: who is to stand in for the customer. Counts beside Sandbox and Xcode
+    /// artifacts only.
+    public var persona: String?
 
     public init(
         appTransaction: String? = nil, transactions: [String]? = nil, renewalInfos: [String]? = nil,
-        receipt: String? = nil, deviceVerificationID: String? = nil, deviceIdentifier: String? = nil
+        receipt: String? = nil, deviceVerificationID: String? = nil, deviceIdentifier: String? = nil,
+        persona: String? = nil
     ) {
         self.appTransaction = appTransaction
         self.transactions = transactions
@@ -24,5 +28,6 @@ public struct SyncRequest: Sendable, Hashable, Codable {
         self.receipt = receipt
         self.deviceVerificationID = deviceVerificationID
         self.deviceIdentifier = deviceIdentifier
+        self.persona = persona
     }
 }

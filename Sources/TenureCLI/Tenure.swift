@@ -12,7 +12,7 @@ import ArgumentParser
         subcommands: [
             InspectCommand.self, DecideCommand.self, PolicyCommand.self, RehearseCommand.self, MintCommand.self, ServeCommand.self,
             DemoCommand.self, RecordCommand.self, KeyCommand.self, WebhookCommand.self, AppStoreCommand.self,
-            ScenarioCommand.self,
+            ScenarioCommand.self, PersonaCommand.self,
         ]
     )
 }

@@ -93,6 +93,27 @@ package struct EvidenceRehearsal: Sendable {
             tally: tally, counts: counts, isPartial: isStopped() || problem != nil, problem: problem)
     }
 
+    /// Reads and verifies lines on all cores, and forgets them: what every rehearsal of a file does most of the time.
+    package func verify(_ lines: [UInt8]) async throws -> InputCounts {
+        var splitter = LineSplitter()
+        var position = 0
+        var waiting: [LineBatch] = []
+        var counts = InputCounts()
+        func nextBatch() -> LineBatch? {
+            while waiting.isEmpty, position < lines.count {
+                let end = min(position + Self.chunkSize, lines.count)
+                waiting = splitter.batches(adding: Array(lines[position..<end]))
+                position = end
+            }
+            return waiting.isEmpty ? splitter.end() : waiting.removeFirst()
+        }
+        let reader = reader
+        try await inOrder(
+            makeNext: nextBatch, { batch, index in BatchReading(batch, index: index, by: reader) },
+            { counts.add($0.counts) })
+        return counts
+    }
+
     private func judge(_ folder: SpillFolder, progress: (Double) -> Void) async throws -> Tally {
         var tally = Tally(for: comparison)
         let comparison = comparison

@@ -2,7 +2,8 @@ import Foundation
 
 /// Does work on all cores, and takes the results in the order of the work; as much is under way as keeps them busy.
 package func inOrder<Work: Sendable, Done: Sendable>(
-    makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work, Int) -> Done, _ take: (Done) throws -> Void
+    makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work, Int) async -> Done,
+    _ take: (Done) throws -> Void
 ) async throws {
     let most = ProcessInfo.processInfo.activeProcessorCount * 2
     try await withThrowingTaskGroup(of: (Int, Done).self) { group in
@@ -13,7 +14,7 @@ package func inOrder<Work: Sendable, Done: Sendable>(
             // What came early waits too: one slow batch must not let the others pile up.
             while started - taken < most, let next = try await makeNext() {
                 let index = started
-                group.addTask { (index, work(next, index)) }
+                group.addTask { (index, await work(next, index)) }
                 started += 1
             }
             guard taken < started, let (index, done) = try await group.next() else { break }

@@ -6,7 +6,7 @@ package import TenureStore
 /// Rehearses a comparison over the record of a service: every customer with their evidence and their promises.
 package struct RecordRehearsal: Sendable {
     private let comparison: Comparison
-    private let realms: Set<Realm>
+    private let realms: Set<UInt8>
 
     /// `withTests`: also those for whom a test authority vouches. They are passed over otherwise, as the service does
     /// that runs without it.
@@ -15,7 +15,7 @@ package struct RecordRehearsal: Sendable {
         realms = Set(
             environments.flatMap { environment in
                 [Realm(environment)] + (withTests ? [Realm(environment, isTest: true)] : [])
-            })
+            }.map(\.code))
     }
 
     package struct Outcome: Sendable {
@@ -25,93 +25,87 @@ package struct RecordRehearsal: Sendable {
         package let isPartial: Bool
     }
 
-    private static let pageSize = 1024
+    /// Numbers of customers to a page; most of them are somebody's.
+    private static let pageSize: Int64 = 8192
+
+    private struct Page: Sendable {
+        let after: Int64
+        let through: Int64
+        /// What the pages before it came to.
+        let known: KnownVerdicts
+        let ranks: ExampleRanks
+    }
 
     /// Reads page by page, so that a service goes on writing: who comes meanwhile may be missed, and nobody counts twice.
     package func run(
         over store: any Store, isStopped: @Sendable () -> Bool = { false },
         progress: (EvidenceRehearsal.Progress) -> Void = { _ in }
     ) async throws -> Outcome {
-        let policies = try await promising(in: store)
-        var tally = Tally(for: comparison)
-        var passedOver = 0
-        var state = EvidenceRehearsal.Progress()
-        var last: Int64? = 0
-        // Numbers rise with time and some are unused: the highest says how far it is, near enough.
-        let newest = try await reporting { () throws(StoreError) in try await store.newestCustomer() }
-
-        func nextPage() async throws -> CustomerPage? {
-            guard let after = last, !isStopped() else { return nil }
-            let page = try await reporting { () throws(StoreError) in
-                try await store.customerPage(after: after, limit: Self.pageSize)
-            }
-            last = page.last
-            return page.last == nil ? nil : page
-        }
-
-        let work = self
-        try await inOrder(makeNext: nextPage, { page, _ in work.judge(page, policies) }) { result in
-            let judged = try result.get()
-            tally.add(judged.tally)
-            passedOver += judged.passedOver
-            state.lines += judged.tally.customers + judged.passedOver
-            if let last, newest > 0 { state.share = Double(last) / Double(newest) }
-            progress(state)
-        }
-        return Outcome(tally: tally, passedOver: passedOver, isPartial: isStopped())
-    }
-
-    private func judge(
-        _ page: CustomerPage, _ policies: [Int64: Policy]
-    ) -> Result<(tally: Tally, passedOver: Int), RehearsalError> {
-        var tally = Tally(for: comparison)
-        var passedOver = 0
-        var broken: Int64?
+        let newest: Int64
         do throws(StoreError) {
-            try page.forEach { publicID, realm, facts throws(StoreError) in
-                guard realms.contains(realm) else {
-                    passedOver += 1
-                    return
-                }
-                let facts = try facts()
-                var promises: [Promise] = []
-                for promise in facts.promises {
-                    guard let policy = policies[promise.policyVersion] else {
-                        broken = promise.policyVersion
-                        return
-                    }
-                    promises.append(
-                        Promise(
-                            entitlement: promise.entitlement, acquisition: promise.acquisition, policy: policy,
-                            until: promise.until))
-                }
-                comparison.count(facts.evidence(in: realm.environment), id: publicID, promises: promises, in: &tally)
-            }
-        } catch {
-            return .failure(.record(error))
-        }
-        if let broken { return .failure(.brokenPolicy(broken)) }
-        return .success((tally, passedOver))
-    }
-
-    /// Every version by which promises are judged.
-    private func promising(in store: any Store) async throws -> [Int64: Policy] {
-        var policies: [Int64: Policy] = [:]
-        for recorded in try await reporting({ () throws(StoreError) in try await store.policies() }) {
-            guard let policy = try? PolicyFile.read(recorded.compiled, named: "policy \(recorded.version)") else {
-                throw RehearsalError.brokenPolicy(recorded.version)
-            }
-            // What is made anew equals it, and is compared in a moment only where it is the very same.
-            policies[recorded.version] = policy == comparison.new ? comparison.new : policy
-        }
-        return policies
-    }
-
-    private func reporting<Value>(_ work: () async throws(StoreError) -> Value) async throws -> Value {
-        do {
-            return try await work()
+            newest = try await store.newestCustomer()
         } catch {
             throw RehearsalError.record(error)
         }
+        let policies = try await policies(in: store)
+        let judge = PageJudge(
+            comparison: comparison, realms: realms, policies: policies,
+            instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values))
+        var tally = Tally(for: comparison)
+        var known = KnownVerdicts()
+        var passedOver = 0
+        var state = EvidenceRehearsal.Progress()
+        var next: Int64 = 0
+        var done: Int64 = 0
+
+        func nextPage() -> Page? {
+            guard next < newest, !isStopped() else { return nil }
+            defer { next += Self.pageSize }
+            return Page(
+                after: next, through: min(next + Self.pageSize, newest), known: known, ranks: ExampleRanks(of: tally))
+        }
+
+        let judgePage = { @Sendable (page: Page, _: Int) async -> Result<(PageJudge.Outcome, Page), RehearsalError> in
+            do throws(RehearsalError) {
+                let rows: CustomerPage
+                do throws(StoreError) {
+                    rows = try await store.customerPage(after: page.after, through: page.through)
+                } catch {
+                    throw .record(error)
+                }
+                return .success((try judge.judge(rows, knowing: page.known, ranks: page.ranks), page))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try await inOrder(makeNext: nextPage, judgePage) { result in
+            let (outcome, page) = try result.get()
+            tally.add(outcome.tally)
+            known.add(outcome.known, from: page.known.all.count)
+            passedOver += outcome.passedOver
+            done = page.through
+            state.lines = tally.customers + passedOver
+            state.share = Double(done) / Double(max(1, newest))
+            progress(state)
+        }
+        return Outcome(tally: tally, passedOver: passedOver, isPartial: isStopped() && done < newest)
+    }
+
+    /// Every version by which promises are judged.
+    private func policies(in store: any Store) async throws -> [Int64: Policy] {
+        let recorded: [RecordedPolicy]
+        do throws(StoreError) {
+            recorded = try await store.policies()
+        } catch {
+            throw RehearsalError.record(error)
+        }
+        var policies: [Int64: Policy] = [:]
+        for version in recorded {
+            guard let policy = try? PolicyFile.read(version.compiled, named: "policy \(version.version)") else {
+                throw RehearsalError.brokenPolicy(version.version)
+            }
+            policies[version.version] = policy
+        }
+        return policies
     }
 }

@@ -136,11 +136,23 @@ extension TenureService {
 
     /// What runs beside the server. Services end in reverse order: the record last, when nobody needs it any more.
     fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
+        warn(logger)
         var services: [any Service] = [RecordService(store: store, logger: logger)]
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }
         return services + (try appStoreServices(logger: logger))
+    }
+
+    /// Of a policy that was given and decides nothing.
+    private func warn(_ logger: Logger) {
+        let present = policies.present
+        guard PolicyBook.digest(of: configuration.policy) != present.sha256 else { return }
+        logger.warning(
+            """
+            the policy file is not what decides; publish it with `tenure policy publish`, or start with what \
+            `tenure policy show \(present.version)` writes
+            """, metadata: ["version": "\(present.version)"])
     }
 
     fileprivate func application<Responder: HTTPResponder>(

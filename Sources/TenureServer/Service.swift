@@ -26,8 +26,9 @@ struct TenureService: Sendable {
         let record: any Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
         self.store = record
-        try await configuration.registerWebhooks(policy: PolicyBook.digest(of: configuration.policy), in: record)
-        policies = try await PolicyBook(configuration.policy, in: record, at: configuration.now())
+        try await configuration.registerWebhooks(in: record)
+        policies = try await PolicyBook(
+            configuration.policy, in: record, at: configuration.now(), staleness: configuration.policyStaleness)
         announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
         certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
@@ -46,7 +47,11 @@ struct TenureService: Sendable {
             verifier: try configuration.verifier(), store: store, policies: policies, certificateKey: certificateKey,
             accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
             announcer: announcer, deviceLimit: configuration.deviceLimit,
-            asksAppStore: configuration.appStore != nil)
+            asksAppStore: configuration.appStore != nil, personas: personas)
+    }
+
+    var personas: PersonaBook {
+        PersonaBook(store: store, key: certificateKey, bundleID: configuration.policy.app.bundleID)
     }
 
     /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
@@ -63,7 +68,8 @@ struct TenureService: Sendable {
         var time = AppStoreTime.system
         time.now = configuration.now
         let connection = try AppStoreConnection(
-            settings, verifier: verifier, transport: transport, time: time, logger: logger)
+            settings, verifier: verifier, transport: transport, time: time, share: configuration.appStoreRateShare,
+            logger: logger)
         return AppStoreDesk(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
@@ -90,12 +96,14 @@ struct TenureService: Sendable {
         let access = CustomerAccess(
             accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
-            store: store, policies: policies, access: access, now: configuration.now, metrics: metrics)
+            store: store, policies: policies, access: access, personas: personas, now: configuration.now,
+            metrics: metrics)
         let notifications = NotificationRoute(
             service: NotificationService(
                 verifier: sync.verifier, store: store, policies: policies, announcer: announcer),
             now: configuration.now)
-        let trials = TrialRoute(store: store, policies: policies, access: access, now: configuration.now)
+        let trials = TrialRoute(
+            store: store, policies: policies, access: access, personas: personas, now: configuration.now)
         let products = ProductsRoute(policies: policies)
         let keys = certificateKey.jsonWebKeySet
         let health = HealthRoutes(store: store)

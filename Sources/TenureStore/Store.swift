@@ -25,8 +25,9 @@ package protocol Store: Sendable {
     /// The next customers by number, those left out who turned out to be another.
     func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64]
 
-    /// The next customers by number with what is proven of them, those left out who turned out to be another.
-    func customerPage(after id: Int64, limit: Int) async throws(StoreError) -> CustomerPage
+    /// The customers whose numbers lie in this range (its beginning left out) with what is proven of them, those left
+    /// out who turned out to be another.
+    func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage
 
     /// The highest number that any customer has; 0 where there is none.
     func newestCustomer() async throws(StoreError) -> Int64
@@ -97,6 +98,36 @@ package protocol Store: Sendable {
     /// All versions of the policy, in their order.
     func policies() async throws(StoreError) -> [RecordedPolicy]
 
+    /// What decides now: in a record that knows no policy yet, this one from now on.
+    func start(with compiled: [UInt8], sha256: [UInt8], at now: Date) async throws(StoreError) -> RecordedPublication
+
+    /// What decides now; nil before the service ever met this record.
+    func publication() async throws(StoreError) -> RecordedPublication?
+
+    /// All that ever decided, in their order.
+    func publications() async throws(StoreError) -> [RecordedPublication]
+
+    /// How far the ledger has come at an instant at which nobody writes.
+    func ledgerMark() async throws(StoreError) -> LedgerMark
+
+    /// The next customers of production by number, for a walk over all of them.
+    func survey(after id: Int64, limit: Int) async throws(StoreError) -> [SurveyedCustomer]
+
+    /// Promises that publications after this one ended, by customer; none for nil.
+    func restorablePromises(after publication: Int64?) async throws(StoreError) -> [Int64: [RecordedPromise]]
+
+    /// Lets a policy decide from now on, with its line in the audit trail and its message, or changes nothing.
+    ///
+    /// `survey` was made before; whoever changed since is judged again here, while nobody writes.
+    func publish(
+        _ request: RequestedPublication, after survey: PublicationSurvey,
+        judging judge: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict
+    ) async throws(StoreError) -> PublicationOutcome
+
+    func record(_ rehearsal: RecordedRehearsal) async throws(StoreError)
+
+    func rehearsal(_ id: String) async throws(StoreError) -> RecordedRehearsal?
+
     /// All that the ledger holds of a customer.
     func ledger(of customer: Int64) async throws(StoreError) -> CustomerLedger?
 
@@ -114,16 +145,17 @@ package protocol Store: Sendable {
     /// Says who is told what. Under other terms than before every customer is looked at once, by `announceAll`.
     func announce(to endpoints: [Endpoint], under terms: String, at now: Date) async throws(StoreError)
 
-    /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many.
+    /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many. Nothing
+    /// happens where `judge` knows another publication as the last one than the record does.
     ///
     /// A customer for whom `judge` has no answer is looked at again a minute later.
     func announceDue(
-        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
     ) async throws(StoreError) -> Int
 
     /// Goes on to look at all customers, where new terms ask for it; returns whether more may be left.
     func announceAll(
-        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
     ) async throws(StoreError) -> Bool
 
     /// Takes what is due for an endpoint: nobody else takes it before the lease (seconds) has ended.
@@ -188,6 +220,24 @@ package protocol Store: Sendable {
     /// The key with this secret, unless it was revoked.
     func key(withSecret hash: [UInt8]) async throws(StoreError) -> RecordedKey?
 
+    /// Adds personas, each with a line in the audit trail: all of them, or none where a good one has the name of one of
+    /// them and they do not replace it. The names that are taken; empty where all were written.
+    func create(
+        _ personas: [RecordedPersona], replacing: Bool, actor: String, at now: Date
+    ) async throws(StoreError) -> [String]
+
+    /// From now on it stands for nobody. Nil where no good persona has that name.
+    func revokePersona(named name: String, at now: Date, actor: String) async throws(StoreError) -> RecordedPersona?
+
+    /// All personas in the order in which they were made.
+    func personas() async throws(StoreError) -> [RecordedPersona]
+
+    /// By the record's own number, whether it is good or not.
+    func persona(_ number: Int64) async throws(StoreError) -> RecordedPersona?
+
+    /// By what its token says.
+    func persona(by publicID: String) async throws(StoreError) -> RecordedPersona?
+
     /// The work that has waited longest; nobody else takes it before the lease (seconds) has ended. Nil: none is due.
     func claimJob(_ kind: RecordedJob.Kind, at now: Date, lease: TimeInterval) async throws(StoreError) -> RecordedJob?
 
@@ -222,6 +272,18 @@ extension Store {
 
     package func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer? {
         try await record(act, for: customer, reason: nil, actor: nil)
+    }
+
+    package func announceDue(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Int {
+        try await announceDue(at: now, limit: limit, under: nil, judge)
+    }
+
+    package func announceAll(
+        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+    ) async throws(StoreError) -> Bool {
+        try await announceAll(at: now, limit: limit, under: nil, judge)
     }
 
     /// With every customer whom the identities name.

@@ -10,6 +10,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case unusable(database: String, detail: String)
     /// Others hold it, or all connections to it, for too long.
     case busy
+    /// What was to be written rests on a policy that does not decide any more; judged again, it may be.
+    case policyChanged
     /// The disk is full.
     case full
     /// What is stored is not what was written.
@@ -23,7 +25,7 @@ package enum StoreError: Error, Sendable, Hashable {
     /// Whether the same act may succeed a moment later.
     package var isRetryable: Bool {
         switch self {
-        case .busy, .full, .unreachable: true
+        case .busy, .full, .unreachable, .policyChanged: true
         case .newerDatabase, .unavailable, .unusable, .damaged, .failed, .notEmpty, .movedOtherwise: false
         }
     }
@@ -40,6 +42,7 @@ extension StoreError: CustomStringConvertible {
             "the database `\(database)` cannot be reached (\(detail)); check that its server runs, or try again"
         case .unusable(let database, let detail): "the database `\(database)` cannot be used: \(detail)"
         case .busy: "the database is held by others; try again"
+        case .policyChanged: "another policy was published meanwhile; try again"
         case .full: "the disk is full; make room"
         case .damaged(let detail): "the record is damaged: \(detail)"
         case .failed(let detail): "the database failed: \(detail)"

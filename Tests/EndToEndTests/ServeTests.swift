@@ -72,7 +72,7 @@ import Testing
         ((json["entitlements"] as? [String: Any])?["everything"] as? [String: Any])?["outcome"] as? String
     }
 
-    @Test func `a customer syncs, reads, and is found again after kill -9; a promise outlives a stricter policy`()
+    @Test func `a customer syncs, reads, and is found again after kill -9; a stricter file at the start takes nothing`()
         async throws
     {
         let service = try Service()
@@ -88,8 +88,10 @@ import Testing
         #expect(try await send("GET", "/v1/customer", to: port, token: token + "x").status == 401)
         #expect(first.end(by: SIGKILL) != 0)
 
+        // Another file at the start decides nothing before it is published.
         let second = try service.start(honours: "")
         let secondPort = try #require(try await second.port(), "\(second.errors)")
+        #expect(try await second.says("is not what decides"))
         let again = try await send("GET", "/v1/customer", to: secondPort, token: token)
         #expect(again.status == 200 && outcome(again.json) == "granted")
         #expect(again.json["id"] as? String == synced["id"] as? String)

@@ -107,3 +107,81 @@ func `every example goes as it expects`(_ name: String) async throws {
     #expect(failure?.place == "s.yaml:7:10")
     #expect(failure?.detail == "`com.example.calculator` had no release for iOS at 2014-05-01T00:00:00Z")
 }
+
+@Test func `whatever can happen can be told in a scenario`() async throws {
+    let (monthly, pro) = ("com.example.calculator.monthly", "com.example.calculator.pro")
+    let text = """
+        scenario: All of it
+        begins: 2014-01-01
+        app:
+          bundleID: com.example.calculator
+          appleID: 828838134
+          gracePeriodDays: 16
+          releases: [{ platform: iOS, build: "37", version: "1.4", at: 2014-01-10 }]
+          prices: [{ from: 2014-01-10, price: 4.99 }]
+          products:
+            \(monthly): { type: autoRenewable, price: 1.99, group: plans, level: 2, period: P1M, familyShareable: true }
+            \(pro):
+              type: autoRenewable
+              price: 4.99
+              group: plans
+              level: 1
+              period: P1M
+              familyShareable: true
+              offers: [{ id: friends, type: offerCode, discount: payUpFront, period: P3M, price: 9.99 }]
+        customers: { Ada: { family: Lovelace }, Byron: { family: Lovelace }, Olga: {}, Paul: {}, Vera: {} }
+        timeline:
+          - at: 2014-05-01
+            Ada: { acquires: iOS, release: "37", price: 3.99 }
+            Byron: acquires
+            Olga: { acquires: iOS, preordered: 2014-01-01 }
+            Paul: { acquires: iOS, way: promoCode }
+            Vera: { acquires: iOS, way: volumePurchase, licenceEnds: 2015-01-01 }
+          - after: 1d
+            Ada:
+              - buys: \(monthly)
+              - shares: \(monthly)
+              - upgrades: \(pro)
+              - downgrades: \(monthly)
+              - keepsPlan: \(pro)
+              - cancels: \(pro)
+              - resumes: \(pro)
+              - unshares: \(pro)
+            Olga: [{ buys: \(pro), offer: friends }, cannotPay]
+            Paul:
+              - buys: \(pro)
+              - asksForRefund: \(pro)
+              - isDeniedRefund: \(pro)
+              - { isRefunded: \(pro), percent: 40 }
+              - losesRefund: \(pro)
+            Vera: { buys: \(pro) }
+          - after: 1d
+            store: { raisesPrice: \(pro), price: 6.99 }
+          - after: 1d
+            Olga: { consents: \(pro) }
+            Vera: { consents: \(pro) }
+            Ada: returnsApp
+            Byron: leavesFamily
+          - after: 115d
+            store: [{ releases: iOS, build: "120", version: "2.0" }, { setsPrice: free }]
+            Ada: acquires
+            Olga: [{ paysAgain: \(pro) }, { moves: DEU }]
+            Vera: [updates, losesConsent]
+          - after: 40d
+            store: [{ withdraws: \(pro) }, { network: down }]
+          - after: 40d
+            store: [{ offersAgain: \(pro) }, { network: up }]
+        """
+    let scenario = try ScenarioReader.read(Array(text.utf8), named: "s.yaml")
+    let store = LocalAppStore(scenario.founding.world, signer: Shop.signer) { _, _, _ in .success }
+    try await scenario.happen(in: store)
+    let told = Set(await store.world.told())
+    for name in [
+        "SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "DID_RENEW/BILLING_RECOVERY", "DID_FAIL_TO_RENEW/GRACE_PERIOD",
+        "GRACE_PERIOD_EXPIRED", "DID_CHANGE_RENEWAL_PREF/UPGRADE", "DID_CHANGE_RENEWAL_PREF/DOWNGRADE",
+        "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
+        "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", "CONSUMPTION_REQUEST", "REFUND_DECLINED", "REFUND",
+        "REFUND_REVERSED", "REVOKE", "PRICE_INCREASE/PENDING", "PRICE_INCREASE/ACCEPTED", "RESCIND_CONSENT",
+        "EXPIRED/PRICE_INCREASE", "EXPIRED/PRODUCT_NOT_FOR_SALE",
+    ] { #expect(told.contains(name), "\(name)") }
+}

@@ -89,22 +89,32 @@ func `a receipt of every time verifies, and the oldest know no version`(_ time: 
     #expect(verified.payload.inAppPurchases.map(\.productID) == [Shop.everything])
 }
 
-@Test func `the same seed and acts give the same payloads, and another seed others`() throws {
-    func payloads(_ seed: String) throws -> [JSONValue] {
+@Test func `the same seed and acts give the same keys, ids, headers and payloads, and another seed others`() throws {
+    func all(_ seed: String) throws -> [JSONValue] {
+        let signer = StoreSigner(authority: try TestAuthority(seed: seed, receiptsOf: Shop.authority))
         var world = World(seed: seed, startingAt: Shop.date("2014-09-06"), apps: [Shop.app(url: "https://example.com")])
         try world.addCustomer("Ada")
         try world.acquire("Ada")
         try world.buy(Shop.monthly, "Ada")
         world.advance(to: Shop.date("2015-01-01"))
-        let device = try Shop.signer.appTransaction(
-            world.acquisitions[0], in: world, for: .device(world.accounts[0].devices[0]))
-        let notifications = try world.notifications.map { try Shop.signer.notification($0, in: world) }
-        return try ([device] + notifications).map { jws in
-            JSONValue.object(try UnverifiedJWS(Array(jws.utf8)).payload).withoutSignatures
-        }
+        let device = StoreSigner.Reader.device(world.accounts[0].devices[0])
+        var artifacts = [try signer.appTransaction(world.acquisitions[0], in: world, for: device)]
+        artifacts += try world.transactions.map { try signer.transaction($0, in: world, for: device) }
+        artifacts += try world.subscriptions.map { try signer.renewalInfo($0, in: world, for: device) }
+        artifacts += try world.notifications.map { try signer.notification($0, in: world) }
+        let key = try ServerAPIKey(seed: seed)
+        return try [.string(key.pem), .string(key.keyID), .string(key.issuerID)]
+            + artifacts.flatMap { jws -> [JSONValue] in
+                // The header holds the certificates, and so the keys.
+                [
+                    .string(String(jws.prefix { $0 != "." })),
+                    JSONValue.object(try UnverifiedJWS(Array(jws.utf8)).payload).withoutSignatures,
+                ]
+            }
     }
-    #expect(try payloads("one") == payloads("one"))
-    #expect(try payloads("one") != payloads("two"))
+    let (one, again, other) = (try all("one"), try all("one"), try all("two"))
+    #expect(one == again)
+    #expect(one.count == other.count && zip(one, other).allSatisfy { $0 != $1 })
 }
 
 extension Shop {

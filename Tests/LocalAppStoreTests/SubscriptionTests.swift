@@ -228,3 +228,35 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> World {
     world.advance(to: Shop.date("2026-03-01"))
     #expect(world.told(since: 4) == ["REFUND_REVERSED", "EXPIRED/VOLUNTARY"])
 }
+
+@Test func `in the sandbox a month takes five minutes, and a plan ends after twelve renewals`() throws {
+    var world = try Shop.world(of: "Hana", .sandbox, at: "2026-01-10T12:00:00Z")
+    try world.buy(Shop.monthly, "Hana")
+    let start = world.now
+    func expiry() -> TimeInterval? { world.transactions.last?.expiresDate?.timeIntervalSince(start) }
+    #expect(expiry() == 180, "the trial of a week")
+    world.advance(to: start.addingTimeInterval(180))
+    #expect(expiry() == 480)
+    world.advance(to: start.addingTimeInterval(7200))
+    #expect(world.transactions.count == 13)
+    #expect(world.told().filter { $0 == "DID_RENEW" }.count == 12)
+    #expect(world.told().last == "EXPIRED/VOLUNTARY")
+    // Bought again it renews again; a year takes an hour.
+    try world.buy(Shop.yearly, "Hana")
+    world.advance(to: start.addingTimeInterval(7200 + 3600))
+    #expect(world.transactions.count == 15)
+    #expect(world.transactions.last?.expiresDate == start.addingTimeInterval(7200 + 7200))
+}
+
+@Test func `in the sandbox grace periods and billing retry are short, too`() throws {
+    var world = try Shop.world(of: "Hana", .sandbox, at: "2026-01-10T12:00:00Z", gracePeriodDays: 16)
+    try world.buy(Shop.pro, "Hana")
+    try world.setBillingWorks(false, of: "Hana")
+    let start = world.now
+    world.advance(to: start.addingTimeInterval(300 + 159))
+    #expect(try world.entitledProducts(of: "Hana") == [Shop.pro])
+    world.advance(to: start.addingTimeInterval(300 + 160))
+    #expect(try world.entitledProducts(of: "Hana").isEmpty)
+    world.advance(to: start.addingTimeInterval(300 + 600))
+    #expect(world.told().last == "EXPIRED/BILLING_RETRY")
+}

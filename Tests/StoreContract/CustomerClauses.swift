@@ -11,6 +11,29 @@ extension StoreClause {
             try expect(second.facts.proofs == [Sample.proof()], "what was proven stays proven")
             try expect(try await store.customer(first.id) == second, "a look-up gives the same")
         },
+        StoreClause("a page has the customers of a range of numbers, each as they are, and nobody who is another") {
+            store in
+            var made: [Customer] = []
+            for number in 1...4 {
+                made.append(
+                    try await store.amend("\(number)") {
+                        $0.add([Sample.artifact("\(number)")], proving: [Sample.proof()])
+                    })
+            }
+            let newest = try await store.newestCustomer()
+            try expect(newest == made[3].id, "the highest number")
+            var found: [(realm: UInt8, publicID: String, facts: CustomerFacts)] = []
+            for range in [(0, made[1].id), (made[1].id, newest), (newest, newest + 10)] {
+                try await store.customerPage(after: range.0, through: range.1).forEach {
+                    realm, publicID, facts throws(StoreError) in
+                    found.append(
+                        (realm, String(decoding: publicID, as: UTF8.self), try CustomerFacts(decoding: facts)))
+                }
+            }
+            try expect(found.map(\.publicID) == made.map(\.publicID), "everybody once, by their numbers")
+            try expect(found.allSatisfy { $0.realm == Sample.production.code }, "with their realm")
+            try expect(found.map(\.facts) == made.map(\.facts), "with their facts")
+        },
         StoreClause("nobody has a number that was never given") { store in
             try expect(try await store.customer(4711) == nil, "nil")
             try expect(try await store.customer(-1) == nil, "nil for a negative one")

@@ -42,10 +42,10 @@ extension StoreClause {
         },
         StoreClause("a policy is told of once, with its version") { store in
             try await store.listen(Endpoint(name: "all"))
-            for _ in 0..<2 { _ = try await store.record(policy: [1], sha256: [0x0A, 0xFF], at: Sample.now) }
+            for _ in 0..<2 { _ = try await store.start(with: [1], sha256: [0x0A, 0xFF], at: Sample.now) }
             let outbox = try await store.outbox()
             try expect(outbox.map(\.message.type) == ["policy.published"], "once")
-            let data = #"{"sha256":"0aff","version":"1"}"#
+            let data = #"{"act":"start","sha256":"0aff","version":"1"}"#
             try expect(outbox.first?.message.data == Array(data.utf8), "with version and hash")
         },
     ]

@@ -6,7 +6,7 @@ import Testing
     @Test func `a sound policy has no mistakes, and an unsound one has all of them with their places`() throws {
         let folder = try Folder()
         let sound = try folder.write(Desk.policy, to: "sound.yaml")
-        #expect(try Command.run("policy", "check", sound).output == "\(sound): no mistakes\n")
+        #expect(try Command.run("policy", "check", sound).output.hasSuffix("\(sound): no mistakes, 1 note\n"))
 
         let unsound = try folder.write(
             Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: [payed]")

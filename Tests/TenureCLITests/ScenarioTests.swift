@@ -101,3 +101,38 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(result.output == "Universal purchase: 5 checked, as expected\n")
     #expect(service.end(by: SIGTERM) == 0)
 }
+
+/// One that is free, as somebody just let it go.
+private func freePort() async throws -> Int {
+    let folder = try Folder()
+    let store = try RunningCommand([
+        "appstore", "run", "--folder", folder.url("world").path, "--port", "0", "--world",
+        "\(examples)/string-compared-majors.yaml",
+    ])
+    let port = try #require(try await store.port(), "\(store.errors)")
+    #expect(store.end(by: SIGTERM) == 0)
+    return port
+}
+
+@Test(arguments: ["subscription-life", "app-refund"])
+func `a service that is a process of its own follows the world's clock, and asks its store`(_ name: String) async throws
+{
+    let folder = try Folder()
+    let place = folder.url("scenario").path
+    let storePort = "\(try await freePort())"
+    let settings = try Command.run("scenario", "settings", "--folder", place, "--store-port", storePort)
+    try #require(settings.status == 0, "\(settings.errors)")
+    let options = settings.output.split(separator: "\n").flatMap { $0.split(separator: " ", maxSplits: 1) }.map(
+        String.init)
+    let service = try RunningCommand(
+        [
+            "serve", "--policy", "\(examples)/calculator.policy.yaml", "--port", "0", "--database",
+            folder.url("record.sqlite").path,
+        ] + options)
+    let port = try #require(try await service.port(), "\(service.errors)")
+    let result = try Command.run(
+        "scenario", "run", "--service", "http://127.0.0.1:\(port)", "--folder", place, "--store-port", storePort,
+        "\(examples)/\(name).yaml")
+    #expect(result.status == 0, "\(result.output)\(result.errors)\(service.errors)")
+    #expect(service.end(by: SIGTERM) == 0)
+}

@@ -81,6 +81,7 @@ import Testing
         let sound = try RepositoryFile.bytes("Examples/calculator/policy.yaml")
         let csv = try RepositoryFile.bytes("Examples/calculator/releases.csv")
         let json = PolicyFile.compile(try PolicyFile.read(sound, named: "policy.yaml") { _ in csv })
+        let policy = try PolicyFile.read(json, named: "policy.json")
         var random = Random(seed: 7)
         for original in [sound, json] {
             for _ in 0..<150 {
@@ -96,6 +97,9 @@ import Testing
                     }
                 }
                 _ = try? PolicyFile.read(bytes, named: "-") { _ in csv }
+                let draft = PolicyFile.draft(bytes, named: "-") { _ in csv }
+                let findings = Linter.findings(in: draft, against: policy)
+                #expect(draft.policy != nil || findings.contains { $0.isMistake })
                 _ = try? ReleaseListFile.read(bytes, named: "-")
             }
         }

@@ -79,6 +79,66 @@ import Testing
         #expect(Set(codes) == ["mistake"])
     }
 
+    private func messages(
+        _ edits: [(String, String)], list: String? = nil, at now: Date = .distantFuture
+    ) throws -> [String] {
+        let text = edits.reduce(Self.policy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+        return Linter.findings(
+            in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml"),
+            releases: try list.map {
+                try ReleaseListFile.listed(
+                    Array(("platform,version,build,releasedAt,model\n" + $0).utf8), named: "list.csv")
+            }, at: now
+        ).map(\.description)
+    }
+
+    @Test func `a marketing version is told from a build by its shape, too, and a build by the release list`() throws {
+        let byShape = try messages([("\"120\"", "\"2.0\"")])
+        #expect(
+            byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` has the shape of a marketing version") })
+        let mac = ("      iOS: { build: \"120\"", "      macOS: { version: \"60\"")
+        let byList = try messages([mac], list: "macOS,1.9,44,2014-02-01,paid\nmacOS,2.0,60,2015-06-10T18:00:00Z,free\n")
+        #expect(
+            byList.contains {
+                $0.hasPrefix("policy.yaml:7:25: error: `60` is a build: the release list has it with version 2.0")
+            })
+    }
+
+    @Test func `where every release was build 1, each rule that knows says so once`() throws {
+        let list =
+            "iOS,1.0,1,2014-01-01,paid\niOS,1.1,1,2014-05-01,paid\niOS,2.0,1,2015-06-10,free\niOS,2.1,1,2016-06-10,free\n"
+        let found = try messages([("\"120\"", "\"1\"")], list: list)
+        #expect(found.count { $0.hasSuffix("[build-reused]") } == 1)
+        #expect(found.count { $0.hasSuffix("[increasing-contradicted]") } == 1)
+        #expect(found.contains { $0.hasSuffix("[boundary-at-first-build]") })
+        // Without a build the day of the change is in either era; a year later there is no doubt.
+        let byDate = try messages([("build: \"120\", ", ""), ("increasing", "restarted")], list: list)
+        #expect(byDate.map { $0.contains(": warning: ") && $0.hasSuffix("[build-reused]") } == [true])
+    }
+
+    @Test func `a boundary that is planned is on no release yet, and that is a note`() throws {
+        let planned = [("2015-06-10T18", "2030-06-10T18")]
+        let list = "iOS,1.6,110,2015-02-16,paid\n"
+        let before = try #require(CivilDay("2029-01-01")?.midnight)
+        let after = try #require(CivilDay("2031-01-01")?.midnight)
+        #expect(
+            try messages(planned, list: list, at: before).contains {
+                $0.hasPrefix("policy.yaml:7:21: note: `freemium` begins")
+            })
+        #expect(
+            try messages(planned, list: list, at: after).contains {
+                $0.hasPrefix("policy.yaml:7:21: warning: `freemium` begins")
+            })
+    }
+
+    @Test func `releases within the policy have their places there`() throws {
+        let list = "releases:\n  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16, model: free }\nbuildNumbers"
+        #expect(
+            try messages([("buildNumbers", list)]).contains {
+                $0.hasPrefix("policy.yaml:10:5: error: the list says that build 110")
+            })
+    }
+
     @Test func `a policy that exists is linted without a file`() throws {
         let policy = try PolicyFile.read(Self.policy, named: "policy.yaml")
         #expect(Linter.findings(in: policy).map(\.code) == ["inherits-from-ios"])

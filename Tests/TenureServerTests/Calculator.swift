@@ -8,6 +8,7 @@ import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
+import TenurePolicyFile
 import TenureStore
 import Testing
 
@@ -180,6 +181,30 @@ struct Client {
     }
 }
 
+/// A service whose policy decides: published where another one did, with everything kept that was promised.
+func started(_ configuration: ServiceConfiguration) async throws -> TenureService {
+    let service = try await TenureService(configuration)
+    try await service.publish(configuration.policy)
+    return service
+}
+
+extension TenureService {
+    /// Whatever it takes, and without looking.
+    func publish(_ policy: Policy) async throws {
+        try await policies.refreshNow()
+        let compiled = PolicyFile.compile(policy)
+        let digest = PolicyBook.digest(of: compiled)
+        guard digest != policies.present.sha256 else { return }
+        let request = RequestedPublication(
+            compiled: compiled, sha256: digest, act: .publish, at: configuration.now(), actor: "tests", reason: nil,
+            base: policies.present.publication)
+        let survey = PublicationSurvey(mark: try await store.ledgerMark())
+        let outcome = try await store.publish(request, after: survey) { _ throws(StoreError) in PublicationVerdict() }
+        guard case .published = outcome else { throw ServiceError.failed("\(outcome)") }
+        try await policies.refreshNow()
+    }
+}
+
 /// Runs a service on a folder of its own, or on the given one.
 func withService<Result: Sendable>(
     in folder: String? = nil, policy: Policy? = nil,
@@ -191,7 +216,7 @@ func withService<Result: Sendable>(
     }
     var configuration = try Calculator.configuration(folder, policy: policy)
     try change(&configuration)
-    let service = try await TenureService(configuration)
+    let service = try await started(configuration)
     let application = try service.application(logger: Calculator.logger) { _ in }
     let result = try await application.test(.router) { try await body(Client(http: $0)) }
     try? await service.store.close()

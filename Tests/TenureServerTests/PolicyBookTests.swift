@@ -15,7 +15,8 @@ import Testing
         try await withFolder { folder in
             // Promises everything to whoever came before 2020.
             let later = try Calculator.policy(honours: [Honour(era: "paid"), Honour(era: "freemium")])
-            try await withWorld(in: folder) { first in
+            // One that looks again only in an hour.
+            try await withWorld(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer())
                 let before = try await first.client.sync(request)
                 #expect(before.entitlements["everything"]?.outcome != .granted)
@@ -33,7 +34,8 @@ import Testing
     @Test func `is read by a sync and a notification too`() async throws {
         try await withFolder { folder in
             let later = try Calculator.policy(honours: [Honour(era: "paid"), Honour(era: "freemium")])
-            try await withWorld(in: folder) { first in
+            // One that looks again only in an hour.
+            try await withWorld(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000002"))
                 let other = SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000003"))
                 try await withWorld(in: folder, policy: later) { second in

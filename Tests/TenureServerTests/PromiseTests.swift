@@ -73,8 +73,10 @@ import Testing
             let service = try await TenureService(configuration)
             #expect(service.policies.currentVersion == 1)
             let other = try Calculator.policy(inDoubt: .undetermined)
-            let book = try await PolicyBook(other, in: service.store, at: Calculator.now)
-            #expect(book.currentVersion == 2)
+            try await service.publish(other)
+            #expect(service.policies.currentVersion == 2)
+            let book = try await PolicyBook(configuration.policy, in: service.store, at: Calculator.now)
+            #expect(book.currentVersion == 2, "what was published decides, whatever policy comes with the start")
             try await service.store.close()
         }
     }

@@ -11,7 +11,9 @@ import TenureMint
         let only = arguments.first
         if only == "--serve" { return try await HTTPRatio.serve(Array(arguments.dropFirst())) }
         let ratios = ["jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "decide"]
-        let names = ratios + [HTTPRatio.name, DurableSyncs.name, RecordGrowth.name, PostgresRead.name]
+        let names =
+            ratios + [HTTPRatio.name, DurableSyncs.name, RecordGrowth.name, PostgresRead.name]
+            + [ClientRatios.allows, ClientRatios.firstAnswer] + Rehearsals.names
         if let only, !names.contains(only) {
             FileHandle.standardError.write(
                 Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
@@ -19,8 +21,12 @@ import TenureMint
         }
         let bench = try Fixtures()
         for name in ratios where only == nil || only == name { try bench.ratio(name).measure() }
+        if only == nil || only == ClientRatios.allows || only == ClientRatios.firstAnswer {
+            try await ClientRatios.measure(only)
+        }
         if only == nil || only == HTTPRatio.name { try HTTPRatio.measure() }
         if only == nil || only == DurableSyncs.name { try await DurableSyncs.measure(bench) }
+        for name in Rehearsals.names where only == nil || only == name { try await Rehearsals.measure(name, bench) }
         if only == nil || only == PostgresRead.name { try PostgresRead.measure() }
         if only == nil || only == RecordGrowth.name { try RecordGrowth.measure() }
     }

@@ -22,6 +22,14 @@ struct SignedBytes {
         self.key = key
     }
 
+    /// Of a signer whose key is known: many of them are made at once.
+    init(jws: [UInt8], signedBy key: P256.Signing.PublicKey) throws {
+        guard let dot = jws.lastIndex(of: UInt8(ascii: ".")) else { throw CocoaError(.coderInvalidValue) }
+        bytes = Array(jws[..<dot])
+        signature = try P256.Signing.ECDSASignature(rawRepresentation: Self.decode(Array(jws[(dot + 1)...])))
+        self.key = key
+    }
+
     func hashAndVerify() {
         keep(key.isValidSignature(signature, for: SHA256.hash(data: bytes)))
     }

@@ -47,7 +47,7 @@ extension [Double] {
     }
 }
 
-private func threadCPUTime() -> Double {
+func threadCPUTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

@@ -1,4 +1,5 @@
 import Foundation
+import FuzzedReaders
 import TenureAppStore
 import TenureCore
 import TenureMint
@@ -18,11 +19,19 @@ enum FuzzTarget: String, CaseIterable {
     case verifyReceipt = "verify-receipt"
     case appVersion = "app-version"
     case policy
+    /// A policy as apps bundle it.
+    case compiledPolicy = "compiled-policy"
+    /// The certificates of an operator, in PEM or DER.
+    case anchors
+    /// The body of a sync.
+    case sync
+    /// What the record holds of a customer.
+    case facts
 
     var maximumLength: Int {
         switch self {
         case .jws, .receipt, .receiptBase64, .verifyReceipt: 16_384
-        case .jwsPayload, .receiptPayload, .json, .policy: 4_096
+        case .jwsPayload, .receiptPayload, .json, .policy, .compiledPolicy, .anchors, .sync, .facts: 4_096
         case .appVersion: 256
         }
     }
@@ -37,6 +46,10 @@ enum FuzzTarget: String, CaseIterable {
         case .verifyReceipt: try world.verifyReceiptAnswers
         case .appVersion: ["1", "1.0.0", "2023.2.2", "0.0", " 15741 ", "99999999999999999999.1"].map { Array($0.utf8) }
         case .policy: world.policies.map { Array($0.utf8) }
+        case .compiledPolicy: try world.compiledPolicies
+        case .anchors: [try world.anchors]
+        case .sync: try world.syncs
+        case .facts: try [world.facts, FuzzedReaders.facts(of: [], [], [])]
         }
     }
 
@@ -52,6 +65,10 @@ enum FuzzTarget: String, CaseIterable {
         case .verifyReceipt: tryVerifyReceipt(input)
         case .appVersion: tryVersions(input)
         case .policy: tryPolicy(input)
+        case .compiledPolicy: tryCompiledPolicy(input)
+        case .anchors: tryAnchors(input)
+        case .sync: FuzzedReaders.sync(input)
+        case .facts: FuzzedReaders.facts(input)
         }
     }
 }
@@ -79,6 +96,12 @@ private func tryVerifyReceipt(_ input: [UInt8]) {
     guard let again = try? VerifyReceiptResponse(parsing: JSONValue.object(answer.json).bytes), again == answer else {
         fatalError("an answer does not survive being written")
     }
+}
+
+/// Whoever lists certificates trusts at least one, and each has a name by which to tell it.
+private func tryAnchors(_ input: [UInt8]) {
+    guard let anchors = try? TrustAnchors(input) else { return }
+    guard !anchors.summaries.isEmpty else { fatalError("an empty list of anchors was read") }
 }
 
 /// The input is two texts, divided by a comma.

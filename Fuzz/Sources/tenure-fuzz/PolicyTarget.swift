@@ -9,3 +9,11 @@ func tryPolicy(_ input: [UInt8]) {
             Array("version,date\n1,2014-06-10\n120,2015-06-10T18:00:00Z\n".utf8)
         })
 }
+
+/// As an app reads what it bundles: JSON, strictly. What reads is compiled to what reads the same.
+func tryCompiledPolicy(_ input: [UInt8]) {
+    guard let policy = try? PolicyFile.read(input, named: "policy.json") else { return }
+    guard let again = try? PolicyFile.read(PolicyFile.compile(policy), named: "policy.json"), again == policy else {
+        fatalError("a policy does not survive being compiled")
+    }
+}

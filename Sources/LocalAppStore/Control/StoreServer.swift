@@ -30,7 +30,7 @@ package struct StoreServer: Sendable {
     }
 
     /// Runs for as long as `body` takes, which is told the port.
-    package func run<Result: Sendable>(
+    package func serve<Result: Sendable>(
         _ body: @escaping @Sendable (_ port: Int) async throws -> Result
     ) async throws -> Result {
         let (ports, started) = AsyncStream.makeStream(of: Int.self)

@@ -22,6 +22,8 @@ package struct StoreAcquisition: Sendable, Hashable {
     package let licenceEnds: Date?
     /// While it is refunded.
     package var refundedAt: Date?
+    /// When it was had again after the last refund.
+    package var gotAgainAt: Date?
     /// The platform and release that the device runs.
     package var installed: (platform: Platform, release: StoreRelease) {
         get { (installedPlatform, installedRelease) }

@@ -38,6 +38,8 @@ package struct Subscription: Sendable, Hashable {
     package var nextOffer: SubscriptionOffer?
     package var offerPaymentsLeft = 0
     package var streakBegan: Date
+    /// Since it was last bought.
+    package var renewals = 0
     /// When the developer put off the renewal.
     package var extensions: [Date] = []
     /// The purchaser's subscription, in a family member's; and the members' ones in the purchaser's.

@@ -67,7 +67,7 @@ package struct DeviceInterface: Sendable {
         let world = await store.world
         let receipt = try store.signer.receipt(
             of: try asker.acquisition(in: world), in: world, device: try asker.device)
-        return ["receipt": Self.base64(receipt)]
+        return ["receipt": Self.base64(receipt), "environment": .string(world.environment.rawValue)]
     }
 
     private func products(_ asker: Asker) async throws -> JSONObject {
@@ -93,7 +93,7 @@ package struct DeviceInterface: Sendable {
         var acts: [Act] = []
         for element in elements {
             guard case .object(let object) = element else { throw ActMistake("an act is a JSON object") }
-            acts.append(try Act(object))
+            acts.append(try Act(object.naming(body["customer"])))
         }
         try await store.perform(acts)
         return ["now": .string(await store.world.now.rfc3339)]
@@ -101,6 +101,14 @@ package struct DeviceInterface: Sendable {
 }
 
 extension JSONObject {
+    /// An act of a customer that names none is of the one who asks.
+    fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
+        guard self["customer"] == nil, Verb(rawValue: text("act") ?? "")?.isOfCustomer == true else { return self }
+        var object = self
+        object["customer"] = customer
+        return object
+    }
+
     func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
 
     func integer(_ name: String) -> Int? { if case .number(let digits)? = self[name] { Int(digits) } else { nil } }

@@ -22,7 +22,8 @@ package enum DeviceQuestion: String, CaseIterable, Sendable, Hashable {
     case roots
     /// The time of the world.
     case now
-    /// Something happens in the world: `acts`, as the control interface takes them.
+    /// Something happens in the world: `acts`, as the control interface takes them. Where one needs a customer and names
+    /// none, it is the one who asks.
     case acts
 }
 

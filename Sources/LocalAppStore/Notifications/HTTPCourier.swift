@@ -9,10 +9,19 @@ package struct HTTPCourier: Sendable {
     private let client: HTTPClient
     private let timeout: TimeAmount
 
-    package init(client: HTTPClient = .shared, timeout: TimeAmount = .seconds(10)) {
+    package init(client: HTTPClient = HTTPCourier.impatient, timeout: TimeAmount = .seconds(10)) {
         self.client = client
         self.timeout = timeout
     }
+
+    /// Where nobody listens, nobody is waited for: the App Store tries again in an hour. Lives as long as the process.
+    package static let impatient: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // Many notifications at once are many connections at once.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
 
     package var carry: LocalAppStore.Courier {
         { payload, url, _ in await post(payload, to: url) }

@@ -49,17 +49,20 @@ extension ServerAPIRequest {
     func notificationHistory() throws -> JSONObject {
         let body = try object()
         let filter = try NotificationFilter(body, of: self, oldest: world.now.addingTimeInterval(-keptFor))
-        var first = 0
+        // They stand in the order of their dates.
+        var first = world.notifications.firstPlace { $0.date >= filter.begin }
         if let token = single("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
                 (0...world.notifications.count).contains(number)
             else { throw ServerAPIError.invalidPaginationToken }
-            first = number
+            first = max(first, number)
         }
         var items: [JSONValue] = []
         var next: Int?
-        for notification in world.notifications[first...] where filter.admits(notification) {
+        for notification in world.notifications[first...] {
+            if notification.date > filter.end { break }
+            guard filter.admits(notification) else { continue }
             if items.count == Self.pageSize {
                 next = notification.index
                 break
@@ -145,5 +148,17 @@ private struct NotificationFilter {
         if let subtype, it.subtype?.rawValue != subtype { return false }
         if let account, it.transaction?.account != account { return false }
         return !onlyFailures || last.result != .success
+    }
+}
+
+extension Array {
+    /// Of elements of which the first ones do not answer to `test` and all others do: the place of the first that does.
+    fileprivate func firstPlace(_ test: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if test(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -21,6 +21,7 @@ extension World {
         if let known = acquisition(of: account, app: app) {
             guard known.refundedAt != nil else { throw .hasApp(customer: customer, app: apps[app].bundleID) }
             acquisitions[known.index].refundedAt = nil
+            acquisitions[known.index].gotAgainAt = now
             acquisitions[known.index].price = paid
             acquisitions[known.index].way = way
             return

@@ -78,6 +78,7 @@ extension World {
         subscriptions[place].renewsAs = product
         subscriptions[place].autoRenews = true
         subscriptions[place].state = .active
+        subscriptions[place].renewals = 0
         subscriptions[place].priceIncrease = nil
         take(offer, in: place)
         settleRenewalPrice(of: place)
@@ -106,7 +107,8 @@ extension World {
             index: index, original: original ?? index, account: account, app: app(ofProduct: product),
             product: product, purchaseDate: start ?? now,
             originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? start ?? now,
-            expiresDate: expiresDate ?? start.flatMap { length?.end(from: $0) }, quantity: quantity, reason: reason,
+            expiresDate: expiresDate ?? start.flatMap { start in length.map { end(of: $0, from: start) } },
+            quantity: quantity, reason: reason,
             offer: offer, storefront: storefront, price: unit * quantity, appAccountToken: appAccountToken,
             sharedFrom: sharedFrom, revision: revision, modifiedAt: now)
         transactions.append(transaction)

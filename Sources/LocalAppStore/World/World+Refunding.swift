@@ -63,9 +63,7 @@ extension World {
         } else {
             tell(.refund, of: transactions[transaction.index])
             guard sharedPurchases.remove(transaction.index) != nil else { return }
-            for share in transactions.indices where transactions[share].sharedFrom == transaction.index {
-                revokeShare(transaction: share)
-            }
+            revokeShares(in: transactions[transaction.index])
         }
     }
 

@@ -7,7 +7,7 @@ extension World {
     func canRenew(_ subscription: Int) -> Bool {
         let it = subscriptions[subscription]
         return it.autoRenews && accounts[it.account].billingWorks && products[it.renewsAs].isOnSale
-            && it.priceIncrease?.status != .notYetAnswered
+            && it.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(subscription)
     }
 
     /// Charges for the next period. It follows the last one, or begins now where access had ended meanwhile.
@@ -23,6 +23,7 @@ extension World {
         subscriptions[subscription].current = transaction.index
         subscriptions[subscription].product = it.renewsAs
         subscriptions[subscription].state = .active
+        subscriptions[subscription].renewals += 1
         subscriptions[subscription].priceIncrease = nil
         if offer != nil, it.offerPaymentsLeft > 1 {
             subscriptions[subscription].offerPaymentsLeft = it.offerPaymentsLeft - 1
@@ -38,7 +39,7 @@ extension World {
 
     mutating func endPeriod(of subscription: Int) {
         let it = subscriptions[subscription]
-        if !it.autoRenews {
+        if !it.autoRenews || hasRenewedEnough(subscription) {
             expire(subscription, .customerCancelled)
         } else if it.priceIncrease?.status == .notYetAnswered {
             expire(subscription, .priceIncreaseNotAccepted)
@@ -54,7 +55,7 @@ extension World {
     private mutating func failToRenew(_ subscription: Int) {
         let it = subscriptions[subscription]
         if let days = apps[it.app].gracePeriodDays {
-            let end = now.addingTimeInterval(Double(days) * 86_400)
+            let end = now.addingTimeInterval(seconds(ofDays: Double(days)))
             subscriptions[subscription].state = .gracePeriod(until: end)
             agenda.note(.gracePeriodEnd(subscription: subscription, transaction: it.current), at: end)
         } else {
@@ -63,7 +64,7 @@ extension World {
         let subtype: NotificationSubtype? = apps[it.app].gracePeriodDays == nil ? nil : .gracePeriod
         agenda.note(
             .billingRetryEnd(subscription: subscription, transaction: it.current),
-            at: now.addingTimeInterval(Self.billingRetryLength))
+            at: now.addingTimeInterval(seconds(ofDays: Self.billingRetryDays)))
         notify(.didFailToRenew, subtype, about: subscription)
         for member in it.sharedWith { follow(member) { $0.notify(.didFailToRenew, subtype, about: member) } }
     }
@@ -129,7 +130,7 @@ extension World {
 
     /// Puts off the renewals of all who subscribe to a product, in some storefronts or all. One notification for each
     /// subscription, and one with the numbers.
-    mutating func extendAll(
+    package mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(WorldError) {
         let product = try productPlace(id)

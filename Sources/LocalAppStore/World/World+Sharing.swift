@@ -31,9 +31,7 @@ extension World {
             for member in subscription.sharedWith { revokeShare(subscription: member) }
             subscriptions[subscription.index].sharedWith = []
         } else if sharedPurchases.remove(transaction.index) != nil {
-            for share in transactions.indices where transactions[share].sharedFrom == transaction.index {
-                revokeShare(transaction: share)
-            }
+            revokeShares(in: transaction)
         } else {
             throw .unfit(customer: customer, product: id, must: "be shared")
         }
@@ -53,7 +51,7 @@ extension World {
                 subscriptions[place].isShared = false
             }
         }
-        for place in transactions.indices where subscription(of: transactions[place]) == nil {
+        for place in shares(inFamilyOf: account) where subscription(of: transactions[place]) == nil {
             guard let origin = transactions[place].sharedFrom else { continue }
             if transactions[place].account == account || transactions[origin].account == account {
                 revokeShare(transaction: place)
@@ -75,6 +73,19 @@ extension World {
                 give(place, to: account)
             }
         }
+    }
+
+    /// What members have of a purchase that is not a subscription.
+    mutating func revokeShares(in purchase: StoreTransaction) {
+        for share in shares(inFamilyOf: purchase.account) where transactions[share].sharedFrom == purchase.index {
+            revokeShare(transaction: share)
+        }
+    }
+
+    /// The account's and its family's transactions in what somebody shares, in the order in which they came to be.
+    private func shares(inFamilyOf account: Int) -> [Int] {
+        ([account] + family(of: account)).flatMap { accounts[$0].transactions }
+            .filter { transactions[$0].isFamilyShared }.sorted()
     }
 
     private func family(of account: Int) -> [Int] {

@@ -6,8 +6,8 @@ import TenureCore
 extension World {
     /// A renewal is charged, and signed, this long before its period begins.
     static let renewalLead: TimeInterval = 33
-    /// For how long the App Store tries to charge.
-    static let billingRetryLength: TimeInterval = 60 * 86_400
+    /// For how many days the App Store tries to charge.
+    static let billingRetryDays: Double = 60
     /// In production, how long after one attempt to deliver the next one follows.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 

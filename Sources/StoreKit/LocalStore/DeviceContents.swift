@@ -16,7 +16,7 @@ struct DeviceContents: Sendable {
     let appVersion: String?
     /// The newest first.
     var transactions: [HeldTransaction]
-    let subscriptions: [HeldSubscription]
+    var subscriptions: [HeldSubscription]
 
     init?(_ json: JSONObject) {
         guard let change = json.integer("change"), let now = json.text("now").flatMap({ Date(rfc3339: $0) }),
@@ -38,7 +38,7 @@ struct DeviceContents: Sendable {
 
 /// One transaction as it came, not yet verified.
 struct HeldTransaction: Sendable {
-    let value: Transaction
+    var value: Transaction
     var isFinished: Bool
 
     var jws: String { value.signed.jws }
@@ -94,6 +94,29 @@ extension SignedText {
 }
 
 extension DeviceContents {
+    /// As on a device, what has not changed stays as it was signed once.
+    mutating func keepCopies(of old: DeviceContents?) {
+        guard let old, old.customer == customer else { return }
+        let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
+        for place in transactions.indices {
+            let value = transactions[place].value
+            if let copy = transactionCopies[value.id], copy.signed.essence == value.signed.essence {
+                transactions[place].value = copy
+            }
+        }
+        let subscriptionCopies = Dictionary(old.subscriptions.map { ($0.transaction.originalID, $0) }) { first, _ in
+            first
+        }
+        for place in subscriptions.indices {
+            let it = subscriptions[place]
+            if let copy = subscriptionCopies[it.transaction.originalID], copy.state == it.state,
+                copy.essence == it.essence
+            {
+                subscriptions[place] = copy
+            }
+        }
+    }
+
     func selected(_ selection: TransactionSelection, at now: Date, withAllConsumables: Bool) -> [Transaction] {
         switch selection {
         case .all: history(withAllConsumables: withAllConsumables)

@@ -1,5 +1,5 @@
 #if Service
-    package import Foundation
+    import Foundation
     package import LocalAppStore
     import TenureAppStore
 

@@ -25,7 +25,7 @@ extension LocalStore {
 
     func sync() async throws(StoreKitError) {
         try await askToSignIn()
-        try await contact()
+        try await contact(isFresh: true)
         // Who has no app transaction has nothing to synchronize there.
         if state.withLock({ $0.contents?.appVersion != nil }) { _ = try await fetchAppTransaction(nil) }
         await fetchReceipt()
@@ -71,6 +71,8 @@ extension LocalStore {
         guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
             return
         }
+        state.withLock { $0.isSandbox = answer.text("environment") == AppStore.Environment.sandbox.rawValue }
+        let receiptURL = receiptURL
         try? FileManager.default.createDirectory(
             at: receiptURL.deletingLastPathComponent(), withIntermediateDirectories: true)
         try? Data(receipt).write(to: receiptURL, options: .atomic)

@@ -65,8 +65,10 @@ extension LocalStore {
     }
 
     /// Gets everything from the App Store, and tells the listeners what is new.
+    ///
+    /// - Parameter isFresh: signed anew, also what the device has.
     @discardableResult
-    func contact() async throws(StoreKitError) -> DeviceContents {
+    func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
             var question = JSONObject()
             question["transaction"] = .string(String(id))
@@ -78,9 +80,9 @@ extension LocalStore {
         try await trust(contents)
         let isNews: Bool? = state.withLock { state in
             // While it was asked, another customer may have signed in.
-            state.place.customer == before ? state.absorb(contents) : nil
+            state.place.customer == before ? state.absorb(contents, isFresh: isFresh) : nil
         }
-        guard let isNews else { return try await contact() }
+        guard let isNews else { return try await contact(isFresh: isFresh) }
         if isNews { wakeListeners() }
         return state.withLock { $0.contents } ?? contents
     }

@@ -11,6 +11,7 @@ extension LocalStore {
     private static let environmentDevice = LocalStore(environment: ProcessInfo.processInfo.environment)
 
     /// Lets StoreKit run on this device inside of the closure, and in the tasks that begin there; not in detached ones.
+    @discardableResult
     public func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {

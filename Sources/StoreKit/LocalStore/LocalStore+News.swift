@@ -4,9 +4,12 @@ import TenureAppStore
 
 extension LocalStore.State {
     /// Keeps what the App Store said, unless it has said something later already. Returns whether there is news.
-    mutating func absorb(_ new: DeviceContents) -> Bool {
+    ///
+    /// - Parameter isFresh: even what says the same as before comes in place of the device's copy.
+    mutating func absorb(_ new: DeviceContents, isFresh: Bool) -> Bool {
         if let old = contents, new.change < old.change { return false }
         var new = new
+        if !isFresh { new.keepCopies(of: contents) }
         for place in new.transactions.indices where finishedHere.contains(new.transactions[place].value.id) {
             new.transactions[place].isFinished = true
         }
@@ -15,9 +18,7 @@ extension LocalStore.State {
             new, isMuted: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })
         // The copy is of one version of the app.
-        if let version = new.appVersion, let copy = appTransaction, new.customer == contents?.customer,
-            contents?.appVersion != nil, copy.payload.text("applicationVersion") != version
-        {
+        if let former = contents?.appVersion, contents?.customer == new.customer, former != new.appVersion {
             appTransaction = nil
         }
         contents = new

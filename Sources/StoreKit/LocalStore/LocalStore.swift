@@ -11,9 +11,13 @@ import TenureAppStore
 public final class LocalStore: Sendable {
     /// What `AppStore.deviceVerificationID` says.
     public let deviceVerificationID: UUID
-    /// Where the legacy receipt lies, where there is one.
-    public let receiptURL: URL
+    /// Where the legacy receipt lies, where there is one: `StoreKit/receipt` of the device's folder, in the sandbox
+    /// `StoreKit/sandboxReceipt`.
+    public var receiptURL: URL {
+        receiptFolder.appendingPathComponent(state.withLock { $0.isSandbox } ? "sandboxReceipt" : "receipt")
+    }
 
+    private let receiptFolder: URL
     let connection: any StoreConnection
     let state: Mutex<State>
     private let ownsFolder: Bool
@@ -33,6 +37,7 @@ public final class LocalStore: Sendable {
         var place: Place
         var behaviour = Behaviour()
         var signInRequests = 0
+        var isSandbox = false
         var verifier: AppStoreVerifier?
         var contents: DeviceContents?
         /// The copy of `AppTransaction.shared`, and of which version it speaks.
@@ -58,13 +63,13 @@ public final class LocalStore: Sendable {
         let folder =
             place.folder
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
-        receiptURL = folder.appendingPathComponent("StoreKit").appendingPathComponent("receipt")
+        receiptFolder = folder.appendingPathComponent("StoreKit")
         state = Mutex(State(place: place))
     }
 
     deinit {
         guard ownsFolder else { return }
-        try? FileManager.default.removeItem(at: receiptURL.deletingLastPathComponent().deletingLastPathComponent())
+        try? FileManager.default.removeItem(at: receiptFolder.deletingLastPathComponent())
     }
 
     /// Always the same for a customer and the name of a device.
@@ -115,6 +120,15 @@ public final class LocalStore: Sendable {
             state.finishedHere = []
         }
         wakeListeners()
+    }
+
+    /// The app is started anew: what it bought and has not finished comes to its new listeners, too.
+    public func relaunchApp() {
+        state.withLock { state in
+            state.boughtHere = []
+            state.news.transactions.atFirst =
+                state.contents?.transactions.reversed().filter { !$0.isFinished }.map(\.value) ?? []
+        }
     }
 
     func wakeListeners() {

@@ -49,8 +49,8 @@ struct News: Sendable {
             knownTransactions?[held.value.id] = essence
         }
         knownTransactions = knownTransactions ?? [:]
-        transactions.atFirst = contents.transactions.reversed().filter { !$0.isFinished && !isOwn($0.value) }.map(
-            \.value)
+        transactions.atFirst = contents.transactions.reversed()
+            .filter { !$0.isFinished && !isOwn($0.value) && !isMuted($0.value) }.map(\.value)
         for subscription in contents.subscriptions {
             let essence = subscription.essence
             let id = subscription.transaction.originalID

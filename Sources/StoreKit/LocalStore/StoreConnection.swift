@@ -34,3 +34,8 @@ enum ConnectionFailure: Error, Sendable {
         }
     }
 }
+
+extension LocalStore {
+    /// The names of the questions, for comparing them with the store's.
+    package static var questions: [String] { Question.allCases.map(\.rawValue) }
+}

@@ -52,7 +52,7 @@ extension Tenure {
         }
 
         /// RFC 7638: by what a certificate names its key.
-        var id: String {
+        package var id: String {
             // The required members only, in the order of their names.
             let x = Base64URL.encode(coordinates.prefix(32))
             let y = Base64URL.encode(coordinates.suffix(32))

@@ -44,6 +44,9 @@ final class Board: Sendable {
                 notice: notice, ends: notice.customer.ends, floor: notice.floor.timeIntervalSinceReferenceDate))
     }
 
+    /// The latest instant at which anybody asked.
+    var latest: Date { state.withLock { Date(timeIntervalSinceReferenceDate: $0.floor) } }
+
     var customer: Tenure.Customer { state.withLock { $0.notice.customer } }
 
     /// May the customer use it?
@@ -78,15 +81,17 @@ final class Board: Sendable {
     }
 
     func post(_ notice: Notice) {
-        let watchers = state.withLock { state in
+        let ends = notice.customer.ends
+        state.withLock { state in
             let isNews = notice.customer != state.notice.customer
             state.notice = notice
-            state.ends = notice.customer.ends
+            state.ends = ends
             // The engine alone may turn it back: it knows what was newly signed.
             state.floor = notice.floor.timeIntervalSinceReferenceDate
-            return isNews ? Array(state.watchers.values) : []
+            guard isNews else { return }
+            // Inside, so that nobody gets an older one after a newer one. It wakes others, and runs nothing of theirs.
+            for watcher in state.watchers.values { watcher.yield(notice.customer) }
         }
-        for watcher in watchers { watcher.yield(notice.customer) }
     }
 
     /// What is known now, and everything new, until nobody listens.
@@ -97,11 +102,10 @@ final class Board: Sendable {
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { $0.watchers[id] = nil }
         }
-        let customer = state.withLock { state in
+        state.withLock { state in
             state.watchers[id] = continuation
-            return state.notice.customer
+            continuation.yield(state.notice.customer)
         }
-        continuation.yield(customer)
         return stream
     }
 

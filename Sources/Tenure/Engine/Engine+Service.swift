@@ -10,7 +10,7 @@ extension Engine {
         guard let asked = memory.account.askedAt else { return true }
         let clock = setup.clock()
         if asked > clock || clock.timeIntervalSince(asked) >= Self.day { return true }
-        guard fresh == nil else { return false }
+        guard fresh == nil, !setup.isListening else { return false }
         let now = memory.time.now(clock)
         guard let claims, !memory.account.told.isEmpty else { return true }
         return !memory.account.told.keys.allSatisfy { name in
@@ -18,8 +18,10 @@ extension Engine {
         }
     }
 
-    func askService(isWanted: Bool) async {
+    func askService() async {
         guard let service = setup.service else { return }
+        let isWanted = isServiceWanted
+        isServiceWanted = false
         guard isWanted || isServiceDue else {
             return reading.note(.service, .skipped("it was asked within a day, and everything is granted"))
         }

@@ -7,7 +7,12 @@ import TenureCore
 actor Engine {
     let setup: Setup
     let board: Board
-    let policy: Policy?
+    var policy: Policy?
+    /// Where a newer policy comes from; nil: from nowhere.
+    let feed: SignedPolicyFeed?
+    var policyAskedAt: Date?
+    /// What the app registered for lists of versions.
+    var lists = VersionRights()
     let certificates: CertificateReader
     /// Of this device; nil where the store does not name it.
     let device: String?
@@ -27,6 +32,9 @@ actor Engine {
     /// Seconds that the service asked to be left alone for.
     var retryAfter: Double?
 
+    /// Whether the service is to be asked whatever it said before.
+    var isServiceWanted = false
+
     private var isComplete = false
     private var written: Memory?
     /// Whether the vault could be read: what cannot be read must not be replaced.
@@ -43,9 +51,11 @@ actor Engine {
 
         var reading = Reading()
         var policy: Policy?
+        var feed: SignedPolicyFeed?
         if let source = setup.policy {
             do throws(TenureError) {
-                policy = try source.load()
+                feed = try source.feed?(setup.options)
+                if let feed { policy = feed.initial } else { policy = try source.load() }
                 reading.note(.policy, .done)
             } catch {
                 setup.options.log.error("\(error)")
@@ -53,6 +63,7 @@ actor Engine {
             }
         }
         self.policy = policy
+        self.feed = feed
 
         var memory = Memory(clock: clock)
         var written: Memory?
@@ -103,24 +114,32 @@ actor Engine {
     // MARK: Searching
 
     /// Asks everything that can answer without disturbing anybody, and waits for it.
-    func search(asksService: Bool = false) async {
+    func search() async {
         if let running { return await running.value }
-        let search = Task { await conduct(asksService: asksService) }
+        let search = Task { await conduct() }
         running = search
         await search.value
     }
 
-    /// One that began later than this call.
+    /// One that began later than this call, and asks the service whatever it said before.
     func searchAnew(asksService: Bool) async {
+        if asksService, setup.service != nil { isServiceWanted = true }
         if let running { await running.value }
-        await search(asksService: asksService)
+        await search()
+        // Another one may have been on its way already.
+        if isServiceWanted { await search() }
     }
 
-    private func conduct(asksService: Bool) async {
+    private func conduct() async {
         rememberAgain()
         look()
         let distribution = setup.access.distribution
-        // Both at once: neither has to wait for the other's deadline.
+        // Where the app brings no policy, the service says what it sells: an empty list of purchases is asked about by that.
+        if productIDs.isEmpty, let service = setup.service {
+            memory.products = (try? await service.products()) ?? []
+        }
+        // All at once: none has to wait for another's deadline.
+        async let policyNews: Void = refreshPolicy()
         let products = productIDs
         async let app = attempt(distribution.hasAppTransaction) { try await $0.appTransaction() }
         async let listed = attempt(distribution.hasPurchases) { try await $0.transactions(productIDs: products) }
@@ -134,14 +153,15 @@ actor Engine {
         if isOfAnotherAccount(answer) { take(answer, unlessPurchasesAreOf: purchases) }
         await take(purchases)
         post()
-        if setup.service != nil { await askService(isWanted: asksService) }
+        if setup.service != nil { await askService() }
+        await policyNews
         noteDenials()
         let isKept = save()
-        await finishRecorded(isKept: isKept)
         if reading.failed { backoff.fail() } else { backoff.succeed() }
         isComplete = true
-        running = nil
         post()
+        await finishRecorded(isKept: isKept)
+        running = nil
     }
 
     /// What is known to be denied stays so until something new comes, though nobody answers.
@@ -187,12 +207,18 @@ actor Engine {
 
     // MARK: Keeping
 
-    func look() { memory.time.look(at: setup.clock()) }
+    func look() {
+        // Whoever asked meanwhile looked at the clock too.
+        let latest = board.latest
+        if latest > memory.time.floor { memory.time.look(at: latest) }
+        memory.time.look(at: setup.clock())
+    }
 
     /// Whether all that is known is written down.
     @discardableResult
     func save() -> Bool {
         if let written, written.account == memory.account, written.trials == memory.trials,
+            written.products == memory.products,
             written.device == memory.device, written.distribution == memory.distribution,
             written.time.agrees(with: memory.time)
         {
@@ -215,7 +241,7 @@ actor Engine {
     func view() -> View {
         View(
             setup: setup, policy: policy, memory: memory, reading: reading, claims: claims, fresh: fresh,
-            isComplete: isComplete, clock: setup.clock())
+            isComplete: isComplete, clock: setup.clock(), lists: lists)
     }
 }
 

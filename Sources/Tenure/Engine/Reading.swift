@@ -15,7 +15,8 @@ struct Reading: Sendable {
     var knowsPurchases: Bool { transactions != nil && knowsRenewals }
 
     var failed: Bool {
-        steps.contains { if case .failed = $0.outcome { $0.name != .localState } else { false } }
+        // The state is made anew, and a policy is asked for once a day: neither is worth another look at the store.
+        steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
     }
 
     mutating func note(_ name: StoreStep.Name, _ outcome: StoreStep.Outcome) {

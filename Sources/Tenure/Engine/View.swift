@@ -14,6 +14,7 @@ struct View {
     let fresh: [String: Tenure.Answer]?
     let isComplete: Bool
     let clock: Date
+    var lists = VersionRights()
 
     private var account: Account { memory.account }
     private var distribution: Distribution { setup.access.distribution }
@@ -36,6 +37,12 @@ struct View {
     }
 
     var answers: [String: Tenure.Answer] {
+        guard !lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
+        return answers(addingTo: provedAnswers)
+    }
+
+    /// By the policy and by the service.
+    private var provedAnswers: [String: Tenure.Answer] {
         guard !setup.isListening else { return [:] }
         if isOutside {
             return named(policy?.entitlements.map(\.name) ?? []) {

@@ -15,6 +15,8 @@ package struct URLSessionPolicyFetcher: PolicyFetcher {
     }
 
     package func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer {
+        // A task that was cancelled before it began may never say so.
+        guard !Task.isCancelled else { throw .cancelled }
         var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: timeout)
         if let tag { request.setValue(tag, forHTTPHeaderField: "If-None-Match") }
         let download = Download(limit: SignedPolicy.largestText)

@@ -60,20 +60,34 @@ package struct ServiceConnection: Sendable {
         return try await post("v1/trials/\(segment)/sessions", TrialRequest(id: id), token: token)
     }
 
+    /// The ids of all that the app sells.
+    func products() async throws(ServiceFailure) -> [String] {
+        let answer: ProductsResponse = try await ask(URLRequest(url: url.appendingPath("v1/products")))
+        return answer.products.map(\.id)
+    }
+
     private func post<Answer: Decodable & Sendable>(
         _ path: String, _ body: some Encodable, token: String?
     ) async throws(ServiceFailure) -> Answer {
-        if let addressMistake { throw .noAnswer(addressMistake) }
         var request = URLRequest(url: url.appendingPath(path))
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        do {
+            request.httpBody = try JSONEncoder().encode(body)
+        } catch {
+            throw .noAnswer("the request cannot be written")
+        }
+        return try await ask(request)
+    }
+
+    private func ask<Answer: Decodable & Sendable>(_ request: URLRequest) async throws(ServiceFailure) -> Answer {
+        if let addressMistake { throw .noAnswer(addressMistake) }
         let data: Data
         let response: HTTPURLResponse
         do {
-            request.httpBody = try JSONEncoder().encode(body)
-            let (sent, transport) = (request, transport)
-            (data, response) = try await withDeadline(deadline) { try await transport(sent) }
+            let transport = transport
+            (data, response) = try await withDeadline(deadline) { try await transport(request) }
         } catch let failure as ServiceFailure {
             throw failure
         } catch {

@@ -31,9 +31,12 @@ package struct Account: Sendable, Hashable {
     /// Whether these artifacts are another account's.
     package func isAnother(than app: StoreAppTransaction) -> Bool {
         if let environment, environment != app.environment { return true }
-        guard let key, key.isKnown else { return false }
+        guard let key else { return false }
         let other = AcquisitionKey(of: app.proof)
-        return other.isKnown && !key.matches(other)
+        if let mine = key.appTransactionID, let theirs = other.appTransactionID { return mine != theirs }
+        // Before there were ids the date tells; it survives refunds and other devices.
+        guard key.originalPurchaseDate != nil, other.originalPurchaseDate != nil else { return false }
+        return !key.matches(other)
     }
 
     package func isAnother(than transaction: StoreTransaction) -> Bool {
@@ -59,12 +62,12 @@ package struct Account: Sendable, Hashable {
     /// Whether anything is new.
     @discardableResult
     package mutating func add(_ app: StoreAppTransaction) -> Bool {
-        let before = (environment, proofs)
+        let before = (environment, proofs.last?.essence)
         if key?.appTransactionID == nil { key = AcquisitionKey(of: app.proof) }
         environment = app.environment
         bundleID = app.bundleID
         if !proofs.contains(app.proof) { proofs = Self.essential(proofs + [app.proof]) }
-        return before != (environment, proofs)
+        return before != (environment, proofs.last?.essence)
     }
 
     /// Takes its name from a transaction, while no app transaction was seen.
@@ -74,7 +77,7 @@ package struct Account: Sendable, Hashable {
 
     @discardableResult
     package mutating func add(_ transactions: [StoreTransaction]) -> Bool {
-        let known = Set(purchases)
+        let known = Set(purchases.map(\.essence))
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
         for transaction in transactions {
             let purchase = transaction.purchase
@@ -82,16 +85,15 @@ package struct Account: Sendable, Hashable {
             adopt(transaction)
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
-        guard Set(byID.values) != known else { return false }
         purchases = byID.values.sorted {
             ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
         }
-        return true
+        return Set(purchases.map(\.essence)) != known
     }
 
     @discardableResult
     package mutating func add(_ news: [Renewal]) -> Bool {
-        let known = renewals
+        let known = renewals.map(\.essence)
         for renewal in news {
             if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
                 if renewal.isLaterWord(than: renewals[place]) { renewals[place] = renewal }
@@ -99,7 +101,7 @@ package struct Account: Sendable, Hashable {
                 renewals.append(renewal)
             }
         }
-        return renewals != known
+        return renewals.map(\.essence) != known
     }
 
     package func evidence(in environment: AppStoreEnvironment, purchasesAreComplete: Bool) -> Evidence {
@@ -142,5 +144,34 @@ extension AcquisitionKey {
         self.init(
             appTransactionID: appTransactionID, downloadID: downloadID, originalPurchaseDate: proof.originalPurchaseDate
         )
+    }
+}
+
+// What is signed anew says the same with another date: that is no news.
+
+extension AppProof {
+    fileprivate var essence: AppProof {
+        AppProof(
+            kind: kind, signedDate: nil, id: id, originalPlatform: originalPlatform,
+            originalAppVersion: originalAppVersion, originalPurchaseDate: originalPurchaseDate,
+            preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
+    }
+}
+
+extension Purchase {
+    fileprivate var essence: Purchase {
+        Purchase(
+            transactionID: transactionID, originalTransactionID: originalTransactionID, productID: productID,
+            type: type, purchaseDate: purchaseDate, expiresDate: expiresDate, revocationDate: revocationDate,
+            isUpgraded: isUpgraded, isFamilyShared: isFamilyShared, signedDate: nil)
+    }
+}
+
+extension Renewal {
+    fileprivate var essence: Renewal {
+        Renewal(
+            originalTransactionID: originalTransactionID, productID: productID,
+            gracePeriodExpiresDate: gracePeriodExpiresDate, isInBillingRetryPeriod: isInBillingRetryPeriod,
+            signedDate: nil)
     }
 }

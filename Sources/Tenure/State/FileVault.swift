@@ -10,7 +10,7 @@ package import Foundation
 
 /// A folder of the user's that nobody else can read: the state, and the secret that seals it.
 package struct FileVault: Vault {
-    private let folder: URL
+    let folder: URL
 
     static let stateName = "state"
     static let secretName = "secret"
@@ -30,7 +30,8 @@ package struct FileVault: Vault {
             root = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
                 .appendingPathComponent(".local/share", isDirectory: true)
         }
-        let safe = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
+        let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
+        let safe = plain.allSatisfy { $0 == "." } ? "app" : plain
         return FileVault(folder: root.appendingPathComponent("tenure/" + safe, isDirectory: true))
     }
 

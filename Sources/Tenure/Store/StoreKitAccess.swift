@@ -1,6 +1,6 @@
-package import Foundation
-import StoreKit
-package import TenureCore
+public import Foundation
+public import StoreKit
+import TenureCore
 
 /// StoreKit itself: Apple's, and on Linux this package's. Nothing else in the client touches it, and here alone what
 /// StoreKit verified becomes evidence.
@@ -208,6 +208,73 @@ extension Product.ProductType {
         case .nonRenewable: .nonRenewing
         case .autoRenewable: .autoRenewable
         default: .unknown(rawValue)
+        }
+    }
+}
+
+// MARK: Terms
+
+extension Tenure {
+    /// `3 days free, then $24.99 per year`: what the customer should know before paying, in their language. An offer stands
+    /// in it only if this customer may have it.
+    public func terms(of product: Product, in locale: Locale = .autoupdatingCurrent) async -> String {
+        await productTerms(of: product).text(in: locale)
+    }
+
+    /// The same as a value, to be sorted, compared and said in parts.
+    public func productTerms(of product: Product) async -> ProductTerms {
+        let style = product.priceFormatStyle
+        var offer: ProductTerms.Offer?
+        if let subscription = product.subscription, let introduction = subscription.introductoryOffer {
+            // Who does not answer in time promises nothing.
+            let isEligible = try? await withDeadline(setup.options.storeDeadline) {
+                await subscription.isEligibleForIntroOffer
+            }
+            if isEligible == true { offer = ProductTerms.Offer(introduction) }
+        }
+        let period =
+            switch product.subscription {
+            case let subscription?: CalendarPeriod(subscription.subscriptionPeriod)
+            case nil: await catalogue?.length(of: product.id)
+            }
+        return ProductTerms(
+            id: product.id, kind: product.type.kind, price: product.price, currencyCode: style.currencyCode,
+            priceLocale: style.locale, period: period, offer: offer)
+    }
+}
+
+extension ProductTerms.Offer {
+    fileprivate init?(_ offer: Product.SubscriptionOffer) {
+        let period = CalendarPeriod(offer.period)
+        switch offer.paymentMode {
+        case .freeTrial: self.init(.free, period: period, count: offer.periodCount)
+        case .payUpFront: self.init(.upFront(offer.price), period: period, count: offer.periodCount)
+        case .payAsYouGo:
+            self.init(.asYouGo(offer.price, period: period), period: period, count: offer.periodCount)
+        default: return nil
+        }
+    }
+}
+
+extension CalendarPeriod {
+    fileprivate init(_ period: Product.SubscriptionPeriod) {
+        if period.unit == .year {
+            self.init(months: 12 * period.value)
+        } else if period.unit == .month {
+            self.init(months: period.value)
+        } else {
+            self.init(days: period.unit == .week ? 7 * period.value : period.value)
+        }
+    }
+}
+
+extension Product.ProductType {
+    fileprivate var kind: ProductTerms.Kind {
+        switch self {
+        case .nonConsumable: .nonConsumable
+        case .nonRenewable: .nonRenewing
+        case .autoRenewable: .autoRenewable
+        default: .consumable
         }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LocalAppStore
 import TenureMint
+import TenureServer
 
 /// The folder of a local store: what is missing is made, what is there is kept.
 struct AppStoreFolder {
@@ -8,6 +9,7 @@ struct AppStoreFolder {
 
     var authorityPath: String { path + "/authority" }
     var keyPath: String { path + "/SubscriptionKey.p8" }
+    var clockPath: String { path + "/clock" }
     private var journalPath: String { path + "/world.sqlite" }
 
     /// Throws one clear line where the folder cannot be made.
@@ -39,7 +41,8 @@ struct AppStoreFolder {
             }())
         let authority = try authority(seed: scenario?.founding.seed)
         let store = try LocalAppStore(
-            journal, signer: StoreSigner(authority: authority), courier: HTTPCourier().carry)
+            journal, signer: StoreSigner(authority: authority),
+            clock: { [clockPath] in try? RehearsalClock.set(clockPath, to: $0) }, courier: HTTPCourier().carry)
         if let scenario { try await scenario.happen(in: store) }
         let key = try ServerAPIKey(seed: await store.world.seed)
         try Data(key.pem.utf8).write(to: URL(fileURLWithPath: keyPath), options: .atomic)

@@ -13,7 +13,8 @@ struct AppStoreRunCommand: AsyncParsableCommand {
             passed over. It is kept in the folder, and goes on where it was left; --world then counts no more.
 
             In the folder lie `world.sqlite`, the test authority that signs (`authority/roots.pem` is what to trust), \
-            and `SubscriptionKey.p8` with which servers sign their tokens. The issuer and key ids are printed.
+            `SubscriptionKey.p8` with which servers sign their tokens, and `clock` with the world's time, which a \
+            service can go by. The issuer and key ids are printed.
 
             Exit codes: 0 stopped by a signal, 1 could not start or failed, 64 wrong usage.
 
@@ -66,6 +67,7 @@ struct AppStoreRunCommand: AsyncParsableCommand {
                     """
                     it is \(world.now.rfc3339) in \(world.environment.rawValue); \(world.accounts.count) customers
                     trust \(desk.authorityPath)/roots.pem
+                    clock \(desk.clockPath)
                     server API key \(desk.keyPath), issuer \(key.issuerID), key id \(key.keyID)
                     serving \(world.apps.map(\.bundleID).joined(separator: ", ")) on http://127.0.0.1:\(port)
                     """)

@@ -13,6 +13,7 @@ struct KeyCommand: AsyncParsableCommand {
               support  read, grant and revoke, link, merge, export
               link     link the app's users, for the app's own server
               read     find customers, see what they have and why
+              policy   publish policies, make personas
 
             Docs/admin.md has the routes.
             """,

@@ -17,7 +17,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "admin, support, link or read.")
+    @Option(help: "admin, support, link, read or policy.")
     var scope: RecordedKey.Scope
 
     @Option(help: "What the audit trail calls who uses it.")

@@ -7,10 +7,11 @@ import TenurePolicyFile
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy",
-        abstract: "Check, test, compile and sign a policy file.",
+        abstract: "Check, test, compile, sign and publish a policy.",
         subcommands: [
             PolicyCheckCommand.self, PolicyTestCommand.self, PolicyCompileCommand.self, PolicyKeyCommand.self,
-            PolicySignCommand.self,
+            PolicySignCommand.self, PolicyPublishCommand.self, PolicyRollbackCommand.self, PolicyVersionsCommand.self,
+            PolicyShowCommand.self,
         ]
     )
 }

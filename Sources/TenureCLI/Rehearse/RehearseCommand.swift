@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenurePolicyFile
 import TenureRehearsal
 
 struct RehearseCommand: AsyncParsableCommand {
@@ -105,11 +106,20 @@ struct RehearseCommand: AsyncParsableCommand {
         let result = RehearsalReport(
             policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
             tally: population.tally, isPartial: population.isPartial, problem: population.problem,
-            identifies: identify, conditions: conditions)
+            identifies: identify, conditions: conditions, findings: try findings(against: old))
+        if let report { try OutputFile(path: report).write(HTMLReport.bytes(of: result)) }
         try show(result)
         if interruption.isRequested { return ExitCode(130) }
         if population.problem != nil { return .error }
         return result.verdicts.contains(where: \.fails) ? .refused : .success
+    }
+
+    private func findings(against old: Policy?) throws -> [LintFinding] {
+        let file = PolicyOnDisk(path: policy)
+        // Standard input was read already.
+        guard policy != "-" else { return [] }
+        let draft = PolicyFile.draft(try file.bytes(), named: policy, releaseList: file.releaseList)
+        return Linter.findings(in: draft, against: old, at: at?.date ?? Date())
     }
 
     private func show(_ result: RehearsalReport) throws {

@@ -7,7 +7,7 @@ import TenureServer
 ///
 /// It goes by its own time, or by the file that is its `clock`.
 struct OutsideService: EntitlementService {
-    let client: ServiceClient
+    let client: RehearsedService
     /// With which it signs its tokens for the App Store.
     let key: ServerAPIKey
     let storePort: Int
@@ -24,7 +24,7 @@ struct OutsideService: EntitlementService {
             founding.world, signer: signer,
             clock: { [clock] now in if let clock { try? RehearsalClock.set(clock, to: now) } },
             courier: HTTPCourier().carry)
-        return try await StoreServer(store: store, key: key, port: storePort).run { _ in try await story(store) }
+        return try await StoreServer(store: store, key: key, port: storePort).serve { _ in try await story(store) }
     }
 
     func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome] {
@@ -35,7 +35,9 @@ struct OutsideService: EntitlementService {
 
     func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]? {
         guard client.adminKey != nil else {
-            throw CommandError("what the service knows is told to its owner only; name its `--admin-key-file`")
+            throw CommandError(
+                "what a service knows is told to its owner only; start it with `tenure scenario settings`, and name the folder"
+            )
         }
         guard let id = customer.appTransactionID else { return nil }
         return try await client.customer(id)?.outcomes

@@ -17,7 +17,8 @@ actor OwnService: EntitlementService {
     private let change: @Sendable (inout ServiceConfiguration) -> Void
     private let (lives, births) = AsyncStream.makeStream(of: Life.self)
     private var life: Life?
-    private var client = ServiceClient(url: "", adminKey: nil)
+    private(set) var storePort = 0
+    private var client = RehearsedService(url: "", adminKey: nil)
 
     /// From one start of the service to its end.
     private struct Life {
@@ -41,22 +42,23 @@ actor OwnService: EntitlementService {
     nonisolated func accompany(
         _ founding: Founding, signer: StoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
-    ) async throws -> [ScenarioRun.Outcome] { try await run(founding, signer: signer, story) }
+    ) async throws -> [ScenarioRun.Outcome] { try await run(founding.world, signer: signer, story) }
 
     /// Runs store and service for as long as `body` takes.
     nonisolated func run<Result: Sendable>(
-        _ founding: Founding, signer: StoreSigner,
+        _ world: World, signer: StoreSigner,
         _ body: @escaping @Sendable (LocalAppStore) async throws -> Result
     ) async throws -> Result {
-        let folder = try RehearsalFolder(founding, authority: authority)
+        let folder = try RehearsalFolder.temporary(world, authority: authority)
         defer { folder.remove() }
         let clock = folder.clock
         let store = LocalAppStore(
-            founding.world, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
+            world, signer: signer, clock: { try? RehearsalClock.set(clock, to: $0) },
             courier: HTTPCourier().carry)
         let server = StoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
-        return try await server.run { port in
+        return try await server.serve { port in
             let configuration = try await self.configuration(folder, storePort: port)
+            await self.keep(storePort: port)
             return try await withThrowingTaskGroup(of: Result?.self) { tasks in
                 tasks.addTask {
                     try await self.live(configuration)
@@ -65,7 +67,7 @@ actor OwnService: EntitlementService {
                 tasks.addTask {
                     try await self.begin()
                     let url = await self.client.notificationURL
-                    for app in founding.apps {
+                    for app in world.apps {
                         try await store.perform(Act(.notifyAt, [.app: app.bundleID, .url: url]))
                     }
                     let result = try await body(store)
@@ -83,7 +85,9 @@ actor OwnService: EntitlementService {
 
     private func configuration(_ folder: RehearsalFolder, storePort: Int) throws -> ServiceConfiguration {
         let settings = try ServiceSettings(
-            arguments: ["--policy", policy, "--port", "0"] + folder.settings(storePort: storePort), environment: [:])
+            arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/record.sqlite"]
+                + folder.settings(storePort: storePort).flatMap { [$0.option, $0.value] },
+            environment: [:])
         guard settings.mistakes.isEmpty, var configuration = settings.configuration else {
             throw CommandError(settings.mistakes.joined(separator: "\n"))
         }
@@ -108,7 +112,7 @@ actor OwnService: EntitlementService {
     }
 
     private func start(_ life: Life, on port: Int, _ adminKey: String?) {
-        client = ServiceClient(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
+        client = RehearsedService(url: "http://127.0.0.1:\(port)", adminKey: adminKey)
         life.started.open()
     }
 
@@ -127,6 +131,10 @@ actor OwnService: EntitlementService {
     }
 
     private func finish() { births.finish() }
+
+    private func keep(storePort: Int) { self.storePort = storePort }
+
+    var running: RehearsedService { client }
 
     // MARK: What scenarios ask
 

@@ -3,44 +3,67 @@ import LocalAppStore
 import TenureMint
 import TenureServer
 
-/// What a service needs in order to go by a local App Store, in a folder that goes when the rehearsal is over.
+/// What a service needs in order to go by a local App Store: whom to trust, a key with which to ask, the world's clock,
+/// and the key of its own admin interface.
 struct RehearsalFolder {
     let path: String
+    let authority: TestAuthority
+    /// With which the service signs its tokens for the store.
     let key: ServerAPIKey
 
     var clock: String { path + "/clock" }
-    private var authority: String { path + "/authority" }
-    private var privateKey: String { path + "/SubscriptionKey.p8" }
-    private var adminKey: String { path + "/admin-key" }
+    var adminKeyFile: String { path + "/admin-key" }
+    private var authorityPath: String { path + "/authority" }
+    private var privateKeyFile: String { path + "/SubscriptionKey.p8" }
 
-    init(_ founding: Founding, authority: TestAuthority) throws {
-        path = NSTemporaryDirectory() + "tenure-rehearsal-\(UUID().uuidString)"
-        key = try ServerAPIKey(seed: founding.seed)
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    /// What is missing is made, what is there is kept; the clock is set. `authority`: of a folder that has none yet;
+    /// nil: a new one.
+    init(at path: String, seed: String, now: Date, authority: TestAuthority? = nil) throws {
+        self.path = path
+        let files = FileManager.default
         do {
-            try authority.save(to: URL(fileURLWithPath: self.authority))
-            try Data(key.pem.utf8).write(to: URL(fileURLWithPath: privateKey))
-            try Data((UUID().uuidString + UUID().uuidString).utf8).write(to: URL(fileURLWithPath: adminKey))
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: privateKey)
-            try RehearsalClock.set(clock, to: founding.now)
+            try files.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            remove()
+            throw CommandError("the folder `\(path)` cannot be made; choose another, or make it writable")
+        }
+        let folder = URL(fileURLWithPath: path + "/authority")
+        if files.fileExists(atPath: folder.path + "/roots.pem") {
+            self.authority = try TestAuthority(directory: folder)
+        } else {
+            self.authority = try authority ?? TestAuthority(seed: seed)
+            try self.authority.save(to: folder)
+        }
+        key = try ServerAPIKey(seed: seed)
+        try Data(key.pem.utf8).write(to: URL(fileURLWithPath: privateKeyFile), options: .atomic)
+        try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: privateKeyFile)
+        if !files.fileExists(atPath: adminKeyFile) {
+            try Data((UUID().uuidString + UUID().uuidString).utf8).write(to: URL(fileURLWithPath: adminKeyFile))
+            try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: adminKeyFile)
+        }
+        try RehearsalClock.set(clock, to: now)
+    }
+
+    /// One that goes when the rehearsal is over.
+    static func temporary(_ world: World, authority: TestAuthority) throws -> RehearsalFolder {
+        let path = NSTemporaryDirectory() + "tenure-rehearsal-\(UUID().uuidString)"
+        do {
+            return try RehearsalFolder(at: path, seed: world.seed, now: world.now, authority: authority)
+        } catch {
+            try? FileManager.default.removeItem(atPath: path)
             throw error
         }
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Of `tenure serve`, beside the policy and the port.
-    func settings(storePort: Int) -> [String] {
+    /// Options of `tenure serve`, beside the policy, the port and the record.
+    func settings(storePort: Int) -> [(option: String, value: String)] {
         let store = "http://127.0.0.1:\(storePort)"
-        return [
-            "--database", path + "/record.sqlite", "--trust", authority, "--clock", clock,
-            "--admin-key-file", adminKey,
-            "--app-store-issuer-id", key.issuerID, "--app-store-key-id", key.keyID,
-            "--app-store-private-key-file", privateKey,
-            "--app-store-hosts-production", store, "--app-store-hosts-sandbox", store,
+        let values: [(Setting, String)] = [
+            (.trust, authorityPath), (.clock, clock), (.adminKeyFile, adminKeyFile), (.issuerID, key.issuerID),
+            (.keyID, key.keyID), (.privateKeyFile, privateKeyFile), (.productionHost, store), (.sandboxHost, store),
         ]
+        return values.map { ($0.flag, $1) }
     }
 }

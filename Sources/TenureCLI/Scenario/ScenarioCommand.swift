@@ -10,7 +10,7 @@ struct ScenarioCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scenario",
         abstract: "Rehearse a story: customers of every era, and what each must be able to use.",
-        subcommands: [ScenarioRunCommand.self]
+        subcommands: [ScenarioRunCommand.self, ScenarioSettingsCommand.self, SoakCommand.self]
     )
 }
 
@@ -25,16 +25,16 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             Docs/local-app-store.md describes the file.
 
             With --service the story is played against a running service, which decides under its own policy. It must \
-            trust the authority; where it shall ask the store, its settings say so, and name the port of --store-port. \
-            It goes by the world's time if its `clock` is the file of --clock, and otherwise by its own: then what \
-            the story expects must hold at that time.
+            trust the test authority that signs, in --folder or --authority. Started with what `tenure scenario \
+            settings` writes for that folder and --store-port, it asks the store and goes by the world's time. \
+            Otherwise it knows what it is sent, and goes by its own time: then what the story expects must hold then.
 
             Exit codes: 0 all as expected, 2 something is not, 1 error, 64 wrong usage.
 
             Examples:
               tenure scenario run Examples/scenarios/calculator-disaster.yaml
               tenure scenario run --policy policy.yaml Examples/scenarios/calculator-disaster.yaml
-              tenure scenario run --service http://127.0.0.1:8080 --authority ./authority --clock ./clock story.yaml
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --store-port 8090 story.yaml
             """
     )
 
@@ -47,11 +47,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A running service, instead of one of the rehearsal's own.", valueName: "url"))
     var service: String?
 
-    @Option(help: ArgumentHelp("The file that is that service's clock.", valueName: "file"))
-    var clock: String?
-
-    @Option(help: ArgumentHelp("That service's admin key: `known:` asks what it knows.", valueName: "file"))
-    var adminKeyFile: String?
+    @Option(help: ArgumentHelp("The folder that `tenure scenario settings` made for that service.", valueName: "dir"))
+    var folder: String?
 
     @Option(help: "The port on which that service finds the local App Store; 0 for any free one.")
     var storePort = 0
@@ -66,17 +63,20 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         if service != nil, policy != nil {
             throw ValidationError("a service decides under its own policy; leave `--policy` out")
         }
-        if service != nil, authority == nil {
-            throw ValidationError("name the test authority that the service trusts, by `--authority`")
+        if service != nil, (authority == nil) == (folder == nil) {
+            throw ValidationError(
+                "name whom the service trusts: the folder with its settings by `--folder`, or a test authority by `--authority`"
+            )
         }
+        if service == nil, folder != nil { throw ValidationError("`--folder` is of a service; name it by `--service`") }
     }
 
     func run() async throws {
         let hasDifferences = try await reportingErrors {
             var hasDifferences = false
             let authority =
-                try self.authority.map { try TestAuthority(directory: URL(fileURLWithPath: $0)) }
-                ?? TestAuthority(seed: Self.seed)
+                try (self.authority ?? folder.map { $0 + "/authority" })
+                .map { try TestAuthority(directory: URL(fileURLWithPath: $0)) } ?? TestAuthority(seed: Self.seed)
             for file in files {
                 let disk = ScenarioOnDisk(path: file)
                 let scenario = try disk.read()
@@ -93,13 +93,15 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     ) async throws -> [ScenarioRun.Outcome] {
         let signer = StoreSigner(authority: authority)
         if let service {
-            let adminKey = try adminKeyFile.map { path in
-                String(decoding: try InputFile(path: path).bytes(limit: 1 << 16), as: UTF8.self)
-                    .trimmingCharacters(in: .whitespacesAndNewlines)
+            let folder = try folder.map {
+                try RehearsalFolder(at: $0, seed: Self.seed, now: scenario.founding.now, authority: authority)
+            }
+            let adminKey = try folder.map { folder in
+                String(decoding: try InputFile(path: folder.adminKeyFile).bytes(limit: 1 << 16), as: UTF8.self)
             }
             let outside = OutsideService(
-                client: ServiceClient(url: service, adminKey: adminKey),
-                key: try ServerAPIKey(seed: Self.seed), storePort: storePort, clock: clock)
+                client: RehearsedService(url: service, adminKey: adminKey),
+                key: try folder?.key ?? ServerAPIKey(seed: Self.seed), storePort: storePort, clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
         guard let path = policy ?? scenario.policy.map(disk.neighbour) else {
@@ -112,7 +114,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     }
 
     /// Of what is invented where nobody says otherwise.
-    private static let seed = "scenarios"
+    static let seed = "scenarios"
 
     private var logger: Logger {
         var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }

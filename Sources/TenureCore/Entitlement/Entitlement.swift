@@ -77,4 +77,7 @@ public struct Honour: Sendable, Hashable {
 public enum Trial: Sendable, Hashable {
     case sessions(Int)
     case days(Int)
+
+    /// Seconds. A session is one sitting: an app that repeats one for ever is not trying any more.
+    package static let longestSession: TimeInterval = 86_400
 }

@@ -89,6 +89,11 @@ struct LintPlatform: Sendable {
 extension Release {
     /// The number by which the App Store names it; empty where the list does not have it.
     var numberInWords: String { originalAppVersion?.description.shortened ?? "" }
+
+    /// An instant at which it was certainly out.
+    var lateInstant: Date {
+        releasedAt.isInstant ? releasedAt.sortingDate : releasedAt.sortingDate.addingTimeInterval(86_400)
+    }
 }
 
 extension Release.Moment {

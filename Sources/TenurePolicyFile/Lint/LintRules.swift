@@ -2,8 +2,8 @@
 extension LintRule {
     package static let all: [LintRule] = [
         // What the numbers say.
-        .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid, .increasingContradicted,
-        .buildReused, .buildNotAbovePaid, .paidBuildBeyondBoundary, .soldAcrossChange,
+        .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
+        .buildReused, .buildNotAbovePaid, .increasingContradicted, .paidBuildBeyondBoundary, .soldAcrossChange,
         .boundaryOnNoRelease, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion, .buildNeverUsed,
         // Eras and platforms.
         .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,

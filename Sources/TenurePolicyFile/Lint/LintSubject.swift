@@ -31,8 +31,9 @@ struct LintSubject: Sendable {
         rights = old.flatMap { old in draft.policy.map { RightsComparison(from: old, to: $0, at: now) } }
         let list = releases ?? draft.releases
         hasList = !list.isEmpty
-        let timelines = Timelines(
-            eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
+        let timelines =
+            draft.policy?.timelines
+            ?? Timelines(eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
         let named = Set(draft.eras.flatMap(\.begins.keys))
         let listed = Set(list.map(\.release.platform))
         platforms = Platform.allCases.compactMap { platform in
@@ -87,6 +88,15 @@ struct LintSubject: Sendable {
             let byDate = granted(nil, on: platform, bought: date)
         else { return [] }
         return byBoth.filter { !byDate.contains($0) }
+    }
+
+    /// The same of whoever got a release while it was the one to get; the first of what is given away.
+    func givenAway(_ release: Release, on platform: LintPlatform) -> [String] {
+        guard let number = release.originalAppVersion else { return [] }
+        let sale = platform.sale(of: release)
+        return platform.moments(from: release.lateInstant, until: sale.until).lazy
+            .map { givenAway(number, on: platform.platform, bought: $0) }
+            .first { !$0.isEmpty } ?? []
     }
 }
 

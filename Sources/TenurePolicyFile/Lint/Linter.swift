@@ -45,7 +45,10 @@ package enum Linter {
         return findings.filter { seen.insert($0).inserted }.enumerated()
             .sorted { left, right in
                 let places = (place(left.element), place(right.element))
-                return places.0 == places.1 ? left.offset < right.offset : places.0 < places.1
+                if places.0 != places.1 { return places.0 < places.1 }
+                // Of one place, the gravest first.
+                let severities = (left.element.severity, right.element.severity)
+                return severities.0 == severities.1 ? left.offset < right.offset : severities.0 > severities.1
             }
             .map(\.element)
     }

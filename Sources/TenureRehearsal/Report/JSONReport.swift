@@ -1,6 +1,7 @@
 import Foundation
 package import TenureAPI
 import TenureCore
+import TenurePolicyFile
 
 extension RehearsalReport {
     /// Everything as JSON; the fields are described in `Docs/rehearsal.md`.
@@ -54,6 +55,18 @@ extension RehearsalReport {
                     $0.value(verdict.value)
                     if let entitlement = verdict.entitlement { $0.member("entitlement", entitlement) }
                     $0.member("fails", verdict.fails)
+                }
+            }
+            writer.key("findings")
+            writer.array(findings) { writer, finding in
+                writer.object {
+                    $0.member("code", finding.code)
+                    $0.member("severity", finding.severity.rawValue)
+                    $0.member("file", finding.position.file)
+                    $0.member("line", finding.position.line)
+                    $0.member("column", finding.position.column)
+                    $0.member("message", finding.message)
+                    if let fix = finding.fix { $0.member("fix", fix) }
                 }
             }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+package import TenurePolicyFile
 
 /// All that a rehearsal has to say: the terminal, the JSON and the page show parts of it.
 package struct RehearsalReport: Sendable {
@@ -23,11 +24,13 @@ package struct RehearsalReport: Sendable {
     /// Whether customers are called by their ids. Otherwise by numbers, which tell nothing.
     package let identifies: Bool
     package let conditions: [FailCondition]
+    /// What the linter says of the new policy, compared with the old one.
+    package let findings: [LintFinding]
 
     package init(
         policyName: String, oldPolicyName: String?, comparison: Comparison, input: Input, tally: Tally,
         isPartial: Bool = false, problem: RehearsalError? = nil, identifies: Bool = false,
-        conditions: [FailCondition] = []
+        conditions: [FailCondition] = [], findings: [LintFinding] = []
     ) {
         self.policyName = policyName
         self.oldPolicyName = oldPolicyName
@@ -38,6 +41,15 @@ package struct RehearsalReport: Sendable {
         self.problem = problem
         self.identifies = identifies
         self.conditions = conditions
+        self.findings = findings
+    }
+
+    /// A file's name without its folder, which says nothing to whom a page is sent.
+    package var shortPolicyName: String { Self.lastPart(of: policyName) }
+    package var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
+
+    private static func lastPart(of name: String) -> String {
+        name.split(separator: "/").last.map(String.init) ?? name
     }
 
     /// Customers of whom nothing changes at all.

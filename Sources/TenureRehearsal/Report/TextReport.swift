@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenurePolicyFile
 
 /// The report for a terminal: one line after the other, each with what it is.
 package struct TextReport: Sendable {
@@ -24,7 +25,16 @@ package struct TextReport: Sendable {
         for (name, tally) in report.entitlements { tell(name, tally) }
         tellChanges()
         tellPlaces()
+        tellFindings()
         for verdict in report.verdicts { tell(verdict) }
+    }
+
+    private mutating func tellFindings() {
+        guard !report.findings.isEmpty else { return }
+        lines.append(.heading("the linter"))
+        for finding in report.findings {
+            lines.append(finding.severity == .error ? .bad("  \(finding)") : .plain("  \(finding)"))
+        }
     }
 
     private mutating func tellInput() {

@@ -31,17 +31,17 @@ package struct Counts: Sendable, Hashable {
         }
     }
 
-    mutating func add(_ verdict: Verdict, changing change: Change?) {
+    mutating func add(_ verdict: Verdict, changing change: Change?, times: Int = 1) {
         switch verdict.now.outcome {
-        case .granted: granted += 1
-        case .denied: denied += 1
-        case .undetermined: undetermined += 1
+        case .granted: granted += times
+        case .denied: denied += times
+        case .undetermined: undetermined += times
         }
         switch change {
-        case .gains: gains += 1
-        case .loses: loses += 1
-        case .changesReason: changesReason += 1
-        case .same: same += 1
+        case .gains: gains += times
+        case .loses: loses += times
+        case .changesReason: changesReason += times
+        case .same: same += times
         case nil: break
         }
     }

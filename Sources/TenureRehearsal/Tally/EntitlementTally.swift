@@ -28,16 +28,17 @@ package struct EntitlementTally: Sendable, Hashable {
 
     package init() {}
 
-    mutating func add(_ verdict: Verdict, of customer: RehearsedCustomer) {
-        let change = verdict.change
-        counts.add(verdict, changing: change)
-        reasons[OutcomeReason(verdict.now), default: 0] += 1
-        if let change, change != .same, let before = verdict.before {
-            let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(verdict.now))
-            transitions[transition, default: 0] += 1
-            offer(customer, verdict, as: .change(change))
-        }
-        offer(customer, verdict, as: .outcome(verdict.now.outcome))
+    mutating func add(_ verdict: Verdict, changing change: Change?, times: Int) {
+        counts.add(verdict, changing: change, times: times)
+        reasons[OutcomeReason(verdict.now), default: 0] += times
+        guard let change, change != .same, let before = verdict.before else { return }
+        let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(verdict.now))
+        transitions[transition, default: 0] += times
+    }
+
+    /// As an example, should there be room.
+    mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict) {
+        for kind in verdict.classes { offer(customer, verdict, as: kind) }
     }
 
     private mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict, as kind: ExampleClass) {
@@ -51,6 +52,15 @@ package struct EntitlementTally: Sendable, Hashable {
         reasons.merge(other.reasons, uniquingKeysWith: +)
         transitions.merge(other.transitions, uniquingKeysWith: +)
         for (kind, more) in other.examples { examples[kind, default: Examples(limit: kind.limit)].add(more) }
+    }
+}
+
+extension Verdict {
+    /// For what its customer can be an example.
+    var classes: [ExampleClass] {
+        let outcome = ExampleClass.outcome(now.outcome)
+        guard let change, change != .same else { return [outcome] }
+        return [.change(change), outcome]
     }
 }
 

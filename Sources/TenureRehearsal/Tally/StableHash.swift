@@ -31,6 +31,14 @@ package struct StableHash: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
+    /// The same as of the text that these bytes are.
+    package static func of(utf8 bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = StableHash()
+        for byte in bytes { hash.add(byte) }
+        hash.add(0xFF)
+        return hash.value
+    }
+
     package static func of(_ text: String) -> UInt64 {
         var hash = StableHash()
         hash.add(text)

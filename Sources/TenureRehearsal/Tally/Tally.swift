@@ -37,34 +37,44 @@ package struct Tally: Sendable, Hashable {
 
     /// Counts a customer, with the verdicts of this tally's comparison.
     package mutating func add(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
-        customers += 1
-        var gains = false
-        var loses = false
-        var changes = false
-        var isHeld = false
+        add(verdicts, in: customer.place, times: 1)
+        offer(customer, verdicts)
+    }
+
+    /// Counts that many customers who have the same verdicts and stand in the same place.
+    package mutating func add(_ verdicts: [Verdict], in place: Place, times: Int) {
+        customers += times
+        let changes = verdicts.map(\.change)
         for (index, verdict) in verdicts.enumerated() {
             if index < byEntitlement.count {
-                byEntitlement[index].add(verdict, of: customer)
+                byEntitlement[index].add(verdict, changing: changes[index], times: times)
             } else {
-                promisedOnly[verdict.entitlement, default: EntitlementTally()].add(verdict, of: customer)
+                promisedOnly[verdict.entitlement, default: EntitlementTally()]
+                    .add(verdict, changing: changes[index], times: times)
             }
-            switch verdict.change {
-            case .gains: gains = true
-            case .loses: loses = true
-            case .changesReason: changes = true
-            case .same, nil: break
-            }
-            if verdict.now.isPromised { isHeld = true }
         }
-        if gains { gaining += 1 }
-        if loses { losing += 1 }
-        if gains || loses { moving += 1 }
-        if changes, !gains, !loses { changingReason += 1 }
-        if isHeld { heldByPromise += 1 }
+        let gains = changes.contains(.gains)
+        let loses = changes.contains(.loses)
+        if gains { gaining += times }
+        if loses { losing += times }
+        if gains || loses { moving += times }
+        if !gains, !loses, changes.contains(.changesReason) { changingReason += times }
+        if verdicts.contains(where: \.now.isPromised) { heldByPromise += times }
         let counted = min(verdicts.count, byEntitlement.count)
-        cells.add(customer.place) { counts in
+        cells.add(place) { counts in
             while counts.count < counted { counts.append(Counts()) }
-            for index in 0..<counted { counts[index].add(verdicts[index], changing: verdicts[index].change) }
+            for index in 0..<counted { counts[index].add(verdicts[index], changing: changes[index], times: times) }
+        }
+    }
+
+    /// A customer who is counted already, as an example of what becomes of them.
+    package mutating func offer(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
+        for (index, verdict) in verdicts.enumerated() {
+            if index < byEntitlement.count {
+                byEntitlement[index].offer(customer, verdict)
+            } else {
+                promisedOnly[verdict.entitlement, default: EntitlementTally()].offer(customer, verdict)
+            }
         }
     }
 

@@ -36,6 +36,7 @@ extension AdminDesk {
 
     /// One of the policy, or one that this customer was once promised under a name that the policy no longer has.
     private func check(entitlement: String, of id: String) async throws {
+        try await policies.refresh()
         guard policies.current.entitlement(named: entitlement) == nil else { return }
         let customer = try await store.customer(named: id)
         guard customer?.facts.promises.contains(where: { $0.entitlement == entitlement }) == true else {

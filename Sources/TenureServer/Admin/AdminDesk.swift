@@ -17,6 +17,7 @@ struct AdminDesk: Sendable {
     let derivation: Derivation
     let gate: KeyGate
     let accessTokenKey: AccessTokenKey
+    let personas: PersonaBook
     let realms: AcceptedRealms
     let transfer: Transfer
     let limits: ServiceConfiguration.Limits
@@ -28,6 +29,7 @@ struct AdminDesk: Sendable {
         self.verifier = verifier
         derivation = Derivation(verifier: verifier)
         accessTokenKey = service.accessTokenKey
+        personas = service.personas
         realms = AcceptedRealms(service.configuration.anchors)
         transfer = service.configuration.transfer
         limits = service.configuration.limits
@@ -49,7 +51,12 @@ struct AdminDesk: Sendable {
         router.post("v1/admin/customers/:id/merges", use: merge)
         router.delete("v1/admin/customers/:id/merges/:other", use: unmerge)
         router.get("v1/admin/audit", use: audit)
+        router.get("v1/admin/personas", use: listPersonas)
+        router.post("v1/admin/personas", use: createPersona)
+        router.post("v1/admin/personas/ready-made", use: createReadyMadePersonas)
+        router.delete("v1/admin/personas/:name", use: revokePersona)
         router.post("v1/link", use: linkByServer)
+        addPolicyRoutes(to: router)
     }
 
     // MARK: Parts of requests

@@ -14,6 +14,12 @@ enum Right: String, Sendable, Hashable, CaseIterable {
     case erase
     /// Read the audit trail.
     case audit
+    /// Make, list and revoke personas.
+    case persona
+    /// See the policy's versions, and rehearse.
+    case policies
+    /// Let another policy decide.
+    case publish
 }
 
 extension RecordedKey.Scope {
@@ -24,6 +30,7 @@ extension RecordedKey.Scope {
         case .support: [.read, .support, .link, .merge, .export]
         case .link: [.link]
         case .read: [.read]
+        case .policy: [.persona, .policies, .publish]
         }
     }
 }

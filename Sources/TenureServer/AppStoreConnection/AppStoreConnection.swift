@@ -19,7 +19,8 @@ struct AppStoreConnection: Sendable {
 
     init(
         _ credentials: AppStoreCredentials, hosts: AppStoreHosts = AppStoreHosts(), verifier: AppStoreVerifier,
-        transport: AppStoreTransport, patience: Patience = Patience(), time: AppStoreTime = .system, logger: Logger
+        transport: AppStoreTransport, patience: Patience = Patience(), time: AppStoreTime = .system, share: Double = 1,
+        logger: Logger
     ) {
         self.hosts = hosts
         self.verifier = verifier
@@ -28,20 +29,20 @@ struct AppStoreConnection: Sendable {
         self.time = time
         self.logger = logger
         tokens = AppStoreTokens(credentials)
-        limiter = RateLimiter(time: time)
+        limiter = RateLimiter(time: time, share: share)
     }
 
     /// Reads the key. Throws `appStore` or `keyFile` with one clear line.
     init(
         _ settings: AppStoreSettings, verifier: AppStoreVerifier, transport: AppStoreTransport,
-        time: AppStoreTime = .system, logger: Logger
+        time: AppStoreTime = .system, share: Double = 1, logger: Logger
     ) throws(ServiceError) {
         guard let bundleID = verifier.app.bundleID else {
             throw .appStore("the policy names no app; add `bundleID` to its `app`")
         }
         self.init(
             try AppStoreCredentials(settings, bundleID: bundleID), hosts: settings.hosts, verifier: verifier,
-            transport: transport, time: time, logger: logger)
+            transport: transport, time: time, share: share, logger: logger)
     }
 
     /// In which environments something can be asked: those that count here, production first.

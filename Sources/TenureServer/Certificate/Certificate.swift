@@ -10,6 +10,8 @@ struct Certificate {
     let appTransactionID: String?
     let deviceVerificationID: UUID
     let decisions: [Decision]
+    /// Who stood in for the customer.
+    var persona: RecordedPersona?
     let terms: ServiceConfiguration.Terms
     let now: Date
 
@@ -32,6 +34,11 @@ struct Certificate {
                 json.key("test")
                 json.value(true)
             }
+            // Whoever reads it must not take it for a customer's: no production app does.
+            if let persona {
+                json.key("persona")
+                json.value(persona.name)
+            }
             if let appTransactionID {
                 json.key("appTransactionID")
                 json.value(appTransactionID)
@@ -41,13 +48,18 @@ struct Certificate {
             json.key("iat")
             json.value(seconds(now))
             json.key("exp")
-            json.value(seconds(now.addingTimeInterval(terms.certificate)))
+            json.value(seconds(end))
             json.key("entitlements")
             json.object { json in
                 for decision in decisions where decision.outcome == .granted { write(decision, into: &json) }
             }
         }
         return json.bytes
+    }
+
+    /// No longer than the persona.
+    private var end: Date {
+        min(now.addingTimeInterval(terms.certificate), persona?.expiresAt ?? .distantFuture)
     }
 
     /// A subscription ends by itself. Everything else may be taken back by a refund or a person, which a device learns

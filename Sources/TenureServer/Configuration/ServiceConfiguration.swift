@@ -35,6 +35,8 @@ public struct ServiceConfiguration: Sendable {
     public var appStore: AppStoreSettings?
     /// Seconds between two looks for customers whose history is to be asked for, after none was found.
     package var appStoreIdle: TimeInterval = 5
+    /// Of Apple's rates; more than 1 only in a rehearsal.
+    package var appStoreRateShare: Double = 1
 
     /// Who is told what became true; empty: nobody, and nothing is kept for it.
     public var webhooks: [Webhook] = []
@@ -135,6 +137,9 @@ public struct ServiceConfiguration: Sendable {
 
         public init() {}
     }
+
+    /// For so long what another process publishes may go unnoticed here; tests set it.
+    var policyStaleness = PolicyBook.usualStaleness
 
     /// The present; tests set it.
     package var now: @Sendable () -> Date = { Date() }

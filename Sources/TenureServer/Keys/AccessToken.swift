@@ -4,27 +4,36 @@ import TenureStore
 
 /// What an access token says: whose record it opens, and until when.
 ///
-/// 50 bytes in Base64: a version, the realm, the customer's number, the second of its end, and a MAC over all of it.
+/// 50 bytes in Base64: a version, the realm, the customer's number, the second of its end, and a MAC over all of it. Of
+/// another version, and with the number of a persona before the MAC, where one stands in for the customer.
 struct AccessToken: Sendable, Hashable {
     let customer: Int64
     let realm: Realm
     let expiresAt: Date
+    /// The record's number of who stands in for the customer.
+    let persona: Int64?
 
-    static let version: UInt8 = 1
-    static let bodySize = 18
-    static let size = bodySize + 32
+    private static let version: UInt8 = 1
+    private static let personaVersion: UInt8 = 2
+    private static let bodySize = 18
+    private static let macSize = 32
+
+    /// Bytes: without a persona, and with one.
+    static let sizes = [bodySize + macSize, bodySize + 8 + macSize]
 
     var body: [UInt8] {
-        var bytes: [UInt8] = [Self.version, realm.code]
-        bytes.reserveCapacity(Self.size)
+        var bytes: [UInt8] = [persona == nil ? Self.version : Self.personaVersion, realm.code]
+        bytes.reserveCapacity(Self.sizes[1])
         withUnsafeBytes(of: customer.bigEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: Int64(expiresAt.timeIntervalSince1970).bigEndian) { bytes.append(contentsOf: $0) }
+        if let persona { withUnsafeBytes(of: persona.bigEndian) { bytes.append(contentsOf: $0) } }
         return bytes
     }
 
     /// From bytes that begin with a body whose MAC was checked.
-    init?(body bytes: [UInt8]) {
-        guard bytes.count >= Self.bodySize, bytes[0] == Self.version, let realm = Realm(code: bytes[1]) else {
+    init?(_ bytes: [UInt8]) {
+        let version = bytes.count == Self.sizes[0] ? Self.version : Self.personaVersion
+        guard Self.sizes.contains(bytes.count), bytes[0] == version, let realm = Realm(code: bytes[1]) else {
             return nil
         }
         func number(at offset: Int) -> Int64 {
@@ -32,12 +41,14 @@ struct AccessToken: Sendable, Hashable {
         }
         self.init(
             customer: number(at: 2), realm: realm,
-            expiresAt: Date(timeIntervalSince1970: TimeInterval(number(at: 10))))
+            expiresAt: Date(timeIntervalSince1970: TimeInterval(number(at: 10))),
+            persona: version == Self.personaVersion ? number(at: Self.bodySize) : nil)
     }
 
-    init(customer: Int64, realm: Realm, expiresAt: Date) {
+    init(customer: Int64, realm: Realm, expiresAt: Date, persona: Int64? = nil) {
         self.customer = customer
         self.realm = realm
+        self.persona = persona
         // Whole seconds, so that what is said of its end is what it says.
         self.expiresAt = Date(timeIntervalSince1970: expiresAt.timeIntervalSince1970.rounded(.down))
     }

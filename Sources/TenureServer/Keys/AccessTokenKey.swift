@@ -31,12 +31,13 @@ struct AccessTokenKey: Sendable {
     /// The token in a text that this service made; nil for any other. Says nothing of time.
     func token(in text: some Collection<UInt8>) -> AccessToken? {
         // Looked at before it is decoded, so that a long one costs nothing.
-        guard text.count == Self.textSize, let bytes = Base64.urlSafe.decode(Array(text)[...]),
-            bytes.count == AccessToken.size
+        guard Self.textSizes.contains(text.count), let bytes = Base64.urlSafe.decode(Array(text)[...]),
+            AccessToken.sizes.contains(bytes.count)
         else { return nil }
+        let end = bytes.count - SHA256.byteCount
         // Crypto compares codes with bytes in constant time.
-        guard code(of: bytes[..<AccessToken.bodySize]) == bytes[AccessToken.bodySize...] else { return nil }
-        return AccessToken(body: bytes)
+        guard code(of: bytes[..<end]) == bytes[end...] else { return nil }
+        return AccessToken(bytes)
     }
 
     private func code(of body: ArraySlice<UInt8>) -> HMAC<SHA256>.MAC {
@@ -45,5 +46,5 @@ struct AccessTokenKey: Sendable {
         return code.finalize()
     }
 
-    private static let textSize = (AccessToken.size * 4 + 2) / 3
+    private static let textSizes = AccessToken.sizes.map { ($0 * 4 + 2) / 3 }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import TenureAPI
 
 /// The key with which the service signs certificates (ES256). Apps pin its public half when they are built.
@@ -6,26 +7,53 @@ struct CertificateKey: Sendable {
     private let key: P256.Signing.PrivateKey
     /// RFC 7638: the thumbprint of the public key.
     let id: String
+    /// By which the key before this one vouches for it, so that apps that pinned that one believe this one too.
+    private let statements: [String]
 
     static let fileName = "certificate-key.pem"
+    static let previousFileName = "certificate-key.previous.pem"
+    /// The `typ` of such a statement: its payload is the newer key as a JSON Web Key.
+    static let statementType = "tenure-key+jwt"
 
-    /// Reads the key, or makes it on first start.
+    /// Reads the key, or makes it on first start, and the one before it where there is one.
     init(folder: String) throws(ServiceError) {
         let file = SecretFile(path: "\(folder)/\(Self.fileName)")
-        let contents = try file.contents { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) }
+        key = try Self.key(
+            in: try file.contents { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) }, of: file)
+        id = Self.id(of: key.publicKey)
+        let previous = SecretFile(path: "\(folder)/\(Self.previousFileName)")
+        guard FileManager.default.fileExists(atPath: previous.path) else {
+            statements = []
+            return
+        }
+        let signer = try Self.key(in: try previous.existingContents(), of: previous)
         do {
-            try self.init(P256.Signing.PrivateKey(pemRepresentation: String(decoding: contents, as: UTF8.self)))
+            statements = [
+                try signer.compactJWS(
+                    Self.members(of: key.publicKey), type: Self.statementType, keyID: Self.id(of: signer.publicKey))
+            ]
+        } catch {
+            throw .keyFile(path: previous.path, detail: "it cannot sign")
+        }
+    }
+
+    private static func key(in contents: [UInt8], of file: SecretFile) throws(ServiceError) -> P256.Signing.PrivateKey {
+        do {
+            return try P256.Signing.PrivateKey(pemRepresentation: String(decoding: contents, as: UTF8.self))
         } catch {
             throw .keyFile(path: file.path, detail: "it holds no P-256 key in PEM; restore it from your backup")
         }
     }
 
-    private init(_ key: P256.Signing.PrivateKey) {
-        self.key = key
+    /// RFC 7638, section 3.2: the required members only, in the order of their names.
+    private static func members(of key: P256.Signing.PublicKey) -> [UInt8] {
         var members = JSONWriter()
-        // RFC 7638, section 3.2: the required members only, in the order of their names.
-        members.object { Self.write(key.publicKey, into: &$0) }
-        id = Base64URL.encode(SHA256.hash(data: members.bytes))
+        members.object { write(key, into: &$0) }
+        return members.bytes
+    }
+
+    private static func id(of key: P256.Signing.PublicKey) -> String {
+        Base64URL.encode(SHA256.hash(data: members(of: key)))
     }
 
     private static func write(_ key: P256.Signing.PublicKey, into json: inout JSONWriter) {
@@ -40,10 +68,14 @@ struct CertificateKey: Sendable {
         json.value(Base64URL.encode(coordinates.suffix(32)))
     }
 
-    /// A compact JWS over a payload of JSON.
+    /// A compact JWS over a payload of JSON. Certificates alone carry what older keys say: only apps read those, which
+    /// may have pinned one.
     func sign(_ payload: [UInt8], type: String) throws -> String {
-        try key.compactJWS(payload, type: type, keyID: id)
+        try key.compactJWS(payload, type: type, keyID: id, keys: type == Certificate.type ? statements : [])
     }
+
+    /// The payload of a compact JWS that this key signed as that type; nil for any other text.
+    func payload(of jws: String, type: String) -> [UInt8]? { key.payload(of: jws, type: type, keyID: id) }
 
     /// RFC 7517: for diagnosis. An app that asked here for the key to trust would trust whoever answers.
     var jsonWebKeySet: [UInt8] {

@@ -37,14 +37,16 @@ struct NotificationService: Sendable {
     private func keep(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
         let (policies, announcer) = (policies, announcer)
-        let reception = try await store.receive(contents.notification, about: contents.identities, at: now) { known in
-            var amendment = contents.amendment(of: known)
-            // A policy of another process that is not known here yet must not keep out what Apple says; see below.
-            if let decisions = try? policies.decide(&amendment, in: environment, at: now).decisions {
-                amendment.announcement =
-                    (try? announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never) ?? .later
+        let reception = try await policies.upToDate {
+            try await store.receive(contents.notification, about: contents.identities, at: now) { known in
+                var amendment = contents.amendment(of: known)
+                // A policy of another process that is not known here yet must not keep out what Apple says; see below.
+                if let decisions = try? policies.decide(&amendment, in: environment, at: now).decisions {
+                    amendment.announcement =
+                        (try? announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never) ?? .later
+                }
+                return amendment
             }
-            return amendment
         }
         guard reception.isNew, let customer = reception.customer, !policies.know(customer.facts.promises) else {
             return reception

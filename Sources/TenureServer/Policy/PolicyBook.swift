@@ -6,52 +6,104 @@ import TenurePolicyFile
 import TenureStore
 
 /// The policy that decides now, and every earlier version by which promises are judged.
+///
+/// The record says which one decides: the last that was published, by whatever process.
 struct PolicyBook: Sendable {
-    let current: Policy
-    let currentVersion: Int64
-    private let policies: RecordedPolicies
+    /// What decides, as one value: a decision never mixes two.
+    struct Present: Sendable {
+        let publication: Int64
+        let version: Int64
+        let sha256: [UInt8]
+        let policy: Policy
+    }
+
+    private let shelf: PolicyShelf
     private let store: any Store
+    /// For so long what another process publishes may go unnoticed here; what is written notices it at once.
+    private let staleness: Swift.Duration
+
+    static let usualStaleness = Swift.Duration.seconds(1)
+
+    var present: Present { shelf.present }
+    var current: Policy { present.policy }
+    var currentVersion: Int64 { present.version }
 
     /// By what a policy is known: the hash of its compiled form.
     static func digest(of policy: Policy) -> [UInt8] { digest(of: PolicyFile.compile(policy)) }
 
-    private static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
+    static func digest(of compiled: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: compiled)) }
 
-    /// Records the policy, once however often the service starts with it.
-    init(_ policy: Policy, in store: any Store, at now: Date) async throws(ServiceError) {
+    /// In a record that knows no policy yet, this one decides from now on; otherwise the last that was published.
+    init(
+        _ policy: Policy, in store: any Store, at now: Date, staleness: Swift.Duration = Self.usualStaleness
+    ) async throws(ServiceError) {
         let compiled = PolicyFile.compile(policy)
-        let digest = Self.digest(of: compiled)
-        let recorded: [RecordedPolicy]
-        do {
-            recorded = try await store.record(policy: compiled, sha256: digest, at: now)
-        } catch {
-            throw ServiceError(error)
-        }
-        guard let currentVersion = recorded.first(where: { $0.sha256 == digest })?.version else {
-            throw .record("the record did not keep the policy")
-        }
-        current = policy
-        self.currentVersion = currentVersion
         self.store = store
-        policies = RecordedPolicies([currentVersion: policy])
-        try policies.add(recorded)
+        self.staleness = staleness
+        let asked = ContinuousClock.now
+        do {
+            let publication = try await store.start(with: compiled, sha256: Self.digest(of: compiled), at: now)
+            let recorded = try await store.policies()
+            shelf = PolicyShelf(try Self.present(publication, among: recorded), asked: asked)
+            try shelf.add(recorded)
+        } catch let error as StoreError {
+            throw ServiceError(error)
+        } catch let error as ServiceError {
+            throw error
+        } catch {
+            throw .failed("\(error)")
+        }
     }
 
-    /// Runs `body`, and once more where another process has recorded a policy that it rests on since this one looked.
+    private static func present(
+        _ publication: RecordedPublication, among recorded: [RecordedPolicy]
+    ) throws(ServiceError) -> Present {
+        guard let version = recorded.first(where: { $0.version == publication.version }) else {
+            throw .record("the record did not keep the policy")
+        }
+        return Present(
+            publication: publication.id, version: version.version, sha256: version.sha256, policy: try version.read())
+    }
+
+    /// Whether the record was asked a moment ago what decides.
+    var isFresh: Bool { ContinuousClock.now - shelf.lastAsked < staleness }
+
+    func refresh() async throws {
+        if !isFresh { try await refreshNow() }
+    }
+
+    func refreshNow() async throws {
+        let asked = ContinuousClock.now
+        let publication = try await store.publication()
+        guard let publication, publication.id != shelf.present.publication else {
+            return shelf.adopt(nil, asked: asked)
+        }
+        let recorded = try await store.policies()
+        try shelf.add(recorded)
+        shelf.adopt(try Self.present(publication, among: recorded), asked: asked)
+    }
+
+    /// Runs `body` under what decides now, and again where another process published, or recorded a policy that it rests
+    /// on, since this one looked.
     ///
     /// `body` must be such that a second run adds nothing to a first.
     func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let problem as Problem where problem == Self.unknownVersion {
-            try policies.add(try await store.policies())
-            return try await body()
+        try await refresh()
+        for _ in 0..<3 {
+            do {
+                return try await body()
+            } catch let problem as Problem where problem == Self.unknownVersion {
+                try shelf.add(try await store.policies())
+            } catch StoreError.policyChanged {
+                try await refreshNow()
+            }
         }
+        return try await body()
     }
 
     /// Whether this process has seen all versions on which these rest.
     func know(_ promises: [RecordedPromise]) -> Bool {
-        promises.allSatisfy { policies[$0.policyVersion] != nil }
+        promises.allSatisfy { shelf[$0.policyVersion] != nil }
     }
 
     private static let unknownVersion = Problem(
@@ -61,7 +113,7 @@ struct PolicyBook: Sendable {
     func promises(_ recorded: [RecordedPromise]) throws(Problem) -> [Promise] {
         var promises: [Promise] = []
         for promise in recorded {
-            guard let policy = policies[promise.policyVersion] else {
+            guard let policy = shelf[promise.policyVersion] else {
                 throw Self.unknownVersion
             }
             promises.append(
@@ -72,58 +124,38 @@ struct PolicyBook: Sendable {
         return promises
     }
 
-    /// What a decision under the present policy promises.
-    func promises(of decision: Decision, at now: Date) -> [RecordedPromise] {
-        decision.eraRights.map {
-            RecordedPromise(
-                entitlement: decision.entitlement, acquisition: $0.acquisition, policyVersion: currentVersion,
-                until: $0.until, recordedAt: now)
-        }
+    func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
+        try decide(facts, evidence, under: present, at: now)
     }
 
-    func decide(_ facts: CustomerFacts, _ evidence: Evidence, at now: Date) throws(Problem) -> [Decision] {
-        TenureCore.decide(evidence, promises: try promises(facts.promises), under: current, at: now)
+    private func decide(
+        _ facts: CustomerFacts, _ evidence: Evidence, under present: Present, at now: Date
+    ) throws(Problem) -> [Decision] {
+        TenureCore.decide(evidence, promises: try promises(facts.promises), under: present.policy, at: now)
+    }
+
+    /// What a decision under the present policy promises.
+    func promises(of decision: Decision, at now: Date) -> [RecordedPromise] {
+        promises(of: decision, under: present, at: now)
+    }
+
+    private func promises(of decision: Decision, under present: Present, at now: Date) -> [RecordedPromise] {
+        decision.eraRights.map {
+            RecordedPromise(
+                entitlement: decision.entitlement, acquisition: $0.acquisition, policyVersion: present.version,
+                until: $0.until, recordedAt: now)
+        }
     }
 
     /// Decides on what an act leaves, and adds the promises that follow to it.
     func decide(
         _ amendment: inout Amendment, in environment: AppStoreEnvironment, at now: Date
     ) throws(Problem) -> (evidence: Evidence, decisions: [Decision]) {
+        let present = present
         let evidence = amendment.facts.evidence(in: environment)
-        let decisions = try decide(amendment.facts, evidence, at: now)
-        amendment.promise(decisions.flatMap { promises(of: $0, at: now) })
+        let decisions = try decide(amendment.facts, evidence, under: present, at: now)
+        amendment.judgedUnder = present.version
+        amendment.promise(decisions.flatMap { promises(of: $0, under: present, at: now) })
         return (evidence, decisions)
-    }
-}
-
-/// All versions of the policy that this process has seen. They never change; other processes add to them.
-private final class RecordedPolicies: @unchecked Sendable {
-    // Sound: `policies` is touched between `lock.lock()` and `lock.unlock()` only.
-    private let lock = NSLock()
-    private var policies: [Int64: Policy]
-
-    init(_ policies: [Int64: Policy]) {
-        self.policies = policies
-    }
-
-    subscript(version: Int64) -> Policy? {
-        lock.lock()
-        defer { lock.unlock() }
-        return policies[version]
-    }
-
-    func add(_ recorded: [RecordedPolicy]) throws(ServiceError) {
-        for version in recorded where self[version.version] == nil {
-            let policy: Policy
-            do {
-                policy = try PolicyFile.read(
-                    version.compiled, named: "policy \(version.version) of the record")
-            } catch {
-                throw .brokenPolicy(error.mistakes.map(\.description))
-            }
-            lock.lock()
-            policies[version.version] = policy
-            lock.unlock()
-        }
     }
 }

@@ -9,6 +9,7 @@ struct CustomerRoute: Sendable {
     let store: any Store
     let policies: PolicyBook
     let access: CustomerAccess
+    let personas: PersonaBook
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
 
@@ -20,9 +21,10 @@ struct CustomerRoute: Sendable {
                 try await store.customer(token.customer)
             }
         guard let customer = known, customer.realm == token.realm else { throw CustomerAccess.refused }
-        let evidence = customer.evidence
+        let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
+        let evidence = customer.evidence(as: persona)
         let decisions: [Decision]
-        if policies.know(customer.facts.promises) {
+        if policies.isFresh, policies.know(customer.facts.promises) {
             decisions = try policies.decide(customer.facts, evidence, at: now)
         } else {
             decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }

@@ -8,18 +8,16 @@ import TenureCore
 
 /// `GET /v1/products`: the products of the policy and what they give. The same for everybody, so that it may be kept.
 struct ProductsRoute: Sendable {
-    private let body: [UInt8]
-    private let tag: String
-
-    init(policies: PolicyBook) {
-        var json = JSONWriter()
-        json.value(ProductsResponse(policies.current))
-        body = json.bytes
-        tag = "\"\(Base64URL.encode(Array(SHA256.hash(data: body).prefix(12))))\""
-    }
+    let policies: PolicyBook
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        let isKnown = request.headers[.ifNoneMatch].map { matches($0) } ?? false
+        // A record that does not answer keeps nobody from what is known.
+        try? await policies.refresh()
+        var json = JSONWriter()
+        json.value(ProductsResponse(policies.current))
+        let body = json.bytes
+        let tag = "\"\(Base64URL.encode(Array(SHA256.hash(data: body).prefix(12))))\""
+        let isKnown = request.headers[.ifNoneMatch].map { matches($0, tag) } ?? false
         var response = isKnown ? Response(status: .notModified) : Response.json(body)
         response.headers[.eTag] = tag
         // A new policy shows within that time.
@@ -28,7 +26,7 @@ struct ProductsRoute: Sendable {
     }
 
     /// RFC 9110, section 13.1.2: compared weakly.
-    private func matches(_ header: String) -> Bool {
+    private func matches(_ header: String, _ tag: String) -> Bool {
         header.split(separator: ",").contains { entry in
             let entry = entry.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
             return entry == "*" || entry == tag || entry == "W/" + tag

@@ -11,7 +11,8 @@ struct SyncRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let body = try await request.json(upTo: limits.bodySize)
-        let sync = try SyncRequest(reading: body, limits: limits)
+        let sync = try SyncRequest(
+            reading: body, most: (transactions: limits.transactions, renewalInfos: limits.renewalInfos))
         let device = try ClaimedDevice(of: sync)
         let answer: CustomerAnswer
         do {
@@ -23,7 +24,8 @@ struct SyncRoute: Sendable {
             throw problem
         }
         metrics.synced(
-            counted: sync.artifactCount - answer.problems.count, refused: answer.problems.map(\.code))
+            counted: sync.artifactCount - answer.problems.filter { $0.artifact != Place.persona.name }.count,
+            refused: answer.problems.map(\.code))
         metrics.decided(answer.decisions)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)

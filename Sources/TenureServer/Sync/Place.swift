@@ -4,6 +4,7 @@ enum Place: Sendable, Hashable, Comparable {
     case receipt
     case transaction(Int)
     case renewalInfo(Int)
+    case persona
 
     var name: String {
         switch self {
@@ -11,6 +12,7 @@ enum Place: Sendable, Hashable, Comparable {
         case .receipt: "receipt"
         case .transaction(let index): "transactions[\(index)]"
         case .renewalInfo(let index): "renewalInfos[\(index)]"
+        case .persona: "persona"
         }
     }
 }

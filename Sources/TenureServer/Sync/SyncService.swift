@@ -20,15 +20,19 @@ struct SyncService: Sendable {
     let deviceLimit: Int
     /// Whether the history of whom it meets for the first time is asked for.
     let asksAppStore: Bool
+    let personas: PersonaBook
 
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
     {
         let submission = await Submission(request, on: device, by: verifier, now: now)
         let membership = Membership(of: submission)
+        var offered = try await personas.answer(to: request.persona, at: now)
         guard let realm = submission.realm, !membership.artifacts.isEmpty else {
-            throw Self.nothingVerified(membership.faults, mayCountLater: submission.mayCountLater)
+            throw Self.nothingVerified(
+                membership.faults + offered.faults, mayCountLater: submission.mayCountLater)
         }
+        offered = offered.beside(realm.environment)
         let (customer, outcome) = try await store.amend(
             membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) },
             { known in change(known, by: submission, alone: membership, now: now) })
@@ -36,17 +40,21 @@ struct SyncService: Sendable {
         let isBound = membership.isBound
         let (opened, result) =
             isBound ? (customer, recorded) : try await visit(by: submission, membership, of: customer, now: now)
-        var answer = CustomerAnswer(opened, evidence: result.evidence, decisions: result.decisions)
-        answer.problems = recorded.faults.problems
+        // The record knows nothing of a persona: they stand in where an answer is given, and nowhere else.
+        let persona = offered.persona
+        let told = try persona.map { try decide(on: opened, as: $0.persona, now: now) } ?? result
+        var answer = CustomerAnswer(opened, evidence: told.evidence, decisions: told.decisions)
+        answer.problems = (recorded.faults + offered.faults).problems
+        let end = now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken)
         let token = AccessToken(
-            customer: opened.member, realm: realm,
-            expiresAt: now.addingTimeInterval(isBound ? terms.accessToken : terms.unboundAccessToken))
+            customer: opened.member, realm: realm, expiresAt: min(end, persona?.expiresAt ?? end),
+            persona: persona?.number)
         answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
         if submission.appTransaction?.isOnDevice == true, let device = device.verificationID {
             let certificate = Certificate(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: submission.appTransaction?.payload.appTransactionID,
-                deviceVerificationID: device, decisions: result.decisions, terms: terms, now: now)
+                deviceVerificationID: device, decisions: told.decisions, persona: persona, terms: terms, now: now)
             answer.certificate = try certificateKey.sign(certificate.claims, type: Certificate.type)
         }
         logger.debug(
@@ -63,6 +71,13 @@ struct SyncService: Sendable {
         var decisions: [Decision]
         let faults: [Fault]
         let counted: Int
+    }
+
+    private func decide(on customer: Customer, as persona: Persona, now: Date) throws(Problem) -> Outcome {
+        let evidence = customer.evidence(as: persona)
+        return Outcome(
+            evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now), faults: [],
+            counted: 0)
     }
 
     /// Inside the transaction, so that two syncs of one customer see each other's proofs.
@@ -166,6 +181,7 @@ extension CustomerAnswer {
     init(_ customer: Customer, evidence: Evidence, decisions: [Decision]) {
         self.init(
             id: customer.publicID, environment: customer.realm.environment, isTest: customer.realm.isTest,
-            decisions: decisions, purchases: evidence.purchases, purchasesAreComplete: evidence.purchasesAreComplete)
+            decisions: decisions, purchases: evidence.purchases, purchasesAreComplete: evidence.purchasesAreComplete,
+            persona: evidence.persona?.name)
     }
 }

@@ -9,6 +9,7 @@ struct TrialRoute: Sendable {
     let store: any Store
     let policies: PolicyBook
     let access: CustomerAccess
+    let personas: PersonaBook
     let now: @Sendable () -> Date
 
     private static let bodySize = 4096
@@ -17,6 +18,7 @@ struct TrialRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
+        try await policies.refresh()
         let (name, trial) = try trial(named: context.parameters.get("entitlement") ?? "")
         let id = try Self.id(in: try await request.json(upTo: Self.bodySize))
         let answer = try await policies.upToDate {
@@ -53,9 +55,10 @@ struct TrialRoute: Sendable {
         _ id: String, of trial: Trial, named name: String, for token: AccessToken, now: Date
     ) async throws -> TrialResponse {
         let policies = policies
+        let persona = try await personas.persona(of: token, at: now)
         let begun = try await store.beginTrialSession(id, of: name, for: token.customer, at: now) { customer, use in
             // Where a policy is not known here yet, `isGranted` below says so, and all of it happens again.
-            let isGranted = try? policies.isGranted(name, to: customer, at: now)
+            let isGranted = try? policies.isGranted(name, to: customer, as: persona, at: now)
             return customer.realm == token.realm && isGranted == false && trial.admits(after: use, at: now)
         }
         guard let (customer, use, isCounted) = begun else {
@@ -64,7 +67,7 @@ struct TrialRoute: Sendable {
                 .notBound, "a trial is counted for proof that is bound to the device; send `deviceVerificationID`")
         }
         guard customer.realm == token.realm else { throw CustomerAccess.refused }
-        if !isCounted, try policies.isGranted(name, to: customer, at: now) {
+        if !isCounted, try policies.isGranted(name, to: customer, as: persona, at: now) {
             return TrialResponse(entitlement: name, isOwner: true)
         }
         let state = TrialState(trial, use, isCounted: isCounted, at: now)
@@ -80,8 +83,10 @@ struct TrialRoute: Sendable {
 }
 
 extension PolicyBook {
-    fileprivate func isGranted(_ entitlement: String, to customer: Customer, at now: Date) throws(Problem) -> Bool {
-        try decide(customer.facts, customer.evidence, at: now)
+    fileprivate func isGranted(
+        _ entitlement: String, to customer: Customer, as persona: Persona?, at now: Date
+    ) throws(Problem) -> Bool {
+        try decide(customer.facts, customer.evidence(as: persona), at: now)
             .contains { $0.entitlement == entitlement && $0.outcome == .granted }
     }
 }

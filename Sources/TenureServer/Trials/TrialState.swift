@@ -4,9 +4,6 @@ import TenureCore
 import TenureStore
 
 extension Trial {
-    /// A session is one sitting: an app that repeats one for ever is not trying any more.
-    static let longestSession: TimeInterval = 86_400
-
     /// Whether one more session is counted. In a trial of days the first one is all that matters.
     func admits(after use: TrialUse, at now: Date) -> Bool {
         switch self {

@@ -36,9 +36,12 @@ extension ServiceConfiguration {
     /// Says in the record who listens, before anything is written there.
     ///
     /// The terms are the policy and the notice: under others, everybody's rights may be others.
-    func registerWebhooks(policy sha256: [UInt8], in store: any Store) async throws(ServiceError) {
-        let terms = "\(Data(sha256).base64EncodedString()) \(webhookTerms.expiringDays)"
+    func registerWebhooks(in store: any Store) async throws(ServiceError) {
         do {
+            let version = try await store.publication()?.version
+            let published = try await store.policies().first { $0.version == version }?.sha256
+            let sha256 = published ?? PolicyBook.digest(of: policy)
+            let terms = "\(Data(sha256).base64EncodedString()) \(webhookTerms.expiringDays)"
             try await store.announce(to: webhooks.map(\.endpoint), under: terms, at: now())
         } catch {
             throw ServiceError(error)

@@ -38,11 +38,14 @@ struct AnnouncementService: Service {
     }
 
     /// One batch of each; returns whether there is more.
-    func pass() async throws(StoreError) -> Bool {
+    func pass() async throws -> Bool {
         let now = now()
+        try await announcer.policies.refreshNow()
+        let publication = announcer.policies.present.publication
         let judge: @Sendable (Customer) -> Announcement? = { try? announcer.announcement(of: $0, at: now) }
-        let isMoreDue = try await store.announceDue(at: now, limit: Self.batch, judge) == Self.batch
-        let areAllLeft = try await store.announceAll(at: now, limit: Self.batch, judge)
+        let isMoreDue =
+            try await store.announceDue(at: now, limit: Self.batch, under: publication, judge) == Self.batch
+        let areAllLeft = try await store.announceAll(at: now, limit: Self.batch, under: publication, judge)
         let old = now.addingTimeInterval(-retention)
         let isMoreOld = try await store.pruneMessages(before: old, limit: Self.batch) == Self.batch
         return isMoreDue || areAllLeft || isMoreOld

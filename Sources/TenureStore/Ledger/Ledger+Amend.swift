@@ -20,6 +20,7 @@ extension Ledger {
             try insert(identity, of: customer)
         }
         try insert(amendment.artifacts, of: customer, isNew: former == nil)
+        try checkStanding(of: amendment, instead: former)
         for promise in amendment.promises {
             // Who is new is nobody else.
             let member = former == nil ? customer.member : try member(of: customer, having: promise.acquisition)

@@ -24,6 +24,17 @@ extension Ledger {
         return ids.count
     }
 
+    /// Under another policy everybody's rights may be others.
+    func announceEverybody() throws(StoreError) {
+        if try mark(Mark.terms) != nil { try setMark(Mark.position, to: "0") }
+    }
+
+    /// Whether what a process knows as the last publication is that.
+    func isCurrent(_ publication: Int64?) throws(StoreError) -> Bool {
+        guard let publication else { return true }
+        return try self.publication()?.id == publication
+    }
+
     func isAnnouncingAll() throws(StoreError) -> Bool { try mark(Mark.position) != nil }
 
     /// Goes on to look at every customer, where the terms ask for it. Returns whether more are left.

@@ -40,17 +40,15 @@ extension Ledger {
         ).map { row throws(StoreError) in try row.integer(0) }
     }
 
-    func customerPage(after id: Int64, limit: Int) throws(StoreError) -> CustomerPage {
+    func customerPage(after id: Int64, through last: Int64) throws(StoreError) -> CustomerPage {
         var page = CustomerPage()
         let rows = try session.rows(
             """
-            SELECT id, realm, public_id, facts FROM customers WHERE id > $1 AND merged_into IS NULL
-            ORDER BY id LIMIT $2
-            """, [.integer(id), SQLValue(limit)])
+            SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL ORDER BY id
+            """, [.integer(id), .integer(last)])
         for row in rows {
             page.add(
-                try row.integer(0), realm: UInt8(clamping: try row.integer(1)), publicID: try row.text(2).utf8,
-                facts: try row.bytes(3))
+                realm: UInt8(clamping: try row.integer(0)), publicID: try row.text(1).utf8, facts: try row.bytes(2))
         }
         return page
     }

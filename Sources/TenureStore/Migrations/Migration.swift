@@ -15,7 +15,7 @@ package struct Migration: Sendable {
         self.steps = steps
     }
 
-    package static let all: [Migration] = [ledger, lifecycle, numbers, erasures]
+    package static let all: [Migration] = [ledger, lifecycle, personas, numbers, erasures, publications]
 
     /// The statements, one or more in each text, in this database's words.
     package func statements(for dialect: SQLDialect) -> [String] {

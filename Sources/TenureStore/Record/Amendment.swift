@@ -9,6 +9,9 @@ package struct Amendment: Sendable {
     package private(set) var promises: [RecordedPromise] = []
     /// What the world is told of it.
     package var announcement = Announcement.later
+    /// The version of the policy that made its promises and its announcement; nil where none did. The act fails where
+    /// another one decides meanwhile.
+    package var judgedUnder: Int64?
     package private(set) var sighting: DeviceSighting?
     /// Work that is to follow, once for each customer and kind.
     package var jobs: Set<RecordedJob.Kind> = []

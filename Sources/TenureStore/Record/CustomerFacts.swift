@@ -49,6 +49,11 @@ package struct CustomerFacts: Sendable, Hashable {
         promises = kept
     }
 
+    /// Those that a publication ended.
+    package mutating func removePromises(of entitlements: Set<String>) {
+        promises.removeAll { entitlements.contains($0.entitlement) }
+    }
+
     package mutating func add(_ act: SupportAct) {
         guard !support.contains(act) else { return }
         support.append(act)
@@ -65,10 +70,11 @@ package struct CustomerFacts: Sendable, Hashable {
         for act in other.support { add(act) }
     }
 
-    package func evidence(in environment: AppStoreEnvironment) -> Evidence {
+    /// `persona`: who is to stand in for the customer.
+    package func evidence(in environment: AppStoreEnvironment, as persona: Persona? = nil) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,
-            purchasesAreComplete: purchasesAreComplete, support: support)
+            purchasesAreComplete: purchasesAreComplete, support: support, persona: persona)
     }
 
     /// For the coder, which reads what was condensed before.

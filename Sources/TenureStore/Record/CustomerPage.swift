@@ -1,10 +1,8 @@
-import TenureCore
+import Foundation
 
 /// Some customers as their rows have them, for work that goes through all of them: nothing is made of a row before it is
 /// asked for.
 package struct CustomerPage: Sendable {
-    /// The number of the last customer of the page; nil where there is none.
-    package private(set) var last: Int64?
     private var rows: [Row] = []
     /// Public ids and facts, one after the other.
     private var bytes: [UInt8] = []
@@ -19,38 +17,29 @@ package struct CustomerPage: Sendable {
 
     package var count: Int { rows.count }
 
-    package mutating func add(
-        _ id: Int64, realm: UInt8, publicID: some Collection<UInt8>, facts: some Collection<UInt8>
-    ) {
-        last = id
+    package mutating func add(realm: UInt8, publicID: some Collection<UInt8>, facts: some Collection<UInt8>) {
         bytes.append(contentsOf: publicID)
         let nameEnd = bytes.count
         bytes.append(contentsOf: facts)
         rows.append(Row(realm: realm, nameEnd: nameEnd, end: bytes.count))
     }
 
-    /// Tells the customers in the order of their numbers.
-    ///
-    /// Throws `damaged` where a row does not say what was written.
+    /// Tells the customers in the order of their numbers: the code of the realm, the public id, and the encoded facts.
+    /// The pointers are good until `body` returns.
     package func forEach(
-        _ body: (_ publicID: String, Realm, () throws(StoreError) -> CustomerFacts) throws(StoreError) -> Void
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
-        var start = 0
-        for row in rows {
-            guard let realm = Realm(code: row.realm) else {
-                throw .damaged("no realm has the number \(row.realm)")
-            }
-            let publicID = String(decoding: bytes[start..<row.nameEnd], as: UTF8.self)
-            let facts = row.nameEnd..<row.end
-            try body(publicID, realm) { () throws(StoreError) in
-                let result = bytes.withUnsafeBytes { buffer in
-                    Result { () throws(StoreError) in
-                        try CustomerFacts(decoding: UnsafeRawBufferPointer(rebasing: buffer[facts]))
-                    }
+        let result = bytes.withUnsafeBytes { buffer in
+            Result { () throws(StoreError) in
+                var start = 0
+                for row in rows {
+                    try body(
+                        row.realm, UnsafeRawBufferPointer(rebasing: buffer[start..<row.nameEnd]),
+                        UnsafeRawBufferPointer(rebasing: buffer[row.nameEnd..<row.end]))
+                    start = row.end
                 }
-                return try result.get()
             }
-            start = row.end
         }
+        try result.get()
     }
 }

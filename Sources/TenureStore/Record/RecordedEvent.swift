@@ -14,6 +14,10 @@ package struct RecordedEvent: Sendable, Hashable {
         /// More devices than the limit.
         case manyDevices
         case erased
+        /// A publication took what was promised.
+        case promisesEnded
+        /// A rollback gave it back.
+        case promisesRestored
     }
 
     package let kind: Kind

@@ -7,6 +7,8 @@ package struct RecordedKey: Sendable, Hashable {
         case support
         case link
         case read
+        /// For who publishes policies and makes personas, such as a build machine.
+        case policy
     }
 
     /// What the audit trail calls who used it.

@@ -10,7 +10,7 @@ extension SQLStore {
     }
 
     package func announceDue(
-        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
     ) async throws(StoreError) -> Int {
         // Reads first: mostly nobody is due, and that writes nothing.
         let isAnyDue = try await read { session throws(StoreError) in
@@ -19,17 +19,19 @@ extension SQLStore {
         }
         guard isAnyDue else { return 0 }
         return try await write(locking: [Self.announcing]) { session throws(StoreError) in
-            try Ledger(session, at: now).announceDue(limit: limit, judge)
+            let ledger = Ledger(session, at: now)
+            return try ledger.isCurrent(publication) ? try ledger.announceDue(limit: limit, judge) : 0
         }
     }
 
     package func announceAll(
-        at now: Date, limit: Int, _ judge: @escaping @Sendable (Customer) -> Announcement?
+        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
     ) async throws(StoreError) -> Bool {
         let isAnyLeft = try await read { session throws(StoreError) in try Ledger(session).isAnnouncingAll() }
         guard isAnyLeft else { return false }
         return try await write(locking: [Self.announcing]) { session throws(StoreError) in
-            try Ledger(session, at: now).announceAll(limit: limit, judge)
+            let ledger = Ledger(session, at: now)
+            return try ledger.isCurrent(publication) ? try ledger.announceAll(limit: limit, judge) : true
         }
     }
 

@@ -18,8 +18,8 @@ extension SQLStore {
         try await read { session throws(StoreError) in try Ledger(session).customers(after: id, limit: limit) }
     }
 
-    package func customerPage(after id: Int64, limit: Int) async throws(StoreError) -> CustomerPage {
-        try await read { session throws(StoreError) in try Ledger(session).customerPage(after: id, limit: limit) }
+    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
+        try await read { session throws(StoreError) in try Ledger(session).customerPage(after: id, through: last) }
     }
 
     package func newestCustomer() async throws(StoreError) -> Int64 {

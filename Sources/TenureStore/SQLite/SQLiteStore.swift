@@ -88,6 +88,10 @@ package struct SQLiteStore: SQLStore {
         { [readers] id throws(StoreError) in try readers.customer(id) }
     }
 
+    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
+        try CustomerScanner(path: pool.path).page(after: id, through: last)
+    }
+
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

@@ -61,6 +61,24 @@ import Testing
                 try check(
                     try await desk.post("\(base)/find", ["artifact": artifact]), to: "POST \(base)/find")
             }
+            let personas = "/v1/admin/personas"
+            let persona = ["name": "early", "set": ["originalAppVersion": "37"]] as [String: Any]
+            try check(try await desk.post(personas, persona), to: "POST \(personas)")
+            try check(try await desk.post(personas, persona), to: "POST \(personas)", .conflict)
+            try check(try await desk.post(personas + "/ready-made", [:]), to: "POST \(personas)/ready-made")
+            try check(try await desk.delete(personas + "/early"), to: "DELETE \(personas)/{name}")
+            try check(try await desk.get(personas), to: "GET \(personas)")
+            let policies = Desk.policies
+            try check(try await desk.rehearse(try .harsh()), to: "POST \(policies)/rehearsals")
+            let refused = try await desk.publish(try .harsh())
+            try check(refused, to: "POST \(policies)", .conflict)
+            let rehearsal = try #require(refused.problem?.rehearsal)
+            try check(
+                try await desk.get("\(policies)/rehearsals/\(rehearsal)"), to: "GET \(policies)/rehearsals/{id}")
+            try check(try await desk.publish(try .harsh(), ["keepPromises": true]), to: "POST \(policies)")
+            try check(try await desk.rollBack(["author": "ada"]), to: "POST \(policies)/rollback")
+            try check(try await desk.get(policies), to: "GET \(policies)")
+            try check(try await desk.get(policies + "/2"), to: "GET \(policies)/{version}")
             try check(try await desk.delete(try owner.path()), to: "DELETE \(base)/{id}")
             try check(try await desk.get("/v1/admin/audit?limit=2"), to: "GET /v1/admin/audit")
             try check(try await desk.get("/v1/admin/audit"), to: "GET /v1/admin/audit")

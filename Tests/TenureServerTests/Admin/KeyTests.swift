@@ -21,7 +21,12 @@ import Testing
         (.post, "/v1/admin/customers/cus_x/merges", .merge),
         (.delete, "/v1/admin/customers/cus_x/merges/cus_y", .merge),
         (.get, "/v1/admin/customers/cus_x/export", .export), (.delete, "/v1/admin/customers/cus_x", .erase),
-        (.get, "/v1/admin/audit", .audit), (.post, "/v1/link", .link),
+        (.get, "/v1/admin/audit", .audit), (.post, "/v1/link", .link), (.get, "/v1/admin/personas", .persona),
+        (.post, "/v1/admin/personas", .persona), (.post, "/v1/admin/personas/ready-made", .persona),
+        (.delete, "/v1/admin/personas/early", .persona), (.get, "/v1/admin/policies", .policies),
+        (.get, "/v1/admin/policies/1", .policies), (.post, "/v1/admin/policies/rehearsals", .policies),
+        (.get, "/v1/admin/policies/rehearsals/reh_x", .policies), (.post, "/v1/admin/policies", .publish),
+        (.post, "/v1/admin/policies/rollback", .publish),
     ]
 
     @Test func `open exactly the routes of their scope`() async throws {

@@ -90,6 +90,7 @@ struct LocalStoreDesk: Sendable {
     ) async throws {
         var configuration = try Calculator.configuration(folder)
         configuration.now = { [clock] in clock.now }
+        configuration.metrics = .open
         if let key { configuration.appStore = try settings(key, in: folder) }
         let service = try await TenureService(configuration)
         let desk = try service.appStoreDesk(through: http.transport, logger: logger)

@@ -114,12 +114,26 @@ import Testing
         }
     }
 
-    @Test func `refuses a second with more than can be kept`() async throws {
+    @Test func `takes a second with more than can be kept in pieces`() async throws {
         let all = sent(Array(repeating: 1, count: 60))
         try await withAppStore { asking in
             await asking.appStore.put(.production) { $0.notifications = all }
             var catchUp = NotificationCatchUp(connection: try asking.connection, environment: .production)
             catchUp.mostPages = 2
+            let ingest = Ingest()
+            let summary = try await run(catchUp, since: 2, ingest)
+            #expect(summary.delivered == 60)
+            #expect(Set(await ingest.payloads) == Set(all.map(\.payload)))
+        }
+    }
+
+    @Test func `refuses a second without end`() async throws {
+        let all = sent(Array(repeating: 1, count: 60))
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            var catchUp = NotificationCatchUp(connection: try asking.connection, environment: .production)
+            catchUp.mostPages = 2
+            catchUp.mostPagesOfASecond = 2
             let ingest = Ingest()
             let failure = await #expect(throws: AppStoreFailure.self) { try await run(catchUp, since: 2, ingest) }
             #expect(failure?.isRetryable == false)

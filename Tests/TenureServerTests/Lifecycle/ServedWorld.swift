@@ -52,7 +52,7 @@ func withWorld(
     }
     var configuration = try Calculator.configuration(folder, policy: policy)
     try change(&configuration)
-    let service = try await TenureService(configuration)
+    let service = try await started(configuration)
     let application = try service.application(logger: Calculator.logger) { _ in }
     try await application.test(.router) { try await body(ServedWorld(client: Client(http: $0), service: service)) }
     try? await service.store.close()

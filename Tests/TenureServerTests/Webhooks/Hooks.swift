@@ -56,7 +56,7 @@ func withHooks<Result: Sendable>(
     configuration.webhooks = webhooks
     configuration.now = { clock.now }
     try change(&configuration)
-    let service = try await TenureService(configuration)
+    let service = try await started(configuration)
     let parts = try configuration.webhookServices(service.announcer, store: service.store, logger: Calculator.logger)
     guard let parts else { throw ServiceError.failed("no webhooks") }
     let hooks = Hooks(

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// A developer wrote the build he meant to ship; the build that passed review was another. Where numbers rise, an era that
+/// A developer wrote the build that was meant to ship; the build that passed review was another. Where numbers rise, an era that
 /// begins at a number between two releases still separates them. Where the policy has a list, the boundary has no moment.
 extension LintRule {
     static let boundaryOnNoRelease = LintRule(
@@ -24,8 +24,10 @@ extension LintRule {
             let what =
                 "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
             let isBlind = change.platform.decidesByList && change.date == nil
+            // What is planned cannot stand in a list of what was released.
+            let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
-                at: change.path + [.key(key)], isBlind ? .error : .warning,
+                at: change.path + [.key(key)], isBlind ? .error : isPlanned ? .note : .warning,
                 what
                     + (isBlind
                         ? ": without an instant nothing separates it from `\(change.before.name.shortened)`"

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// An app whose every release was build 1, and apps whose numbers begin again with each version: the number that a customer
@@ -22,7 +21,7 @@ extension LintRule {
                 }
                 guard earlier.era != era, told.insert(number).inserted else { continue }
                 let place = platform.position(of: listed.release)
-                let given = subject.givenAway(number, on: platform.platform, bought: listed.release.lateInstant)
+                let given = subject.givenAway(listed.release, on: platform)
                 let eras =
                     "\(place) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
                 if given.isEmpty {
@@ -42,12 +41,5 @@ extension LintRule {
                 }
             }
         }
-    }
-}
-
-extension Release {
-    /// An instant at which it was certainly out.
-    var lateInstant: Date {
-        releasedAt.isInstant ? releasedAt.sortingDate : releasedAt.sortingDate.addingTimeInterval(86_400)
     }
 }

@@ -16,7 +16,7 @@ extension LintRule {
             let days = Int((changeover.until - changeover.from) / 86_400)
             let until = date.addingTimeInterval(changeover.until).rfc3339
             let consequence =
-                change.lost.isEmpty || changeover.until <= 0
+                change.lost.isEmpty || changeover.until <= 0 || subject.policy?.inDoubt == .undetermined
                 ? "whoever came in them may belong to either era"
                 : "anyone who installed the app until \(until) gets \(inWords(change.lost)) for nothing"
             report.add(

@@ -9,7 +9,8 @@ extension LintRule {
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.changeover != nil {
             let undated = era.begins.filter { if case .at(_, nil) = $0.value { true } else { false } }.map(
-                \.key.rawValue)
+                \.key.rawValue
+            ).filter { !subject.draft.isBroken(["eras", .index(index), "begins", .key($0)]) }
             if index == 0 {
                 report.add(
                     at: ["eras", 0, "changeover"],

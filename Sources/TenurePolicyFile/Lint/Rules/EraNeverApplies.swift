@@ -21,7 +21,7 @@ extension LintRule {
                 if let date, date == nextDate {
                     report.add(
                         at: change.path,
-                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): nobody is in it, and its `honours` give nothing",
+                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): nobody is in it, whatever honours it",
                         fix: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(

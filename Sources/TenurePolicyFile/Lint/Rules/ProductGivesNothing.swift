@@ -1,11 +1,11 @@
 import TenureCore
 
-/// A customer was charged for what he had already owned, and wrote a one-star review.
+/// A customer was charged for what they had already owned, and wrote a one-star review.
 extension LintRule {
     static let productGivesNothing = LintRule(
         "product-gives-nothing", .warning, "a product whose every entitlement all customers have anyway",
         story:
-            "A customer who was charged for what he had owned since the first day asks for his money back in public.",
+            "A customer who was charged for what they had owned since the first day asks for their money back in public.",
         fix: "Remove the last era from the `honours`, or stop selling the product."
     ) { subject, report in
         let owned = Set(subject.entitlements.filter(subject.isForEverybody).map(\.name))

@@ -4,7 +4,8 @@ import TenureCore
 extension LintRule {
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everybody has",
-        story: "An owner was shown how much was left of a trial of what he had paid for, and asked what he had bought.",
+        story:
+            "An owner was shown how much was left of a trial of what they had paid for, and asked what they had bought.",
         fix: "Remove the `trial`, or the era in which it is not included from `honours`."
     ) { subject, report in
         for entitlement in subject.entitlements where subject.isForEverybody(entitlement) {

@@ -9,8 +9,10 @@ struct NotificationCatchUp: Sendable {
     let environment: AppStoreEnvironment
     /// Seconds of history that are fetched, put in order and handed on together.
     var window: TimeInterval = 86_400
-    /// Pages that are kept in memory; a window with more is halved.
+    /// Pages that are kept in memory; a window with more is halved, and a second with more is handed on in pieces.
     var mostPages = 100
+    /// A million notifications: a price that rises is told of everybody at once.
+    var mostPagesOfASecond = 50_000
 
     struct Summary: Sendable, Hashable {
         /// Later than asked where the App Store keeps no older ones.
@@ -38,13 +40,23 @@ struct NotificationCatchUp: Sendable {
         var length = window
         while position < now {
             let end = min(position.addingTimeInterval(length), now)
-            guard let payloads = try await payloads(from: position, to: end, onlyFailures) else {
+            // By its length, too: the difference of two instants is rounded.
+            let isShortest = length <= Self.shortestWindow || end.timeIntervalSince(position) <= Self.shortestWindow
+            var pages = Pages(from: position, to: end, onlyFailures, most: isShortest ? mostPagesOfASecond : mostPages)
+            var isWhole = true
+            repeat {
+                guard let payloads = try await payloads(of: &pages, inPieces: isShortest) else {
+                    isWhole = false
+                    break
+                }
+                for payload in payloads {
+                    try await deliver(payload)
+                    summary.delivered += 1
+                }
+            } while !pages.areOver
+            guard isWhole else {
                 length = max(end.timeIntervalSince(position) / 2, Self.shortestWindow)
                 continue
-            }
-            for payload in payloads {
-                try await deliver(payload)
-                summary.delivered += 1
             }
             try await reached(end)
             position = end
@@ -58,30 +70,47 @@ struct NotificationCatchUp: Sendable {
         (environment == .production ? 180 : 30) * 86_400 - 3600
     }
 
-    /// Seconds; a window that is full at this length is an answer that makes no sense.
+    /// Seconds; a window that is full at this length is handed on in pieces.
     private static let shortestWindow: TimeInterval = 1
 
-    /// By their signing. Nil where there are too many to keep. Throws `unreadable` where the pages have no end.
-    private func payloads(
-        from start: Date, to end: Date, _ onlyFailures: Bool
-    ) async throws(AppStoreFailure) -> [[UInt8]]? {
-        var payloads: [[UInt8]] = []
+    /// Where the pages of one window go on.
+    private struct Pages {
+        let start: Date
+        let end: Date
+        let onlyFailures: Bool
         var token: String?
-        var trail = PageTrail(most: mostPages)
+        var trail: PageTrail
+        var areOver = false
+
+        init(from start: Date, to end: Date, _ onlyFailures: Bool, most: Int) {
+            self.start = start
+            self.end = end
+            self.onlyFailures = onlyFailures
+            trail = PageTrail(most: most)
+        }
+    }
+
+    /// The next piece, by their signing; all of the window unless it comes in pieces. Nil where there are too many to
+    /// keep. Throws `unreadable` where the pages have no end.
+    private func payloads(of pages: inout Pages, inPieces: Bool) async throws(AppStoreFailure) -> [[UInt8]]? {
+        var payloads: [[UInt8]] = []
+        var count = 0
         while true {
             let page = try await connection.notificationHistory(
-                from: start, to: end, onlyFailures: onlyFailures, after: token, in: environment)
+                from: pages.start, to: pages.end, onlyFailures: pages.onlyFailures, after: pages.token, in: environment)
             payloads += page.notifications.map(\.signedPayload)
-            token = page.paginationToken
-            switch trail.ending(hasMore: page.hasMore, next: token) {
+            count += 1
+            pages.token = page.paginationToken
+            switch pages.trail.ending(hasMore: page.hasMore, next: pages.token) {
+            case nil where inPieces && count >= mostPages: return Self.inOrder(payloads)
             case nil: continue
-            case .lastPage?: return Self.inOrder(payloads)
+            case .lastPage?:
+                pages.areOver = true
+                return Self.inOrder(payloads)
             case .circle?: throw .unreadable("the notification history leads in a circle")
             case .tooLong?:
-                guard end.timeIntervalSince(start) > Self.shortestWindow else {
-                    throw .unreadable("the notification history has no end")
-                }
-                return nil
+                guard inPieces else { return nil }
+                throw .unreadable("the notification history has no end")
             }
         }
     }

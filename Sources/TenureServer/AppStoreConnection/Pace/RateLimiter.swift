@@ -12,11 +12,14 @@ actor RateLimiter {
     }
 
     private let time: AppStoreTime
+    /// Of Apple's rates; more than 1 only against another App Store than Apple's.
+    private let share: Double
     /// By the uptime; a bucket that is missing is full.
     private var fullAt: [Key: TimeInterval] = [:]
 
-    init(time: AppStoreTime) {
+    init(time: AppStoreTime, share: Double = 1) {
         self.time = time
+        self.share = share
     }
 
     /// Takes a token, and says how many seconds to wait before using it.
@@ -26,7 +29,7 @@ actor RateLimiter {
         _ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, before deadline: TimeInterval
     ) throws(AppStoreFailure) -> TimeInterval {
         let key = Key(endpoint: endpoint, environment: environment)
-        let rate = endpoint.rate(in: environment)
+        let rate = share * endpoint.rate(in: environment)
         let now = time.uptime()
         let full = max(fullAt[key] ?? now, now)
         let exact = full - Self.slack(rate) - now
@@ -41,7 +44,7 @@ actor RateLimiter {
     /// one, and not all that waited at once.
     func hold(_ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, for seconds: TimeInterval) {
         let key = Key(endpoint: endpoint, environment: environment)
-        let full = time.uptime() + seconds + Self.slack(endpoint.rate(in: environment))
+        let full = time.uptime() + seconds + Self.slack(share * endpoint.rate(in: environment))
         fullAt[key] = max(fullAt[key] ?? full, full)
     }
 

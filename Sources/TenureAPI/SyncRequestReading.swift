@@ -1,9 +1,11 @@
-import Foundation
-import TenureAPI
+package import Foundation
 
 extension SyncRequest {
-    /// Reads a body. Unknown fields are ignored; a wrong shape gives a problem that names the field.
-    init(reading body: Data, limits: ServiceConfiguration.Limits) throws(Problem) {
+    /// Reads a body. Unknown fields are ignored; a wrong shape gives a problem that names the field, and more than
+    /// `most` of a list one that says so.
+    package init(
+        reading body: Data, most: (transactions: Int, renewalInfos: Int)
+    ) throws(Problem) {
         do {
             self = try JSONDecoder().decode(SyncRequest.self, from: body)
         } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
@@ -11,20 +13,20 @@ extension SyncRequest {
         } catch {
             throw Problem(.malformedRequest, "the body is no JSON object")
         }
-        if let count = transactions?.count, count > limits.transactions {
+        if let count = transactions?.count, count > most.transactions {
             throw Problem(
-                .tooLarge, "`transactions` holds \(count) entries, and at most \(limits.transactions) are taken")
+                .tooLarge, "`transactions` holds \(count) entries, and at most \(most.transactions) are taken")
         }
-        if let count = renewalInfos?.count, count > limits.renewalInfos {
+        if let count = renewalInfos?.count, count > most.renewalInfos {
             throw Problem(
-                .tooLarge, "`renewalInfos` holds \(count) entries, and at most \(limits.renewalInfos) are taken")
+                .tooLarge, "`renewalInfos` holds \(count) entries, and at most \(most.renewalInfos) are taken")
         }
     }
 }
 
 extension [any CodingKey] {
     /// `transactions[3]`.
-    var text: String {
+    package var text: String {
         let text = reduce(into: "") { text, key in
             if let index = key.intValue {
                 text += "[\(index)]"

@@ -8,7 +8,7 @@ import TenureAppStore
 import TenureCore
 
 /// A service over HTTP: as apps speak to it, and as its owner does.
-struct ServiceClient: Sendable {
+struct RehearsedService: Sendable {
     let url: String
     /// Without it only the apps' part.
     let adminKey: String?
@@ -20,24 +20,27 @@ struct ServiceClient: Sendable {
 
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// What an app does when it is opened, and what it knows then.
-    func open(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
+    /// What an app does when it is opened; nil where it has nothing that proves anything.
+    func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,
             renewalInfos: device.renewalInfos, receipt: device.receipt.map { Data($0).base64EncodedString() },
             deviceVerificationID: device.deviceVerificationID.uuidString,
             deviceIdentifier: device.deviceVerificationID.uuidString)
         let answer = try await send(.POST, "/v1/sync", try JSONEncoder().encode(sync))
-        if !device.showsAnything, Self.problem(answer)?.code == .nothingVerified {
-            // Who has nothing to show is told nothing, and an app that was told nothing does not know.
-            let products: ProductsResponse = try await decoded(.GET, "/v1/products")
-            return Dictionary(products.entitlements.map { ($0.name, .undetermined) }) { first, _ in first }
-        }
+        if !device.showsAnything, Self.problem(answer)?.code == .nothingVerified { return nil }
         let customer: CustomerResponse = try decoded(answer)
         if let problem = customer.problems.first {
             throw CommandError("the service refused an artifact of `\(device.customer)`: \(problem.detail)")
         }
-        return customer.outcomes
+        return customer
+    }
+
+    /// What the app knows then. One that was told nothing does not know.
+    func open(_ device: DeviceArtifacts) async throws -> [String: Decision.Outcome] {
+        if let customer = try await sync(device) { return customer.outcomes }
+        let products: ProductsResponse = try await decoded(.GET, "/v1/products")
+        return Dictionary(products.entitlements.map { ($0.name, .undetermined) }) { first, _ in first }
     }
 
     /// The customer of that id of the App Store; nil where there is none.

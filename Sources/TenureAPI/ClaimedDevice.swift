@@ -1,14 +1,13 @@
-import Foundation
-import TenureAPI
+package import Foundation
 
 /// The device that a client says it is; only what was signed for it makes it true.
-struct ClaimedDevice: Sendable {
+package struct ClaimedDevice: Sendable {
     /// `AppStore.deviceVerificationID`, which StoreKit 2's artifacts are signed for.
-    let verificationID: UUID?
+    package let verificationID: UUID?
     /// What a receipt's hash was made with: `identifierForVendor`, on macOS the MAC address.
-    let identifier: [UInt8]?
+    package let identifier: [UInt8]?
 
-    init(of request: SyncRequest) throws(Problem) {
+    package init(of request: SyncRequest) throws(Problem) {
         verificationID = try request.deviceVerificationID.map { text throws(Problem) in
             guard let id = UUID(uuidString: text) else {
                 throw Problem(.malformedRequest, "`deviceVerificationID` must be a UUID")

@@ -1,0 +1,15 @@
+/// Which keys there are.
+public enum Keypad: Sendable, Hashable {
+    case basic, scientific
+
+    public var keys: [Key] {
+        let basic = (0...9).map(Key.digit) + [.plus, .minus, .equals, .clear]
+        return self == .basic ? basic : basic + [.squareRoot, .square]
+    }
+}
+
+public enum Key: Sendable, Hashable {
+    case digit(Int)
+    case plus, minus, equals, clear
+    case squareRoot, square
+}

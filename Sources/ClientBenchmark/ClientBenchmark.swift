@@ -1,0 +1,104 @@
+import Crypto
+public import Foundation
+import Tenure
+import TenureCore
+
+/// What the benchmarks `client-allows` and `client-first-answer` need: a device that keeps a certificate of its service.
+/// For the package under `Benchmarks/` only.
+public struct ClientBenchmark: Sendable {
+    private let setup: Setup
+    private let tenure: Tenure
+    private let key: P256.Signing.PublicKey
+    private let signature: P256.Signing.ECDSASignature
+    private let digest: SHA256.Digest
+
+    /// Writes what a device keeps into `folder`.
+    public init(folder: URL, now: Date) throws {
+        let signer = P256.Signing.PrivateKey()
+        key = signer.publicKey
+        let pinned = try Tenure.ServiceKey(signer.publicKey.pemRepresentation)
+        let certificate = try Self.certificate(by: signer, id: pinned.id, at: now)
+        digest = SHA256.hash(data: Data(certificate.utf8))
+        signature = try signer.signature(for: digest)
+
+        let vault = FileVault(folder: folder)
+        var memory = Memory(clock: now)
+        memory.device = Self.device.hashed
+        memory.distribution = Distribution.appStore.rawValue
+        memory.products = ["com.example.calculator.everything", "com.example.calculator.yearly"]
+        memory.account.add(
+            StoreAppTransaction(
+                jws: "", bundleID: Self.bundleID, environment: .production,
+                proof: AppProof(
+                    kind: .appTransaction, signedDate: now, id: .appTransaction("704000000000000001"),
+                    originalPlatform: .iOS, originalAppVersion: "37",
+                    originalPurchaseDate: now.addingTimeInterval(-1e8))))
+        memory.account.certificate = certificate
+        memory.account.askedAt = now
+        try vault.keep(memory)
+
+        var setup = Setup(access: SilentStore(), vault: vault, policy: nil)
+        guard let url = URL(string: "https://tenure.example.com") else { throw URLError(.badURL) }
+        setup.service = ServiceConnection(url: url, app: nil, deadline: 1) { _ in
+            throw URLError(.notConnectedToInternet)
+        }
+        setup.keys = [pinned]
+        setup.clock = { Date() }
+        setup.sleep = { _ in try await Task.sleep(nanoseconds: 3_600_000_000_000) }
+        self.setup = setup
+        tenure = Tenure(setup)
+    }
+
+    private static let bundleID = "com.example.calculator"
+    private static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
+
+    /// As the service writes it for a customer with two entitlements.
+    private static func certificate(by signer: P256.Signing.PrivateKey, id: String, at now: Date) throws -> String {
+        let header = #"{"alg":"ES256","kid":"\#(id)","typ":"tenure-certificate+jwt"}"#
+        let issued = Int(now.timeIntervalSince1970)
+        let claims = """
+            {"iss":"tenure","sub":"cus_0123456789abcdef","bundleID":"\(bundleID)","environment":"Production",\
+            "appTransactionID":"704000000000000001","device":"\(device.hashed)","iat":\(issued),\
+            "exp":\(issued + 365 * 86_400),"entitlements":{"everything":{"refreshAfter":\(issued + 14 * 86_400)},\
+            "cloud":{"until":\(issued + 300 * 86_400)}}}
+            """
+        let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+        return signed + "." + Base64URL.encode(try signer.signature(for: Data(signed.utf8)).rawRepresentation)
+    }
+
+    /// The floor of both: one verification of a signature.
+    public func verify() -> Bool { key.isValidSignature(signature, for: digest) }
+
+    /// From what lies in the folder to the first answer: everything that a start of the app does before it can say yes.
+    public func firstAnswer() -> Bool {
+        setup.allowsAtOnce("everything")
+    }
+
+    /// Asks a running client, over and over. Returns how often it said yes.
+    nonisolated(nonsending) public func allows(_ times: Int) async -> Int {
+        var count = 0
+        for _ in 0..<times where await tenure.allows("everything") { count += 1 }
+        return count
+    }
+
+    /// A store that never has anything to say.
+    private struct SilentStore: StoreAccess {
+        struct Silence: Error {}
+
+        var distribution: Distribution { .appStore }
+        var isRehearsal: Bool { false }
+        var bundleID: String? { ClientBenchmark.bundleID }
+        var deviceVerificationID: UUID? { ClientBenchmark.device }
+        var deviceIdentifier: String? { nil }
+        var receipt: Data? { nil }
+
+        func appTransaction() async throws -> StoreResult<StoreAppTransaction> { throw Silence() }
+        func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] { throw Silence() }
+        func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] { [] }
+        func unfinished() async throws -> [StoreTransaction] { [] }
+        func updates() -> AsyncStream<StoreResult<StoreTransaction>> { AsyncStream { $0.finish() } }
+        func finish(_ transactionID: String) async throws {}
+        func synchronize() async throws { throw Silence() }
+        func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> { throw Silence() }
+    }
+}

@@ -1,0 +1,155 @@
+package import Foundation
+import TenureAppStore
+import TenureCore
+
+/// Many customers and their lives, for the same seed the same: an app that was sold for two years, a service from then
+/// on, and the change to free in its third month.
+package struct Population: Sendable {
+    package let size: Int
+    package let founding: Founding
+    var dice: Dice
+    /// By day of the service, who does something.
+    var moments: [[Int]]
+    /// Who had the app refunded, or got it again, and has not opened it since: no server is told of that.
+    package internal(set) var unseen: Set<Int> = []
+    /// Whose app was open once, so that the service knows when they got it.
+    package private(set) var opened: Set<Int> = []
+    /// What happened, by the word for it; what could not happen is not among it.
+    package internal(set) var happened: [String: Int] = [:]
+
+    /// Days for which the service runs.
+    package static let days = 300
+    private static let pastDays = 730
+
+    static let bundleID = "com.example.calculator"
+    static let everything = "com.example.calculator.everything"
+    static let coins = "com.example.calculator.coins"
+    static let monthly = "com.example.calculator.monthly"
+    static let yearly = "com.example.calculator.yearly"
+    static let pro = "com.example.calculator.pro"
+
+    /// When the service begins, and when the app becomes free.
+    package static let begins = Date(timeIntervalSince1970: 1_767_225_600)
+    private static let change = begins.addingTimeInterval(75 * 86_400)
+
+    /// The policy of this app.
+    package static let policy = """
+        app: { bundleID: \(bundleID), appleID: 828838134 }
+        eras:
+          - name: paid
+            model: paid
+          - name: freemium
+            model: free
+            begins:
+              iOS:   { build: "120", at: \(change.rfc3339) }
+              macOS: { version: "2.0", at: \(change.rfc3339) }
+        buildNumbers: increasing
+        entitlements:
+          everything:
+            products: [\(everything), \(yearly), \(pro)]
+            honours: [paid]
+          cloud:
+            products: [\(monthly), \(yearly), \(pro)]
+          pro:
+            products: [\(pro)]
+        inDoubt: favourCustomer
+        testEnvironments: newCustomer
+
+        """
+
+    package init(size: Int, seed: String) {
+        self.size = size
+        dice = Dice(seed: seed.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+        moments = Array(repeating: [], count: Self.days)
+        let start = Self.begins.addingTimeInterval(-Double(Self.pastDays) * 86_400)
+        func release(_ platform: Platform, _ build: String, _ version: String, _ date: Date) -> StoreRelease {
+            StoreRelease(platform: platform, build: build, version: version, releasedAt: date)
+        }
+        func plan(_ id: String, level: Int, price: Int64, _ period: CalendarPeriod) -> StoreProduct {
+            StoreProduct(
+                id: id, type: .autoRenewable, price: price, prices: ["DEU": price + 500], group: "plans", level: level,
+                period: period, isFamilyShareable: true,
+                offers: [
+                    SubscriptionOffer(
+                        type: .introductory, discount: .freeTrial, period: CalendarPeriod(days: 7)),
+                    SubscriptionOffer(
+                        id: "comeback", type: .winBack, discount: .payAsYouGo, period: period, count: 2, price: 990),
+                    SubscriptionOffer(
+                        id: "friends", type: .offerCode, discount: .payUpFront, period: CalendarPeriod(months: 3),
+                        price: 1990),
+                ])
+        }
+        founding = Founding(
+            seed: seed, now: start,
+            apps: [
+                StoreApp(
+                    bundleID: Self.bundleID, appAppleID: 828_838_134,
+                    releases: [
+                        release(.iOS, "37", "1.4", start), release(.macOS, "40", "1.5", start),
+                        release(.iOS, "98", "1.10", Self.begins), release(.macOS, "99", "1.10", Self.begins),
+                        release(.iOS, "120", "2.0", Self.change), release(.macOS, "121", "2.0", Self.change),
+                    ],
+                    prices: [AppPrice(from: start, price: 4990), AppPrice(from: Self.change, price: 0)],
+                    products: [
+                        StoreProduct(id: Self.everything, type: .nonConsumable, price: 9990, isFamilyShareable: true),
+                        StoreProduct(id: Self.coins, type: .consumable, price: 990),
+                        plan(Self.monthly, level: 3, price: 1990, CalendarPeriod(months: 1)),
+                        plan(Self.yearly, level: 2, price: 19_990, CalendarPeriod(months: 12)),
+                        plan(Self.pro, level: 1, price: 4990, CalendarPeriod(months: 1)),
+                    ], gracePeriodDays: 16)
+            ])
+    }
+
+    package func name(_ customer: Int) -> String { "customer \(customer)" }
+
+    /// What happened before there was a service: accounts, families, who bought the app, and the first subscribers.
+    package mutating func found(in world: inout World) throws(WorldError) {
+        let storefronts = Storefront.all.map(\.code)
+        var family = 0
+        var left = 0
+        var buyers: [[Int]] = Array(repeating: [], count: Self.pastDays)
+        for customer in 0..<size {
+            // One in six belongs to a family, of two to four.
+            if left == 0, dice.chance(6) {
+                family += 1
+                left = 2 + dice.roll(3)
+            }
+            try world.addCustomer(
+                name(customer), storefront: storefronts[dice.roll(storefronts.count)],
+                family: left > 0 ? "family \(family)" : nil, devices: 1 + dice.roll(2))
+            left = max(0, left - 1)
+            if dice.chance(60) { buyers[dice.roll(Self.pastDays)].append(customer) }
+            for _ in 0..<(1 + dice.roll(4)) { moments[dice.roll(Self.days)].append(customer) }
+        }
+        for (day, customers) in buyers.enumerated() {
+            world.advance(to: founding.now.addingTimeInterval(Double(day) * 86_400 + 43_200))
+            for customer in customers {
+                try acquire(customer, in: &world)
+                let name = name(customer)
+                if dice.chance(12) { _ = attempt("subscribes") { try world.buy(Self.monthly, name) } }
+            }
+        }
+        world.advance(to: Self.begins)
+    }
+
+    /// The customer's app told the service what it has.
+    package mutating func didOpen(_ customer: Int) {
+        opened.insert(customer)
+        unseen.remove(customer)
+    }
+
+    mutating func acquire(_ customer: Int, in world: inout World) throws(WorldError) {
+        let platform: Platform = dice.chance(80) ? .iOS : .macOS
+        try world.acquire(
+            name(customer), on: platform, way: dice.chance(3) ? .promoCode : .purchase,
+            preorderDate: dice.chance(2) ? founding.now.addingTimeInterval(-86_400) : nil)
+        happened["gets the app", default: 0] += 1
+    }
+
+    /// Whether it could happen.
+    mutating func attempt(_ word: String, _ body: () throws -> Void) -> Bool {
+        guard (try? body()) != nil else { return false }
+        happened[word, default: 0] += 1
+        return true
+    }
+}

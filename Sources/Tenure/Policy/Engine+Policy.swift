@@ -1,0 +1,39 @@
+import Foundation
+import TenureCore
+
+extension Engine {
+    /// Asks the web server for a newer policy: at each start of the app, and once a day.
+    func refreshPolicy() async {
+        guard let feed else { return }
+        let now = setup.clock()
+        if let asked = policyAskedAt, abs(now.timeIntervalSince(asked)) < Self.policyWait { return }
+        policyAskedAt = now
+        let result: PolicyRefresh
+        do {
+            result = try await withDeadline(setup.options.serviceDeadline) { await feed.refresh() }
+        } catch {
+            result = .failed(.unreachable("\(error)"))
+        }
+        switch result {
+        case .updated(let counter):
+            policy = await feed.policy
+            // They were denied under another one.
+            memory.account.denials = []
+            setup.options.log.info("a newer policy holds, with the counter \(counter)")
+            reading.note(.policy, .done)
+            post()
+        case .unchanged: reading.note(.policy, .done)
+        case .refused(let error):
+            setup.options.log.error("\(error)")
+            reading.note(.policy, .failed("\(error)"))
+        case .failed(let error):
+            setup.options.log.info("\(error)")
+            reading.note(.policy, .failed("\(error)"))
+            // The next look, whatever it is for, asks again.
+            if error.isRetryable { policyAskedAt = nil }
+        }
+    }
+
+    /// Somewhat less than a day, so that who looks once a day asks each time.
+    private static let policyWait: TimeInterval = 82_800
+}

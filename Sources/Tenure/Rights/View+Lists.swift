@@ -1,0 +1,41 @@
+import Foundation
+import TenureCore
+
+extension View {
+    /// What lists of versions give besides. They only give: what was granted stays as it is, and what is unknown to the
+    /// policy and to the service is denied by a list only where the app transaction was seen.
+    func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
+        var answers = answers
+        let now = memory.time.now(clock)
+        let owned = acquisitions(in: memory.account.proofs)
+        for name in lists.entitlements where answers[name]?.outcome != .granted {
+            let giving = owned.first { lists.rights(of: $0, in: environment, at: now).contains(name) }
+            if let giving {
+                answers[name] = .registered(name, giving)
+            } else if answers[name] == nil {
+                answers[name] = reading.appTransaction == nil ? .unanswered(name) : .notRegistered(name)
+            }
+        }
+        return answers
+    }
+}
+
+extension Tenure.Answer {
+    fileprivate static func registered(_ entitlement: String, _ acquisition: Acquisition) -> Self {
+        var facts: [String: [String]] = [:]
+        if let version = acquisition.originalAppVersion { facts["originalAppVersion"] = [version] }
+        if let date = acquisition.originalPurchaseDate { facts["originalPurchaseDate"] = [date.rfc3339] }
+        return Self(
+            entitlement: entitlement, outcome: .granted,
+            sentence: "“\(entitlement)” is yours for good, because you got the app early enough.",
+            reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)])
+    }
+
+    fileprivate static func notRegistered(_ entitlement: String) -> Self {
+        Self(
+            entitlement: entitlement, outcome: .denied,
+            sentence:
+                "“\(entitlement)” came with the app only at an earlier time; if that is wrong, please write to our support.",
+            reasons: [Reason(DeviceReason.notRegistered.rawValue)])
+    }
+}

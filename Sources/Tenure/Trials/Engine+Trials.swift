@@ -1,0 +1,114 @@
+import Foundation
+import TenureAPI
+import TenureCore
+
+extension Engine {
+    func offersTrial(of entitlement: String) -> Bool {
+        // The service knows how much is left when a session begins.
+        guard setup.service == nil else { return true }
+        guard let trial = policy?.entitlement(named: entitlement)?.trial else { return false }
+        look()
+        return left(of: trial, named: entitlement) > 0
+    }
+
+    func beginTrial(of entitlement: String) async throws(TenureError) -> TrialSession {
+        if let service = setup.service { return try await beginTrial(of: entitlement, at: service) }
+        guard let trial = policy?.entitlement(named: entitlement)?.trial else {
+            throw .noTrial(entitlement: entitlement)
+        }
+        return try begin(trial, of: entitlement)
+    }
+
+    // MARK: Counted here
+
+    /// Per acquisition: another account on this device has its own, and an account that comes back finds what it used.
+    private var holder: String {
+        let key = memory.account.key
+        return key?.appTransactionID ?? key?.originalPurchaseDate?.rfc3339 ?? Self.unknownHolder
+    }
+
+    private static let unknownHolder = "unknown"
+
+    private func beginning(_ entitlement: String) -> String { "\(holder)/\(entitlement)" }
+
+    private func use(of entitlement: String) -> Int {
+        // What was used before the account was known counts for whoever it turns out to be.
+        let holders = [holder, Self.unknownHolder]
+        return holders.compactMap { memory.trials[$0]?[entitlement]?.sessions }.max() ?? 0
+    }
+
+    /// Sessions, or 1 while a trial of days runs or has not begun.
+    private func left(of trial: TenureCore.Trial, named entitlement: String) -> Int {
+        switch trial {
+        case .sessions(let count): return max(0, count - use(of: entitlement))
+        case .days(let count):
+            let elapsed = memory.time.elapsed(since: beginning(entitlement), setup.clock()) ?? 0
+            return elapsed < Double(count) * 86_400 ? 1 : 0
+        }
+    }
+
+    private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(TenureError) -> TrialSession {
+        look()
+        guard left(of: trial, named: entitlement) > 0 else { throw .trialOver(entitlement: entitlement) }
+        let before = memory
+        let clock = setup.clock()
+        let now = memory.time.now(clock)
+        let ends: Date
+        switch trial {
+        case .sessions:
+            memory.trials[holder, default: [:]][entitlement, default: TrialUse()].sessions = use(of: entitlement) + 1
+            ends = now.addingTimeInterval(TenureCore.Trial.longestSession)
+        case .days(let count):
+            let elapsed = memory.time.elapsed(since: beginning(entitlement), clock)
+            if elapsed == nil { memory.time.begin(beginning(entitlement), at: clock) }
+            ends = now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0))
+        }
+        guard save() else {
+            memory = before
+            throw .notWritten("the session could not be counted")
+        }
+        switch trial {
+        case .sessions(let count):
+            return TrialSession(
+                entitlement, sessions: count, sessionsLeft: left(of: trial, named: entitlement), ends: ends,
+                board: board)
+        case .days: return TrialSession(entitlement, ends: ends, board: board)
+        }
+    }
+
+    // MARK: Counted by the service
+
+    private func beginTrial(
+        of entitlement: String, at service: ServiceConnection
+    ) async throws(TenureError) -> TrialSession {
+        // One id for all tries: a lost answer costs nothing.
+        let id = UUID().uuidString.lowercased()
+        var failure = "it gave no access token"
+        for attempt in 0..<2 {
+            guard let token = await validToken(isFresh: attempt > 0) else { break }
+            do throws(ServiceFailure) {
+                let answer = try await service.beginTrial(of: entitlement, session: id, token: token)
+                return TrialSession(
+                    entitlement, isOwner: answer.isOwner, sessions: answer.sessions, sessionsLeft: answer.sessionsLeft,
+                    ends: answer.isOwner ? nil : answer.ends, board: board)
+            } catch {
+                if case .refused(let problem, _) = error {
+                    switch problem.code {
+                    case .trialOver: throw .trialOver(entitlement: entitlement)
+                    case .notFound: throw .noTrial(entitlement: entitlement)
+                    default: break
+                    }
+                }
+                failure = "\(error)"
+            }
+        }
+        throw .service(failure)
+    }
+
+    private func validToken(isFresh: Bool) async -> String? {
+        if isFresh || token.map({ $0.expiresAt <= setup.clock() }) ?? true {
+            await searchAnew(asksService: true)
+        }
+        return token?.value
+    }
+}

@@ -1,0 +1,136 @@
+import ArgumentParser
+import Foundation
+import TenureAPI
+
+/// What publishing and rolling back have in common.
+struct PublishingOptions: ParsableArguments {
+    @Option(help: "Why, for those who read the audit trail later.")
+    var reason: String?
+
+    @Option(help: "Who wrote the policy, where that is not who holds the key.")
+    var author: String?
+
+    @Flag(help: "Whoever was promised what the policy does not give any more keeps it.")
+    var keepPromises = false
+
+    @Option(help: ArgumentHelp("So many customers may lose something, as --rehearsal found.", valueName: "number"))
+    var takeFrom: Int?
+
+    @Option(help: ArgumentHelp("The rehearsal whose number --take-from repeats.", valueName: "id"))
+    var rehearsal: String?
+
+    @Flag(help: "Only rehearse, and publish nothing.")
+    var rehearse = false
+
+    @Flag(help: "Write JSON: the rehearsal, or the publication.")
+    var json = false
+
+    func validate() throws {
+        guard (takeFrom == nil) == (rehearsal == nil) else {
+            throw ValidationError("--take-from and --rehearsal go together: how many, as which rehearsal found")
+        }
+        guard takeFrom.map({ $0 >= 0 }) ?? true else { throw ValidationError("--take-from is a number of customers") }
+        guard rehearse || reason != nil else { throw ValidationError("say why, by --reason") }
+    }
+
+    /// Rehearses where nothing was rehearsed yet, shows what was found, and publishes where that is wanted.
+    func run(
+        _ client: ServiceClient, rehearsing asked: RehearseRequest, publishingAt path: String, _ act: String
+    ) async throws {
+        var found: RehearsalAnswer?
+        if takeFrom == nil {
+            let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", asked)
+            if !json || rehearse { show(rehearsal) }
+            found = rehearsal
+        }
+        guard !rehearse, let reason else { return }
+        let request = PublishRequest(
+            policy: asked.policy, version: asked.version, reason: reason, author: author,
+            keepPromises: keepPromises ? true : nil, takeFrom: takeFrom, rehearsal: rehearsal)
+        do {
+            let publication: PublicationAnswer = try await client.post(path, request)
+            show(publication)
+        } catch let refusal as ServiceClient.Refusal where Self.takes(refusal.problem) {
+            let id = refusal.problem.rehearsal ?? ""
+            if found == nil || found?.id != id {
+                found = try await client.get("/v1/admin/policies/rehearsals/\(ServiceClient.escaped(id))")
+                if takeFrom != nil, let found, !json { show(found) }
+            }
+            Terminal.standardError.write("refused: nothing was changed")
+            guard let found else { throw ExitCode.refused }
+            for line in advice(on: found, act) { Terminal.standardError.write(line) }
+            throw ExitCode.refused
+        }
+    }
+
+    private static func takes(_ problem: Problem) -> Bool {
+        ["takesRights", "takesMore"].contains(problem.reason)
+    }
+
+    private func advice(on found: RehearsalAnswer, _ act: String) -> [String] {
+        let held = found.losing - found.losingWithPromises
+        var lines: [String] = []
+        if held > 0, !keepPromises {
+            let rest = found.losingWithPromises
+            lines.append(
+                "  \(held) were promised it: `\(act) --keep-promises` lets them keep it"
+                    + (rest > 0
+                        ? ", and \(rest) others lose (--take-from \(rest) --rehearsal \(found.id))" : ""))
+        }
+        let number = keepPromises ? found.losingWithPromises : found.losing
+        lines.append(
+            "  to take it from \(number): `\(act)\(keepPromises ? " --keep-promises" : "") "
+                + "--take-from \(number) --rehearsal \(found.id)`")
+        return lines
+    }
+
+    // MARK: Showing
+
+    private func show(_ rehearsal: RehearsalAnswer) {
+        if json { return Self.write(rehearsal) }
+        let terminal = Terminal.standardOutput
+        terminal.write(
+            "rehearsal \(rehearsal.id): \(rehearsal.customers) customers, against version \(rehearsal.against)")
+        terminal.write("  \(rehearsal.gaining) gain")
+        let held = rehearsal.losing - rehearsal.losingWithPromises
+        terminal.write(
+            "  \(rehearsal.losing) lose" + (held > 0 ? ", \(held) of whom were promised what they lose" : ""))
+        for entitlement in rehearsal.entitlements where entitlement.gains + entitlement.loses > 0 {
+            terminal.write(
+                Terminal.clean("\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"))
+            for (word, examples) in [("gains", entitlement.gainers), ("loses", entitlement.losers)] {
+                for example in examples.prefix(5) { terminal.write("  " + example.line(word)) }
+            }
+        }
+    }
+
+    private func show(_ publication: PublicationAnswer) {
+        if json { return Self.write(publication) }
+        let terminal = Terminal.standardOutput
+        terminal.write("version \(publication.version) decides from now on (publication \(publication.publication))")
+        if publication.losing > 0 {
+            terminal.write("  \(publication.losing) customers lost something; \(publication.ended) promises ended")
+        }
+        if publication.restored > 0 { terminal.write("  \(publication.restored) promises bind again") }
+    }
+
+    static func write(_ answer: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Texts and numbers always encode.
+        let json = try? encoder.encode(answer)
+        Terminal.standardOutput.write(json.map { String(decoding: $0, as: UTF8.self) } ?? "{}")
+    }
+}
+
+extension RehearsalAnswer.Example {
+    /// `cus_x loses: iOS 150, 2016-01-01: granted (eraHonoured), then denied (eraNotHonoured)`.
+    fileprivate func line(_ word: String) -> String {
+        let known = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap { $0 }
+        func words(_ answer: RehearsalAnswer.Answer) -> String {
+            "\(answer.outcome)\(answer.until.map { " until \($0)" } ?? "") (\(answer.reason))"
+        }
+        let facts = known.isEmpty ? "" : " [\(known.joined(separator: ", "))]"
+        return Terminal.clean("\(customer) \(word)\(facts): \(words(before)), then \(words(now))")
+    }
+}

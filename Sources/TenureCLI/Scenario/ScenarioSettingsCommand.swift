@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import LocalAppStore
+
+struct ScenarioSettingsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "Make what a service needs to go by a scenario's App Store, and write its settings.",
+        discussion: """
+            The folder gets a test authority, the key with which the service asks the App Store, an admin key, and the \
+            clock; what is there is kept. Printed are options of `tenure serve`, as they stand on its command line.
+
+            Exit codes: 0 made, 1 error, 64 wrong usage.
+
+            Example:
+              tenure serve --policy policy.yaml $(tenure scenario settings --folder var/scenario --store-port 8090)
+              tenure scenario run --service http://127.0.0.1:8080 --folder var/scenario --store-port 8090 story.yaml
+            """
+    )
+
+    @Option(help: ArgumentHelp("Where it lies.", valueName: "dir"))
+    var folder = "var/scenario"
+
+    @Option(help: "The port on which scenarios will have their App Store.")
+    var storePort = 8090
+
+    func run() async throws {
+        try await reportingErrors {
+            let folder = try RehearsalFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
+            for (option, value) in folder.settings(storePort: storePort) {
+                Terminal.standardOutput.write("\(option) \(value)")
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// Text for a page: what comes from outside is escaped where it is put in, and nowhere else.
+struct HTMLText {
+    private(set) var text = ""
+
+    /// Markup, as it is. Never with anything in it that was not written here or escaped.
+    mutating func markup(_ more: String) { text += more + "\n" }
+
+    /// `<p class="note">…</p>` around a text from anywhere.
+    mutating func element(_ name: String, class style: String? = nil, _ content: String) {
+        let attribute = style.map { " class=\"\($0)\"" } ?? ""
+        text += "<\(name)\(attribute)>\(content.htmlEscaped)</\(name)>\n"
+    }
+}
+
+extension String {
+    /// As text or in a quoted attribute. Control characters, which no page may have, become visible.
+    var htmlEscaped: String {
+        var result = ""
+        result.reserveCapacity(utf8.count)
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default:
+                let isControl = scalar.properties.generalCategory == .control && scalar != "\n"
+                result.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
+            }
+        }
+        return result
+    }
+}
+
+extension Double {
+    /// A coordinate: two digits behind the point are finer than any screen.
+    var svg: String {
+        let hundredths = (self * 100).rounded()
+        guard hundredths.isFinite, abs(hundredths) < 1e12 else { return "0" }
+        let whole = Int(hundredths)
+        let rest = abs(whole) % 100
+        let sign = whole < 0 ? "-" : ""
+        let start = "\(sign)\(abs(whole) / 100)"
+        if rest == 0 { return start }
+        return start + (rest < 10 ? ".0\(rest)" : rest % 10 == 0 ? ".\(rest / 10)" : ".\(rest)")
+    }
+}
+
+extension Int {
+    /// `940`, `12k`, `1.3M`: for where there is little room.
+    var brief: String {
+        func short(_ value: Double, _ unit: String) -> String {
+            let tenths = Int((value * 10).rounded())
+            return tenths >= 100 || tenths % 10 == 0
+                ? "\((tenths + 5) / 10)\(unit)" : "\(tenths / 10).\(tenths % 10)\(unit)"
+        }
+        switch self {
+        case ..<1000: return "\(self)"
+        case ..<999_500: return short(Double(self) / 1000, "k")
+        default: return short(Double(self) / 1_000_000, "M")
+        }
+    }
+}

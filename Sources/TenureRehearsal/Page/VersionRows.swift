@@ -1,0 +1,65 @@
+import TenureCore
+
+/// The rows of a heat map: a version each, or where there are many, neighbours together. No row reaches over a version
+/// with which an era begins.
+struct VersionRows {
+    struct Row {
+        let title: String
+        /// Nil for a row of what is no version.
+        let lowest: AppVersion?
+        let versions: [Place.Version]
+    }
+
+    let rows: [Row]
+
+    init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], most: Int) {
+        var known: [(version: AppVersion, place: Place.Version)] = []
+        var others: [Place.Version] = []
+        for place in versions {
+            if case .version(let text) = place, let version = AppVersion(text) {
+                known.append((version, place))
+            } else {
+                others.append(place)
+            }
+        }
+        known.sort { $0.version != $1.version ? $0.version < $1.version : $0.place.precedes($1.place) }
+        var rows: [Row] = []
+        var rest = known[...]
+        for boundary in boundaries.sorted() {
+            let end = rest.firstIndex { $0.version >= boundary } ?? rest.endIndex
+            rows += Self.rows(of: rest[..<end], of: known.count, most: most)
+            rest = rest[end...]
+        }
+        rows += Self.rows(of: rest, of: known.count, most: most)
+        self.rows =
+            rows
+            + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
+    }
+
+    /// As many rows as are this part's share, of about the same number of versions each.
+    private static func rows(
+        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, most: Int
+    ) -> [Row] {
+        guard !part.isEmpty else { return [] }
+        let share = total <= most ? part.count : max(1, part.count * most / total)
+        return (0..<share).compactMap { number in
+            let start = part.startIndex + part.count * number / share
+            let end = part.startIndex + part.count * (number + 1) / share
+            let some = part[start..<end]
+            guard let first = some.first, let last = some.last else { return nil }
+            let title = some.count == 1 ? first.place.title : "\(first.place.title) – \(last.place.title)"
+            return Row(title: title, lowest: first.version, versions: some.map(\.place))
+        }
+    }
+}
+
+extension Place.Version {
+    var title: String {
+        switch self {
+        case .none: "no version"
+        case .malformed: "malformed"
+        case .other: "other"
+        case .version(let text): text.count > 9 ? text.prefix(8) + "…" : text
+        }
+    }
+}

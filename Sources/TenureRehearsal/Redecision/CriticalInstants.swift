@@ -1,0 +1,51 @@
+import Foundation
+import TenureCore
+
+/// The instants with which the policies of a rehearsal compare the date of a purchase of the app.
+///
+/// Between two of them no policy tells dates apart: there everybody with the same other facts has the same verdicts.
+/// Each is made as the rules make it, slack and rounding included, and has a class of its own, since some ends belong to
+/// what they end and some do not.
+struct CriticalInstants: Sendable {
+    private let instants: [Date]
+
+    init(of policies: some Sequence<Policy>) {
+        var instants: Set<Date> = []
+        for policy in policies {
+            for era in policy.eras {
+                for date in era.begins.values.compactMap(\.date) {
+                    // Rule B.
+                    instants.insert(date.addingTimeInterval(-Slack.seconds))
+                    instants.insert(date.addingTimeInterval(Slack.seconds))
+                    // Rule C.
+                    guard let changeover = era.changeover else { continue }
+                    instants.insert(date.addingTimeInterval(changeover.from - Slack.seconds))
+                    instants.insert(date.addingTimeInterval(changeover.until + Slack.seconds))
+                }
+            }
+            // Rule D.
+            for honour in policy.entitlements.flatMap({ $0.honours ?? [] }) {
+                if let since = honour.boughtSince { instants.insert(since.addingTimeInterval(-Slack.seconds)) }
+                if let before = honour.boughtBefore { instants.insert(before.addingTimeInterval(Slack.seconds)) }
+            }
+        }
+        self.instants = instants.sorted()
+    }
+
+    /// Twice the number of instants before the date, and one more on an instant.
+    func place(of date: Date) -> Int {
+        var low = 0
+        var high = instants.count
+        while low < high {
+            let middle = (low + high) / 2
+            if instants[middle] < date { low = middle + 1 } else { high = middle }
+        }
+        return 2 * low + (low < instants.count && instants[low] == date ? 1 : 0)
+    }
+
+    /// For `PlainFacts.key`: with the month, which is where the customer stands in a report.
+    func `class`(of date: Date?) -> UInt64 {
+        guard let date else { return .max }
+        return UInt64(place(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureStore
+
+/// Says who stands in for the customer of a sync, and whether they still do at the next read.
+struct PersonaBook: Sendable {
+    let store: any Store
+    let key: CertificateKey
+    let bundleID: String
+
+    enum Answer: Sendable {
+        case nobody
+        case persona(RecordedPersona)
+        case fault(Fault)
+    }
+
+    /// Of what a client sent beside its artifacts. Throws where the record cannot be read.
+    func answer(to token: String?, at now: Date) async throws(StoreError) -> Answer {
+        guard let token else { return .nobody }
+        guard let claims = PersonaToken.claims(of: token, by: key), claims.bundleID == bundleID,
+            let persona = try await store.persona(by: claims.jti)
+        else {
+            return .fault(
+                Fault(
+                    .persona, .personaUnknown,
+                    "this service made no such persona; make one by `tenure persona create`"))
+        }
+        if persona.revokedAt != nil {
+            return .fault(Fault(.persona, .personaRevoked, "the persona `\(persona.name)` was revoked"))
+        }
+        if !persona.isGood(at: now) {
+            return .fault(
+                Fault(.persona, .personaExpired, "the persona `\(persona.name)` expired \(persona.expiresAt.rfc3339)"))
+        }
+        return .persona(persona)
+    }
+
+    /// Who stands in for the customer of an access token; nil where nobody does. Throws where the token is of a persona
+    /// that expired or was revoked since.
+    func persona(of token: AccessToken, at now: Date) async throws -> Persona? {
+        guard let number = token.persona else { return nil }
+        guard let persona = try await store.persona(number), persona.isGood(at: now),
+            !token.realm.environment.isProduction
+        else { throw CustomerAccess.refused }
+        return persona.persona
+    }
+}
+
+extension PersonaBook.Answer {
+    /// Beside what was verified in this environment.
+    func beside(_ environment: AppStoreEnvironment) -> PersonaBook.Answer {
+        guard case .persona(let persona) = self, environment.isProduction else { return self }
+        return .fault(
+            Fault(
+                .persona, .personaRefused,
+                "the persona `\(persona.name)` stands in beside Sandbox or Xcode artifacts only, and these are Production's"
+            ))
+    }
+
+    var persona: RecordedPersona? { if case .persona(let persona) = self { persona } else { nil } }
+
+    var faults: [Fault] { if case .fault(let fault) = self { [fault] } else { [] } }
+}
+
+extension Customer {
+    /// What is known of them, with who stands in for them.
+    func evidence(as persona: Persona?) -> Evidence { facts.evidence(in: realm.environment, as: persona) }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import TenureCore
+import TenureStore
+
+/// The one table of what `--set` says of a persona, in Apple's names.
+enum PersonaSetting: String, CaseIterable {
+    case originalPlatform
+    case originalAppVersion
+    case originalPurchaseDate
+    case preorderDate
+    case revocationDate
+    case expirationDate
+}
+
+/// A setting that is not what its name needs.
+struct PersonaMistake: Error, Hashable {
+    let detail: String
+}
+
+extension AppProof {
+    /// What the production app transaction of such a customer would prove, signed at that instant.
+    ///
+    /// Instants are as in RFC 3339, or days, which are their midnight in UTC. A volume-purchase licence has an end in
+    /// receipts alone.
+    init(settings: [String: String], signed: Date) throws(PersonaMistake) {
+        let known = PersonaSetting.allCases.map(\.rawValue)
+        if let unknown = settings.keys.sorted().first(where: { !known.contains($0) }) {
+            throw PersonaMistake(
+                detail: "there is no setting `\(unknown.prefix(64))`; there are \(known.joined(separator: ", "))")
+        }
+        let values = PersonaValues(settings: settings)
+        let platform = try values.text(.originalPlatform).map { name throws(PersonaMistake) in
+            guard let platform = Platform(rawValue: name) else {
+                throw PersonaMistake(
+                    detail: """
+                        there is no platform `\(name.prefix(64))`; there are \
+                        \(Platform.allCases.map(\.rawValue).joined(separator: ", "))
+                        """)
+            }
+            return platform
+        }
+        let licence = try values.date(.expirationDate)
+        let version = values.text(.originalAppVersion)
+        if let version, version.utf8.count > 64 {
+            throw PersonaMistake(detail: "`originalAppVersion` is longer than any version")
+        }
+        self.init(
+            kind: licence == nil ? .appTransaction : .receipt, signedDate: signed.toMillisecond,
+            originalPlatform: platform, originalAppVersion: version,
+            originalPurchaseDate: try values.date(.originalPurchaseDate),
+            preorderDate: try values.date(.preorderDate), revocationDate: try values.date(.revocationDate),
+            expirationDate: licence)
+    }
+
+    /// What was set, as `init(settings:)` reads it, in the order of the table.
+    var settings: [(String, String)] {
+        PersonaSetting.allCases.compactMap { setting in
+            let value: String? =
+                switch setting {
+                case .originalPlatform: originalPlatform?.rawValue
+                case .originalAppVersion: originalAppVersion
+                case .originalPurchaseDate: originalPurchaseDate?.rfc3339
+                case .preorderDate: preorderDate?.rfc3339
+                case .revocationDate: revocationDate?.rfc3339
+                case .expirationDate: expirationDate?.rfc3339
+                }
+            return value.map { (setting.rawValue, $0) }
+        }
+    }
+}
+
+private struct PersonaValues {
+    let settings: [String: String]
+
+    func text(_ setting: PersonaSetting) -> String? {
+        settings[setting.rawValue].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    func date(_ setting: PersonaSetting) throws(PersonaMistake) -> Date? {
+        guard let text = text(setting) else { return nil }
+        guard let date = Date(written: text) else {
+            throw PersonaMistake(
+                detail: """
+                    `\(setting.rawValue)` is a day such as 2014-05-01 or an instant such as 2014-05-01T18:00:00Z, and \
+                    `\(text.prefix(64))` is neither
+                    """)
+        }
+        return date
+    }
+}

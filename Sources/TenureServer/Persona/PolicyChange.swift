@@ -1,0 +1,128 @@
+import Foundation
+import TenureCore
+
+/// The change of a policy that matters to those who already paid, as one platform saw it: from the last era that some
+/// entitlement honours to the next.
+struct PolicyChange {
+    let platform: Platform
+    /// The era before the change.
+    let era: Era
+    /// The first version of the era after it, as the App Store names versions on this platform.
+    let version: AppVersion?
+    /// When that era began.
+    let date: Date?
+    let changeover: Changeover?
+    private let policy: Policy
+    private let place: Int
+
+    /// Nil where the app never changed there.
+    init?(of policy: Policy, on platform: Platform) {
+        let eras = policy.eras
+        let first = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
+        let changes = eras.indices.filter { $0 > first && Self.beginning(of: eras[$0], on: platform) != nil }
+        func isHonoured(_ era: Era, by entitlement: Entitlement) -> Bool {
+            (entitlement.honours ?? []).contains { $0.era == era.name }
+        }
+        let ending = changes.last { place in
+            policy.entitlements.contains {
+                isHonoured(eras[place - 1], by: $0) && !isHonoured(eras[place], by: $0)
+            }
+        }
+        guard let place = ending ?? changes.last,
+            let beginning = Self.beginning(of: eras[place], on: platform)
+        else { return nil }
+        self.policy = policy
+        self.place = place
+        self.platform = platform
+        era = eras[place - 1]
+        version = beginning.version
+        changeover = eras[place].changeover
+        date = beginning.date ?? Self.listedDate(of: beginning.version, on: platform, in: policy)
+    }
+
+    private static func beginning(of era: Era, on platform: Platform) -> Beginning? {
+        era.begins[platform] ?? (platform.inheritsFromIOS ? era.begins[.iOS] : nil)
+    }
+
+    private static func listedDate(of version: AppVersion?, on platform: Platform, in policy: Policy) -> Date? {
+        guard let version else { return nil }
+        return releases(of: policy, on: platform).first { $0.originalAppVersion == version }?.releasedAt.written
+    }
+
+    /// The oldest first.
+    private static func releases(of policy: Policy, on platform: Platform) -> [Release] {
+        let own = policy.releases.filter { $0.platform == platform }
+        let list = own.isEmpty && platform.inheritsFromIOS ? policy.releases.filter { $0.platform == .iOS } : own
+        return list.sorted { $0.releasedAt.written < $1.releasedAt.written }
+    }
+
+    // MARK: Those who came at one time or another
+
+    private static let day: TimeInterval = 86_400
+
+    /// Before the change, and before its window.
+    var dateBefore: Date? {
+        guard let date else { return nil }
+        let end = date.addingTimeInterval(min(0, changeover?.from ?? 0))
+        let wanted = end.addingTimeInterval(-Self.day)
+        // An era that was short has a middle.
+        guard let begin = Self.beginning(of: era, on: platform)?.date, begin >= wanted else { return wanted }
+        return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
+    }
+
+    /// After the change, and after its window.
+    var dateAfter: Date? {
+        guard let date else { return nil }
+        let begin = date.addingTimeInterval(max(0, changeover?.until ?? 0))
+        let wanted = begin.addingTimeInterval(Self.day)
+        let next = policy.eras.indices.contains(place + 1) ? policy.eras[place + 1] : nil
+        guard let end = next.flatMap({ Self.beginning(of: $0, on: platform)?.date }), end <= wanted else {
+            return wanted
+        }
+        return Date(timeIntervalSince1970: (begin.timeIntervalSince1970 + end.timeIntervalSince1970) / 2)
+    }
+
+    /// Of the last build before the change: as listed, else the one below the first build after it.
+    var versionBefore: String? {
+        guard let version else { return nil }
+        let listed = Self.releases(of: policy, on: platform).compactMap(\.originalAppVersion)
+        if let place = listed.firstIndex(of: version), place > 0 { return listed[place - 1].description }
+        let before = Self.predecessor(of: version)
+        guard let begin = Self.beginning(of: era, on: platform)?.version, let known = before.flatMap({ AppVersion($0) })
+        else { return before }
+        return known < begin ? begin.description : before
+    }
+
+    /// The first version of all on this platform, with its date where it is listed, or a year before the first change.
+    var first: (version: String?, date: Date?) {
+        if let release = Self.releases(of: policy, on: platform).first {
+            return (release.originalAppVersion?.description, release.releasedAt.written)
+        }
+        let beginnings = policy.eras.compactMap { Self.beginning(of: $0, on: platform) }.filter { $0 != .new }
+        let text = platform.versionKey == .shortVersionString ? "1.0" : "1"
+        let boundary = beginnings.lazy.compactMap(\.version).first
+        let isBefore = AppVersion(text).map { first in boundary.map { first < $0 } ?? true } ?? false
+        return (isBefore ? text : nil, beginnings.lazy.compactMap(\.date).first?.addingTimeInterval(-365 * Self.day))
+    }
+
+    /// The version just below: 120 and 119, 2.0 and 1.9.
+    static func predecessor(of version: AppVersion) -> String? {
+        var components = version.description.split(separator: ".").map(String.init)
+        guard let place = components.lastIndex(where: { $0.contains { $0 != "0" } }),
+            let number = Int(components[place])
+        else { return nil }
+        components[place] = String(number - 1)
+        for later in components.indices where later > place { components[later] = "9" }
+        return components.joined(separator: ".")
+    }
+}
+
+extension Release.Moment {
+    /// A day counts as its midnight in UTC.
+    fileprivate var written: Date {
+        switch self {
+        case .instant(let date): date
+        case .day(let day): day.midnight
+        }
+    }
+}

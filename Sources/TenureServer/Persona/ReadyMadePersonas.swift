@@ -1,0 +1,137 @@
+import Foundation
+import TenureCore
+
+/// The customers whom every change of model must be rehearsed with, as the policy has a place for them.
+struct ReadyMadePersonas {
+    struct Persona {
+        let name: String
+        /// Whom they stand for, for people.
+        let what: String
+        let proof: AppProof
+    }
+
+    private(set) var made: [Persona] = []
+    /// Whom this policy has no place for, and why.
+    private(set) var left: [(name: String, why: String)] = []
+    private let signed: Date
+
+    /// `signed`: when their artifacts would be signed.
+    init(_ policy: Policy, on platform: Platform, signed: Date) {
+        self.signed = signed
+        guard let change = PolicyChange(of: policy, on: platform) else {
+            let why = "the policy says of no change on \(platform.rawValue)"
+            left = Name.allCases.map { ($0.rawValue, why) }
+            return
+        }
+        addThoseBefore(change)
+        addThoseAround(change)
+        addThoseAfter(change)
+        addMacBuyer(policy, on: platform)
+        made.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
+        left.sort { Name.place(of: $0.name) < Name.place(of: $1.name) }
+    }
+
+    /// iOS, or the platform that the policy knows.
+    static func platform(of policy: Policy) -> Platform {
+        let named = Set(policy.eras.flatMap(\.begins.keys)).union(policy.releases.map(\.platform))
+        return Platform.allCases.first { named.contains($0) } ?? .iOS
+    }
+
+    /// In the order in which they are told.
+    enum Name: String, CaseIterable {
+        case firstBuyer = "first-buyer"
+        case lastPaidBuild = "last-paid-build"
+        case changeover = "in-the-changeover"
+        case afterTheChange = "after-the-change"
+        case familyMember = "family-member"
+        case refunded
+        case preorder = "pre-order"
+        case noOriginalVersion = "no-original-version"
+        case macBuyerOnIPhone = "mac-buyer-on-iphone"
+
+        static func place(of name: String) -> Int { allCases.firstIndex { $0.rawValue == name } ?? allCases.count }
+    }
+
+    // MARK: Who they are
+
+    private mutating func addThoseBefore(_ change: PolicyChange) {
+        let (platform, first) = (change.platform, change.first)
+        add(.firstBuyer, "got the very first version", platform, version: first.version, date: first.date)
+        guard change.dateBefore != nil || change.versionBefore != nil else {
+            leave([.lastPaidBuild, .refunded, .noOriginalVersion], change)
+            return
+        }
+        let (version, date) = (change.versionBefore, change.dateBefore)
+        add(
+            .lastPaidBuild, "got the last version of “\(change.era.name)”, just before the change", platform,
+            version: version, date: date)
+        let refund = min(date?.addingTimeInterval(14 * 86_400) ?? signed, signed)
+        add(
+            .refunded, "got the app in “\(change.era.name)”, and their money back", platform, version: version,
+            date: date, refund: refund)
+        guard let date else { return leave([.noOriginalVersion], change) }
+        add(
+            .noOriginalVersion, "got the app in “\(change.era.name)”; the App Store names no version and no platform",
+            nil, version: nil, date: date)
+    }
+
+    private mutating func addThoseAround(_ change: PolicyChange) {
+        guard let date = change.date, change.changeover != nil else {
+            let why = "the policy says of no changeover window on \(change.platform.rawValue)"
+            left.append((Name.changeover.rawValue, why))
+            return
+        }
+        add(
+            .changeover, "got the old version at the very instant of the change", change.platform,
+            version: change.versionBefore, date: date)
+    }
+
+    private mutating func addThoseAfter(_ change: PolicyChange) {
+        let (platform, version, date) = (change.platform, change.version?.description, change.dateAfter)
+        guard version != nil || date != nil else {
+            return leave([.afterTheChange, .familyMember, .preorder], change)
+        }
+        add(.afterTheChange, "got the app after the change", platform, version: version, date: date)
+        add(
+            .familyMember,
+            "their family bought the app before the change; the App Store dates their own first download, after it",
+            platform, version: version, date: date?.addingTimeInterval(3600))
+        guard let ordered = change.dateBefore else { return leave([.preorder], change) }
+        add(
+            .preorder, "ordered the app before the change and got it after", platform, version: version, date: date,
+            preorder: ordered)
+    }
+
+    private mutating func addMacBuyer(_ policy: Policy, on platform: Platform) {
+        let knowsMac =
+            policy.eras.contains { $0.begins[.macOS] != nil } || policy.releases.contains { $0.platform == .macOS }
+        guard knowsMac, platform != .macOS, let change = PolicyChange(of: policy, on: .macOS),
+            change.versionBefore != nil || change.dateBefore != nil
+        else {
+            let why = "the policy says of no change on the Mac beside another platform"
+            left.append((Name.macBuyerOnIPhone.rawValue, why))
+            return
+        }
+        add(
+            .macBuyerOnIPhone, "got the app on the Mac in “\(change.era.name)”, and opens it on an iPhone", .macOS,
+            version: change.versionBefore, date: change.dateBefore)
+    }
+
+    private mutating func add(
+        _ name: Name, _ what: String, _ platform: Platform?, version: String?, date: Date?, refund: Date? = nil,
+        preorder: Date? = nil
+    ) {
+        made.append(
+            Persona(
+                name: name.rawValue, what: what,
+                proof: AppProof(
+                    kind: .appTransaction, signedDate: signed, originalPlatform: platform, originalAppVersion: version,
+                    originalPurchaseDate: date, preorderDate: preorder, revocationDate: refund)))
+    }
+
+    private mutating func leave(_ names: [Name], _ change: PolicyChange) {
+        left += names.map {
+            ($0.rawValue, "the policy does not say when “\(change.era.name)” ended on \(change.platform.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import Logging
+import TenureAPI
+import TenureCore
+import TenurePolicyFile
+import TenureStore
+
+/// Rehearses, publishes and goes back: the one way by which another policy comes to decide.
+struct PolicyPublisher: Sendable {
+    let store: any Store
+    let policies: PolicyBook
+    let bundleID: String
+    let now: @Sendable () -> Date
+
+    /// A policy that is to decide, and from where it comes.
+    struct Candidate: Sendable {
+        let policy: Policy
+        let act: RecordedPublication.Act
+        /// Of a rollback: the publication to which it goes back.
+        let restoringAfter: Int64?
+    }
+
+    // MARK: Candidates
+
+    /// Throws a problem with every mistake, or where it is another app's.
+    func candidate(_ text: String) throws(Problem) -> Candidate {
+        let policy: Policy
+        do {
+            policy = try PolicyFile.read(Array(text.utf8), named: "policy")
+        } catch {
+            throw Problem(
+                .malformedRequest,
+                "the policy has mistakes: \(error.mistakes.map(\.description).joined(separator: "; "))")
+        }
+        guard policy.app.bundleID == bundleID else {
+            throw Problem(
+                .malformedRequest, "the policy is of `\(policy.app.bundleID)`, and this service of `\(bundleID)`")
+        }
+        return Candidate(policy: policy, act: .publish, restoringAfter: nil)
+    }
+
+    /// A version that decided before; nil: the last one that is another than now.
+    func candidate(returningTo version: Int64?) async throws -> Candidate {
+        try await policies.refreshNow()
+        let present = policies.present
+        let earlier = try await store.publications().filter { $0.id < present.publication }
+        let target = earlier.last { version == nil ? $0.version != present.version : $0.version == version }
+        guard let target, let recorded = try await store.policies().first(where: { $0.version == target.version })
+        else {
+            throw Problem(
+                .notFound, version.map { "version \($0) never decided before" } ?? "no other version decided before")
+        }
+        return Candidate(policy: try recorded.read(), act: .rollback, restoringAfter: target.id)
+    }
+
+    // MARK: Acts
+
+    /// Keeps what it found, so that a publication can repeat it.
+    func rehearse(_ candidate: Candidate, by actor: String) async throws -> RehearsalAnswer {
+        try await policies.refreshNow()
+        let present = policies.present
+        let now = now()
+        let findings = try await findings(on: candidate, instead: present, keepingPromises: false, at: now)
+        return try await keep(findings, of: candidate, against: present, by: actor, at: now)
+    }
+
+    func publish(
+        _ candidate: Candidate, as request: PublishRequest, by actor: String
+    ) async throws -> RecordedPublication {
+        try await policies.refreshNow()
+        let present = policies.present
+        let compiled = PolicyFile.compile(candidate.policy)
+        let sha256 = PolicyBook.digest(of: compiled)
+        guard sha256 != present.sha256 else {
+            throw Problem(.conflict, "version \(present.version) decides already", reason: Refusal.decides.rawValue)
+        }
+        let keepsPromises = request.keepPromises ?? false
+        try await check(request, of: sha256, against: present, keepingPromises: keepsPromises)
+        // Whoever is parted or erased meanwhile makes the walk begin again.
+        for _ in 0..<3 {
+            let now = now()
+            let judge = judge(of: candidate, instead: present, at: now)
+            let findings = try await findings(
+                on: candidate, instead: present, keepingPromises: keepsPromises, at: now)
+            guard findings.losing(keepingPromises: keepsPromises) <= request.takeFrom ?? 0 else {
+                let rehearsal = try await keep(findings, of: candidate, against: present, by: actor, at: now)
+                throw try await refused(request, candidate, by: actor, rehearsal)
+            }
+            let requested = RequestedPublication(
+                compiled: compiled, sha256: sha256, act: candidate.act, at: now, actor: actor, author: request.author,
+                reason: request.reason, rehearsal: request.rehearsal, base: present.publication,
+                restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
+                endsPromises: request.takeFrom != nil && !keepsPromises)
+            let outcome = try await store.publish(requested, after: findings.survey) {
+                surveyed throws(StoreError) in
+                do throws(Problem) {
+                    return judge.verdict(on: surveyed, try judge.judge(surveyed), keepingPromises: keepsPromises)
+                } catch {
+                    throw .policyChanged
+                }
+            }
+            switch outcome {
+            case .published(let publication):
+                try await policies.refreshNow()
+                return publication
+            case .overtaken:
+                throw Problem(
+                    .conflict, "another policy was published meanwhile; rehearse yours against it",
+                    reason: Refusal.overtaken.rawValue)
+            // Whoever came or changed since loses too: the next walk says who they are.
+            case .takes, .unsettled: continue
+            }
+        }
+        throw Problem(.busy, "customers changed while the policy was published; try again", retryAfter: 1)
+    }
+
+    // MARK: Parts
+
+    /// Why a publication is refused, as a stable name.
+    enum Refusal: String {
+        case decides
+        /// It takes something, and does not say from how many.
+        case takesRights
+        /// It takes from more customers than it says.
+        case takesMore
+        /// The number is not what the rehearsal found.
+        case otherNumber
+        case unknownRehearsal
+        /// Of another policy, or against another one.
+        case otherRehearsal
+        case overtaken
+    }
+
+    private func judge(
+        of candidate: Candidate, instead present: PolicyBook.Present, at now: Date
+    ) -> PublicationJudge {
+        PublicationJudge(of: candidate.policy, instead: present.policy, policies: policies, at: now)
+    }
+
+    private func findings(
+        on candidate: Candidate, instead present: PolicyBook.Present, keepingPromises: Bool, at now: Date
+    ) async throws -> PolicyRehearser.Findings {
+        try await policies.upToDate {
+            try await PolicyRehearser(store: store, policies: policies).rehearse(
+                by: judge(of: candidate, instead: present, at: now), restoringAfter: candidate.restoringAfter,
+                keepingPromises: keepingPromises)
+        }
+    }
+
+    private func keep(
+        _ findings: PolicyRehearser.Findings, of candidate: Candidate, against present: PolicyBook.Present,
+        by actor: String, at now: Date
+    ) async throws -> RehearsalAnswer {
+        let answer = RehearsalAnswer(findings, id: RecordedRehearsal.newID(), against: present.version, at: now)
+        try await store.record(
+            RecordedRehearsal(
+                id: answer.id, base: present.publication, sha256: PolicyBook.digest(of: candidate.policy), at: now,
+                actor: actor, losing: answer.losing, losingWithPromises: answer.losingWithPromises,
+                report: try answer.encoded))
+        return answer
+    }
+
+    /// That what it may take is what a rehearsal of this very policy found.
+    private func check(
+        _ request: PublishRequest, of sha256: [UInt8], against present: PolicyBook.Present, keepingPromises: Bool
+    ) async throws {
+        guard request.takeFrom != nil || request.rehearsal != nil else { return }
+        guard let number = request.takeFrom, let id = request.rehearsal, number >= 0 else {
+            throw Problem(
+                .malformedRequest, "`takeFrom` and `rehearsal` go together: how many, as which rehearsal found")
+        }
+        guard let rehearsal = try await store.rehearsal(id) else {
+            throw Problem(
+                .conflict, "there is no rehearsal `\(id.prefix(64))`", reason: Refusal.unknownRehearsal.rawValue)
+        }
+        guard rehearsal.sha256 == sha256, rehearsal.base == present.publication else {
+            throw Problem(
+                .conflict, "`\(rehearsal.id)` rehearsed another policy, or against another one than decides now",
+                reason: Refusal.otherRehearsal.rawValue)
+        }
+        let found = keepingPromises ? rehearsal.losingWithPromises : rehearsal.losing
+        guard number == found else {
+            throw Problem(
+                .conflict, "`\(rehearsal.id)` found that \(found) customers lose something, not \(number)",
+                reason: Refusal.otherNumber.rawValue)
+        }
+    }
+
+    /// With a line in the audit trail.
+    private func refused(
+        _ request: PublishRequest, _ candidate: Candidate, by actor: String, _ rehearsal: RehearsalAnswer
+    ) async throws -> Problem {
+        let refusal: Refusal = request.takeFrom == nil ? .takesRights : .takesMore
+        var detail = [
+            "refused": refusal.rawValue, "rehearsal": rehearsal.id, "reason": request.reason,
+            "losing": String(rehearsal.losing), "losingWithPromises": String(rehearsal.losingWithPromises),
+        ]
+        detail["author"] = request.author
+        try await store.audit(AuditEntry(at: now(), actor: actor, act: candidate.act.rawValue, detail: detail))
+        let held = rehearsal.losing - rehearsal.losingWithPromises
+        return Problem(
+            .conflict,
+            """
+            \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom were promised \
+            it; keep promises, or say from how many you take it by the number that `\(rehearsal.id)` found
+            """, reason: refusal.rawValue, rehearsal: rehearsal.id)
+    }
+}

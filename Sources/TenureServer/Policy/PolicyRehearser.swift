@@ -1,0 +1,53 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureRehearsal
+import TenureStore
+
+/// Walks over the whole record and says what a policy would do to everybody in production.
+///
+/// Page by page, while the service goes on answering; a publication looks again at whoever changed meanwhile.
+struct PolicyRehearser: Sendable {
+    let store: any Store
+    let policies: PolicyBook
+
+    struct Findings: Sendable {
+        /// As the policy is written.
+        let tally: Tally
+        /// Customers who lose something although every promise is kept.
+        let losingWithPromises: Int
+        let survey: PublicationSurvey
+
+        func losing(keepingPromises: Bool) -> Int { keepingPromises ? losingWithPromises : tally.losing }
+    }
+
+    private static let pageSize = 500
+
+    /// `restoringAfter`: promises that later publications than this one ended would bind again.
+    func rehearse(
+        by judge: PublicationJudge, restoringAfter: Int64?, keepingPromises: Bool
+    ) async throws -> Findings {
+        var survey = PublicationSurvey(mark: try await store.ledgerMark())
+        let restored = try await store.restorablePromises(after: restoringAfter)
+        var tally = Tally(for: judge.comparison)
+        var losingWithPromises = 0
+        var page = try await store.survey(after: 0, limit: Self.pageSize)
+        while let last = page.last {
+            async let next = store.survey(after: last.customer.id, limit: Self.pageSize)
+            for found in page {
+                let surveyed = SurveyedCustomer(
+                    customer: found.customer, isVisit: found.isVisit, restored: restored[found.customer.id] ?? [])
+                let judgement = try judge.judge(surveyed)
+                let verdict = judge.verdict(on: surveyed, judgement, keepingPromises: keepingPromises)
+                if verdict != PublicationVerdict() { survey.verdicts[found.customer.id] = verdict }
+                if surveyed.isVisit { continue }
+                survey.customers += 1
+                if judgement.kept.contains(where: { $0.change == .loses }) { losingWithPromises += 1 }
+                tally.add(
+                    RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), judgement.written)
+            }
+            page = try await next
+        }
+        return Findings(tally: tally, losingWithPromises: losingWithPromises, survey: survey)
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureRehearsal
+
+extension RehearsalAnswer {
+    /// Examples of each class; the tally has more of those who lose.
+    private static let mostExamples = 10
+
+    init(_ findings: PolicyRehearser.Findings, id: String, against version: Int64, at now: Date) {
+        let tally = findings.tally
+        let promised = tally.promisedOnly.sorted { $0.key < $1.key }
+        let all = Array(zip(tally.entitlements, tally.byEntitlement)) + promised.map { ($0.key, $0.value) }
+        self.init(
+            id: id, at: now.rfc3339, against: version, customers: tally.customers, gaining: tally.gaining,
+            losing: tally.losing, losingWithPromises: findings.losingWithPromises,
+            entitlements: all.map { name, tally in
+                Entitlement(
+                    name: name, granted: tally.counts.granted, denied: tally.counts.denied,
+                    undetermined: tally.counts.undetermined, gains: tally.counts.gains, loses: tally.counts.loses,
+                    gainers: Self.examples(of: .gains, in: tally), losers: Self.examples(of: .loses, in: tally))
+            })
+    }
+
+    private static func examples(of change: Change, in tally: EntitlementTally) -> [Example] {
+        (tally.examples[.change(change)]?.all ?? []).prefix(mostExamples).map { example in
+            Example(
+                customer: example.id, platform: example.platform?.rawValue,
+                originalAppVersion: example.originalAppVersion,
+                originalPurchaseDate: example.originalPurchaseDate?.rfc3339,
+                before: Answer(example.before ?? example.now), now: Answer(example.now))
+        }
+    }
+
+    /// The same fields in the same order, always.
+    var encoded: [UInt8] {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return [UInt8](try encoder.encode(self))
+        }
+    }
+}
+
+extension RehearsalAnswer.Answer {
+    fileprivate init(_ answer: TenureRehearsal.Answer) {
+        self.init(outcome: answer.outcome.rawValue, reason: answer.reasonName, until: answer.until?.rfc3339)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import TenureCore
+
+/// What a publication must know of everybody, and of whoever changes while it looks.
+extension Ledger {
+    /// The next customers of production, by number; those left out who turned out to be another.
+    func survey(after id: Int64, limit: Int) throws(StoreError) -> [SurveyedCustomer] {
+        let rows = try session.rows(
+            """
+            SELECT \(Customer.columns), \(Self.visitColumn) FROM customers
+            WHERE id > $1 AND merged_into IS NULL AND realm IN (\(Self.productionRealms)) ORDER BY id LIMIT $2
+            """, [.integer(id), SQLValue(limit)])
+        return try rows.map { row throws(StoreError) in
+            SurveyedCustomer(customer: try Customer(row), isVisit: try row.integer(7) != 0, restored: [])
+        }
+    }
+
+    /// Nil for who is not there, turned out to be another, or is not of production.
+    func surveyed(
+        _ id: Int64, restoring restored: [Int64: [RecordedPromise]]
+    ) throws(StoreError) -> SurveyedCustomer? {
+        let row = try session.row(
+            """
+            SELECT \(Customer.columns), \(Self.visitColumn) FROM customers
+            WHERE id = $1 AND merged_into IS NULL AND realm IN (\(Self.productionRealms))
+            """, [.integer(id)])
+        return try row.map { row throws(StoreError) in
+            SurveyedCustomer(
+                customer: try Customer(row), isVisit: try row.integer(7) != 0, restored: restored[id] ?? [])
+        }
+    }
+
+    private static let visitColumn = """
+        CASE WHEN EXISTS (
+            SELECT 1 FROM identities WHERE customer = customers.id AND kind = \(Identity.Kind.visit.rawValue)
+        ) THEN 1 ELSE 0 END
+        """
+
+    /// Rule I: test environments have neither eras nor promises.
+    private static let productionRealms = [false, true]
+        .map { String(Realm(.production, isTest: $0).code) }.joined(separator: ", ")
+
+    /// Until the transaction ends nobody changes what is known of a customer: who does has the customers' rows first.
+    func keepWritersAway() throws(StoreError) {
+        guard session.dialect == .postgres else { return }  // A writing transaction is alone.
+        try session.execute("LOCK TABLE customers IN EXCLUSIVE MODE")
+    }
+
+    /// How far the ledger has come, with nobody at work.
+    func mark() throws(StoreError) -> LedgerMark {
+        try keepWritersAway()
+        var last: [String: LedgerMark.Row] = [:]
+        for table in Self.telling {
+            guard let row = try session.row("SELECT id, customer FROM \(table) ORDER BY id DESC LIMIT 1") else {
+                continue
+            }
+            last[table] = LedgerMark.Row(id: try row.integer(0), customer: try row.integerIfPresent(1))
+        }
+        for table in [Self.customersTable, Self.auditTable] {
+            let number = try session.row("SELECT coalesce(max(id), 0) FROM \(table)")?.integer(0) ?? 0
+            last[table] = LedgerMark.Row(id: number, customer: nil)
+        }
+        return LedgerMark(last: last)
+    }
+
+    /// Whatever changes what is known of a customer leaves a row in one of these.
+    private static let telling = ["artifacts", "notifications", "promises", "support_acts", "events"]
+    private static let customersTable = "customers"
+    private static let auditTable = "audit"
+
+    /// Whether every row since then is still there and tells whom it is about: nobody was erased or parted.
+    func isSettled(since mark: LedgerMark) throws(StoreError) -> Bool {
+        let acts: [CustomerAct] = [.erase, .unmerge(other: ""), .unlink(user: ""), .link(user: "", .never)]
+        let names = acts.map { "'\($0.name)'" }.joined(separator: ", ")
+        let row = try session.row(
+            "SELECT 1 FROM audit WHERE id > $1 AND act IN (\(names)) LIMIT 1",
+            [.integer(mark.number(in: Self.auditTable))])
+        guard row == nil else { return false }
+        // A visitor's record may go without an act, and its last number be given again.
+        for table in Self.telling {
+            guard let known = mark.last[table] else { continue }
+            let row = try session.row("SELECT customer FROM \(table) WHERE id = $1", [.integer(known.id)])
+            guard let row, try row.integerIfPresent(0) == known.customer else { return false }
+        }
+        return true
+    }
+
+    /// By number; those in whose place another stands are that other.
+    func customersChanged(since mark: LedgerMark) throws(StoreError) -> [Int64] {
+        var changed: Set<Int64> = []
+        for table in Self.telling {
+            let rows = try session.rows(
+                "SELECT DISTINCT customer FROM \(table) WHERE id > $1 AND customer IS NOT NULL",
+                [.integer(mark.number(in: table))])
+            for row in rows { changed.insert(try row.integer(0)) }
+        }
+        for row in try session.rows(
+            "SELECT id FROM customers WHERE id > $1", [.integer(mark.number(in: Self.customersTable))])
+        { changed.insert(try row.integer(0)) }
+        // One who was joined is to be forgotten, and looked at as the other.
+        var all = changed
+        for id in changed { if let customer = try customer(id) { all.insert(customer.id) } }
+        return all.sorted()
+    }
+}

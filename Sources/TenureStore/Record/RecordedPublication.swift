@@ -1,0 +1,90 @@
+package import Foundation
+
+/// That a version of the policy began to decide.
+package struct RecordedPublication: Sendable, Hashable {
+    package enum Act: String, Sendable, Hashable, CaseIterable {
+        /// The policy with which the service met an empty record.
+        case start
+        case publish
+        /// An older version decides again.
+        case rollback
+    }
+
+    /// Counts up from 1.
+    package let id: Int64
+    /// The version of the policy.
+    package let version: Int64
+    package let act: Act
+    package let at: Date
+    /// The name of a key.
+    package let actor: String
+    /// Who wrote the policy, as who published it says.
+    package let author: String?
+    package let reason: String?
+    /// What it repeated.
+    package let rehearsal: String?
+    package let counts: Counts
+
+    /// What it did, in numbers.
+    package struct Counts: Sendable, Hashable {
+        /// Customers who were rehearsed.
+        package var customers = 0
+        package var gaining = 0
+        package var losing = 0
+        /// Promises that it ended.
+        package var ended = 0
+        /// Promises, ended by an earlier one, that bind again.
+        package var restored = 0
+
+        package init() {}
+    }
+
+    package init(
+        id: Int64, version: Int64, act: Act, at: Date, actor: String, author: String? = nil, reason: String? = nil,
+        rehearsal: String? = nil, counts: Counts = Counts()
+    ) {
+        self.id = id
+        self.version = version
+        self.act = act
+        self.at = at.toMillisecond
+        self.actor = actor
+        self.author = author
+        self.reason = reason
+        self.rehearsal = rehearsal
+        self.counts = counts
+    }
+}
+
+/// What a policy would have done to the whole record, once.
+package struct RecordedRehearsal: Sendable, Hashable {
+    package let id: String
+    /// The publication that decided then.
+    package let base: Int64
+    /// Of the policy that was rehearsed.
+    package let sha256: [UInt8]
+    package let at: Date
+    package let actor: String
+    /// Customers who would lose something.
+    package let losing: Int
+    /// Those of them who would lose it although every promise is kept.
+    package let losingWithPromises: Int
+    /// JSON, for people and programs.
+    package let report: [UInt8]
+
+    package init(
+        id: String = Self.newID(), base: Int64, sha256: [UInt8], at: Date, actor: String, losing: Int,
+        losingWithPromises: Int, report: [UInt8]
+    ) {
+        self.id = id
+        self.base = base
+        self.sha256 = sha256
+        self.at = at.toMillisecond
+        self.actor = actor
+        self.losing = losing
+        self.losingWithPromises = losingWithPromises
+        self.report = report
+    }
+
+    /// 120 random bits.
+    package static func newID() -> String { "reh_" + Customer.newPublicID().dropFirst("cus_".count) }
+}

@@ -1,0 +1,109 @@
+import CommandRunner
+import Foundation
+import PostgresServer
+import Testing
+
+/// A wrong boundary, found and repaired in a minute, and what was decided about those who had believed in it.
+@Suite(.serialized) struct `publishing by command line and HTTP` {
+    private static let early = "704000000000000001"
+    private static let between = "704000000000000002"
+    private static let late = "704000000000000003"
+
+    @Test func `rehearse, find a loss, refuse, publish with the number, roll back`() async throws {
+        let world = try PublishingWorld()
+        let (service, port) = try await world.start()
+        let options = world.options(port)
+        var tokens: [String: String] = [:]
+        for (id, version) in [(Self.early, "37"), (Self.between, "110"), (Self.late, "300")] {
+            let answer = try await world.sync(try world.appTransaction(of: id, version: version), to: port)
+            tokens[id] = (answer.json["accessToken"] as? [String: Any])?["value"] as? String
+        }
+        func outcomes() async throws -> [String?] {
+            var all: [String?] = []
+            for id in [Self.early, Self.between, Self.late] {
+                all.append(try await world.send("GET", "/v1/customer", to: port, token: tokens[id]).outcome)
+            }
+            return all
+        }
+        #expect(try await outcomes() == ["granted", "granted", "denied"])
+
+        // Build 110 was free already.
+        let file = try world.write(PublishingWorld.policy(boundary: "100"))
+        let rehearsed = try Command.run(["policy", "publish", file, "--rehearse"] + options)
+        #expect(rehearsed.status == 0, "\(rehearsed.errors)")
+        #expect(rehearsed.output.contains("3 customers, against version 1"))
+        #expect(rehearsed.output.contains("1 lose, 1 of whom were promised"))
+        #expect(rehearsed.output.contains("loses [iOS, 110, 2014-05-01]: granted (eraHonoured), then denied"))
+
+        let publish = ["policy", "publish", file, "--reason", "110 was free", "--author", "ada"]
+        let refused = try Command.run(publish + options)
+        #expect(refused.status == 2 && refused.errors.contains("refused: nothing was changed"))
+        #expect(refused.errors.contains("--keep-promises") && refused.errors.contains("--take-from 1 --rehearsal reh_"))
+        #expect(try await outcomes() == ["granted", "granted", "denied"])
+        let body = ["policy": PublishingWorld.policy(boundary: "100"), "reason": "110 was free"]
+        let overHTTP = try await world.send("POST", "/v1/admin/policies", to: port, body, token: try world.keyText)
+        #expect(overHTTP.status == 409 && overHTTP.json["reason"] as? String == "takesRights")
+        let id = try #require(overHTTP.json["rehearsal"] as? String)
+        let wrong = try Command.run(publish + ["--take-from", "2", "--rehearsal", id] + options)
+        #expect(wrong.status == 1 && wrong.errors.contains("found that 1 customers"))
+        #expect(try Command.run(publish + ["--take-from", "1"] + options).status == 64)
+
+        let published = try Command.run(publish + ["--take-from", "1", "--rehearsal", id] + options)
+        #expect(published.status == 0, "\(published.errors)")
+        #expect(published.output.contains("version 2 decides from now on"))
+        #expect(published.output.contains("1 customers lost something; 1 promises ended"))
+        #expect(try await outcomes() == ["granted", "denied", "denied"])
+
+        let back = try Command.run(["policy", "rollback", "--reason", "they keep it"] + options)
+        #expect(back.status == 0 && back.output.contains("1 promises bind again"), "\(back.errors)")
+        #expect(try await outcomes() == ["granted", "granted", "denied"])
+        let kept = try Command.run(publish + ["--keep-promises"] + options)
+        #expect(kept.status == 0, "\(kept.errors)")
+        #expect(try await outcomes() == ["granted", "granted", "denied"])
+        #expect(try await world.send("GET", "/v1/customer", to: port, token: tokens[Self.between]).reason == "promise")
+
+        let versions = try Command.run(["policy", "versions"] + options)
+        #expect(versions.status == 0 && versions.output.contains("version 2 decides"))
+        #expect(versions.output.contains("by ada, key publisher") && versions.output.contains("“they keep it”"))
+        let shown = try Command.run(["policy", "show", "2"] + options)
+        let compiled = try Command.run("policy", "compile", file)
+        #expect(shown.status == 0 && shown.output == compiled.output)
+        #expect(service.end(by: SIGTERM) == 0)
+
+        // Whatever file it starts with, it decides by what was published.
+        let (again, newPort) = try await world.start()
+        #expect(try await again.says("is not what decides"))
+        let read = try await world.send("GET", "/v1/customer", to: newPort, token: tokens[Self.between])
+        #expect(read.outcome == "granted" && read.reason == "promise")
+        #expect(again.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `two services beside one PostgreSQL follow one policy`() async throws {
+        let server = try PostgresServer()
+        let world = try PublishingWorld(database: server.url())
+        let (one, port) = try await world.start()
+        let (two, otherPort) = try await world.start()
+        let synced = try await world.sync(try world.appTransaction(of: Self.between, version: "110"), to: otherPort)
+        #expect(synced.outcome == "granted")
+        let token = try #require((synced.json["accessToken"] as? [String: Any])?["value"] as? String)
+        let file = try world.write(PublishingWorld.policy(boundary: "100"))
+        let options = world.options(port)
+        let rehearsed = try Command.run(["policy", "publish", file, "--rehearse", "--json"] + options)
+        let id = try #require(try rehearsed.json()["id"] as? String)
+        let published = try Command.run(
+            ["policy", "publish", file, "--reason", "r", "--take-from", "1", "--rehearsal", id] + options)
+        #expect(published.status == 0, "\(published.errors)")
+
+        // What the other one writes follows from this instant.
+        let new = try await world.sync(try world.appTransaction(of: Self.late, version: "105"), to: otherPort)
+        #expect(new.outcome == "denied")
+        // What it reads, within a second.
+        var read: String?
+        for _ in 0..<200 where read != "denied" {
+            read = try await world.send("GET", "/v1/customer", to: otherPort, token: token).outcome
+            if read != "denied" { try await Task.sleep(for: .milliseconds(50)) }
+        }
+        #expect(read == "denied")
+        #expect(one.end(by: SIGTERM) == 0 && two.end(by: SIGTERM) == 0)
+    }
+}

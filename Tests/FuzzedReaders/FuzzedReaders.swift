@@ -1,0 +1,43 @@
+public import Foundation
+import TenureAPI
+public import TenureCore
+import TenureStore
+
+/// Readers of untrusted bytes that only this package sees, for `Fuzz`, which is a package of its own.
+///
+/// Each ends in a trap where what it read does not survive being written.
+public enum FuzzedReaders {
+    /// What the record holds of a customer.
+    public static func facts(_ input: [UInt8]) {
+        guard let facts = try? CustomerFacts(decoding: input) else { return }
+        // By their bytes: a date that is no number is not equal to itself.
+        let written = facts.encoded
+        guard let again = try? CustomerFacts(decoding: written), again.encoded == written else {
+            fatalError("facts do not survive being written")
+        }
+    }
+
+    /// Sound ones.
+    public static func facts(
+        of proofs: [AppProof], _ purchases: [Purchase], _ renewals: [Renewal]
+    ) -> [UInt8] {
+        var facts = CustomerFacts()
+        facts.add(proofs)
+        facts.add(purchases)
+        facts.add(renewals)
+        facts.add(SupportAct(.grant, of: "everything", date: Date(timeIntervalSince1970: 1_795_176_000)))
+        facts.purchasesAreComplete = true
+        return facts.encoded
+    }
+
+    /// The body of `POST /v1/sync`.
+    public static func sync(_ input: [UInt8]) {
+        guard let request = try? SyncRequest(reading: Data(input), most: (transactions: 4, renewalInfos: 2)) else {
+            return
+        }
+        guard request.transactions?.count ?? 0 <= 4, request.renewalInfos?.count ?? 0 <= 2 else {
+            fatalError("a request beyond its limits was read")
+        }
+        _ = try? ClaimedDevice(of: request)
+    }
+}

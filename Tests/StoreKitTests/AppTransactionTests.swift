@@ -1,0 +1,120 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureAppStore
+import TenureCore
+import Testing
+
+@Suite struct AppTransactionTests {
+    @Test func `an app transaction says when and as which build the customer first got the app`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        let result = try await device.run { try await AppTransaction.shared }
+        let it = try result.payloadValue
+        #expect(it.originalAppVersion == "37")
+        #expect(it.originalPurchaseDate == Kiosk.date("2014-09-06T10:00:00Z"))
+        #expect(it.originalPlatform == .iOS)
+        #expect(it.bundleID == Kiosk.bundleID)
+        #expect(it.appID == 828_838_134)
+        #expect(it.environment == .production)
+        #expect(it.appTransactionID.count == 18)
+        #expect(it.preorderDate == nil)
+        #expect(it.revocationDate == nil)
+        #expect(it.signedDate == Kiosk.date("2014-09-06T10:00:00Z"))
+        #expect(result.jwsRepresentation.split(separator: ".").count == 3)
+        #expect(result.payloadData == it.jsonRepresentation)
+        #expect(result.signatureData.count == 64)
+    }
+
+    @Test func `it is bound to the device as Apple computes it`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            let it = try await AppTransaction.shared.payloadValue
+            let id = try #require(AppStore.deviceVerificationID)
+            let hash = DeviceVerification.hash(nonce: it.deviceVerificationNonce, deviceVerificationID: id)
+            #expect(Array(it.deviceVerification) == hash)
+        }
+        let other = try await kiosk.device(named: "second")
+        #expect(other.deviceVerificationID != device.deviceVerificationID)
+    }
+
+    @Test func `the sandbox says 1.0 and 2013 of everybody`() async throws {
+        let kiosk = try await Kiosk(.sandbox)
+        let it = try await kiosk.device().run { try await AppTransaction.shared.payloadValue }
+        #expect(it.environment == .sandbox)
+        #expect(it.originalAppVersion == "1.0")
+        #expect(it.originalPurchaseDate == Kiosk.date("2013-08-01T07:00:00Z"))
+        #expect(it.appID == nil)
+    }
+
+    @Test func `the device keeps its copy, needs the network only for the first one, and never asks to sign in`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            let first = try await AppTransaction.shared
+            device.behaviour.isOffline = true
+            try await kiosk.advance("40d")
+            #expect(try await AppTransaction.shared == first)
+            device.behaviour.isOffline = false
+            #expect(try await AppTransaction.shared == first)
+        }
+        #expect(device.signInRequests == 0)
+    }
+
+    @Test func `without a copy and without a network there is an error of the network`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        device.behaviour.isOffline = true
+        await device.run {
+            await #expect { try await AppTransaction.shared } throws: {
+                if case StoreKitError.networkError? = $0 as? StoreKitError { true } else { false }
+            }
+        }
+    }
+
+    @Test func `refreshing asks the customer to sign in, and gets the refund of the app`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            #expect(try await AppTransaction.shared.payloadValue.revocationDate == nil)
+            try await kiosk.advance("3d")
+            try await kiosk.act(.refundApp, "Ada")
+            #expect(try await AppTransaction.shared.payloadValue.revocationDate == nil)
+            let refreshed = try await AppTransaction.refresh().payloadValue
+            #expect(refreshed.revocationDate == Kiosk.date("2014-09-09T10:00:00Z"))
+            #expect(try await AppTransaction.shared.payloadValue == refreshed)
+            #expect(device.signInRequests == 1)
+            device.behaviour.signIn = .isCancelled
+            await #expect { try await AppTransaction.refresh() } throws: {
+                if case StoreKitError.userCancelled? = $0 as? StoreKitError { true } else { false }
+            }
+            #expect(device.signInRequests == 2)
+        }
+    }
+
+    @Test func `an update of the app brings a copy for the new version`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            #expect(try await AppTransaction.shared.payloadValue.appVersion == "37")
+            try await kiosk.advance("365d")
+            try await kiosk.act(.update, "Ada")
+            _ = await entitledProducts()
+            let it = try await AppTransaction.shared.payloadValue
+            #expect(it.appVersion == "120")
+            #expect(it.originalAppVersion == "37")
+        }
+    }
+
+    @Test func `who never got the app has no app transaction`() async throws {
+        let kiosk = try await Kiosk(owner: nil)
+        try await kiosk.act(.customer, "Zoe")
+        let device = try await kiosk.device("Zoe")
+        await device.run {
+            await #expect(throws: StoreKitError.self) { try await AppTransaction.shared }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureMint
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
+    /// Runs the store on a free port of this machine for the length of the closure.
+    private func serving(
+        _ kiosk: Kiosk, _ body: @escaping @Sendable (URL) async throws -> Void
+    ) async throws {
+        let server = StoreServer(store: kiosk.store, key: try ServerAPIKey(seed: "StoreKit"), port: 0)
+        let (ports, running) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run { port in running.yield(port) } }
+            group.addTask {
+                for await port in ports {
+                    try await body(try #require(URL(string: "http://127.0.0.1:\(port)")))
+                    break
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    @Test func `StoreKit asks by the same names as the store answers`() {
+        #expect(Set(LocalStore.questions) == Set(DeviceQuestion.allCases.map(\.rawValue)))
+    }
+
+    @Test func `over HTTP everything is as it is in process`() async throws {
+        let kiosk = try await Kiosk()
+        try await serving(kiosk) { url in
+            let device = try await LocalStore(url: url, customer: "Ada")
+            try await device.run {
+                #expect(try await AppTransaction.shared.payloadValue.originalAppVersion == "37")
+                let product = try #require(try await Product.products(for: [Kiosk.everything]).first)
+                guard case .success(.verified) = try await product.purchase() else { throw Unexpected() }
+                #expect(await entitledProducts() == [Kiosk.everything])
+                var updates = StoreKit.Transaction.updates.makeAsyncIterator()
+                try await kiosk.buy(Kiosk.season)
+                let season = try #require(await updates.next()).payloadValue
+                #expect(season.productID == Kiosk.season)
+                await season.finish()
+                #expect(await kiosk.store.world.transactions[1].isFinished)
+                #expect(try Data(contentsOf: device.receiptURL).first == 0x30)
+            }
+        }
+    }
+
+    @Test func `updates arrive over HTTP while a listener waits`() async throws {
+        let kiosk = try await Kiosk()
+        try await serving(kiosk) { url in
+            let device = try await LocalStore(url: url)
+            try await device.run {
+                var updates = StoreKit.Transaction.updates.makeAsyncIterator()
+                try await kiosk.buy(Kiosk.pro)
+                #expect(try #require(await updates.next()).payloadValue.reason == .purchase)
+                let next = Task {
+                    await StoreKit.Transaction.updates.first { $0.unsafePayloadValue.reason == .renewal }
+                }
+                try await kiosk.advance("31d")
+                #expect(await next.value?.isVerified == true)
+            }
+        }
+    }
+
+    @Test func `a device that trusts other roots than the store's verifies nothing`() async throws {
+        let kiosk = try await Kiosk()
+        try await serving(kiosk) { url in
+            let foreign = try TestAuthority(seed: "another", receiptsOf: Kiosk.authority)
+            let device = try await LocalStore(url: url, roots: foreign.jws.root.der)
+            let result = try await device.run { try await AppTransaction.shared }
+            #expect(result.problem == .invalidCertificateChain)
+        }
+    }
+
+    @Test func `a store that is not there is an error of the network, and an unknown customer is not`() async throws {
+        let nowhere = try #require(URL(string: "http://127.0.0.1:1"))
+        await #expect {
+            _ = try await LocalStore(url: nowhere)
+        } throws: {
+            if case StoreKitError.networkError? = $0 as? StoreKitError { true } else { false }
+        }
+        let kiosk = try await Kiosk()
+        await #expect {
+            _ = try await kiosk.device("Nobody")
+        } throws: {
+            if case StoreKitError.unknown? = $0 as? StoreKitError { true } else { false }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct PurchaseTests {
+    private func product(_ id: String) async throws -> Product {
+        try #require(try await Product.products(for: [id]).first)
+    }
+
+    @Test func `products have the prices, periods and offers of the customer's storefront`() async throws {
+        let kiosk = try await Kiosk(owner: nil)
+        try await kiosk.act(.customer, "Ida", [.storefront: "DEU"])
+        try await kiosk.act(.acquire, "Ida")
+        try await kiosk.device("Ida").run {
+            let products = try await Product.products(for: [
+                Kiosk.everything, Kiosk.monthly, Kiosk.yearly, "com.example.unknown",
+            ])
+            #expect(products.map(\.id) == [Kiosk.everything, Kiosk.monthly, Kiosk.yearly])
+            let everything = try #require(products.first)
+            #expect(everything.price == Decimal(string: "10.99"))
+            #expect(everything.displayPrice == "10,99\u{a0}€")
+            #expect((everything.price * 2).formatted(everything.priceFormatStyle) == "21,98\u{a0}€")
+            #expect(everything.type == .nonConsumable)
+            #expect(everything.isFamilyShareable)
+            #expect(everything.subscription == nil)
+            let plan = try #require(products[1].subscription)
+            #expect(plan.subscriptionPeriod == .monthly)
+            #expect(plan.subscriptionGroupID == "plans")
+            #expect(plan.groupLevel == 2)
+            #expect(plan.introductoryOffer?.paymentMode == .freeTrial)
+            #expect(plan.introductoryOffer?.period == .weekly)
+            #expect(plan.promotionalOffers.map(\.id) == ["thanks"])
+            #expect(plan.winBackOffers.map(\.periodCount) == [2])
+            #expect(products[2].subscription?.subscriptionPeriod == .yearly)
+        }
+    }
+
+    @Test func `the introductory offer is for who never subscribed in the group`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.device().run {
+            let plan = try #require(try await product(Kiosk.monthly).subscription)
+            #expect(await plan.isEligibleForIntroOffer)
+            try await kiosk.buy(Kiosk.pro)
+            #expect(await !plan.isEligibleForIntroOffer)
+        }
+    }
+
+    @Test func `what was withdrawn is not offered, and cannot be bought`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.device().run {
+            let product = try await product(Kiosk.everything)
+            try await kiosk.act(.withdraw, nil, [.product: Kiosk.everything])
+            #expect(try await Product.products(for: [Kiosk.everything]).isEmpty)
+            await #expect(throws: Product.PurchaseError.productUnavailable) { try await product.purchase() }
+        }
+    }
+
+    @Test func `a purchase carries the app's token and quantity, and entitles at once`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.device().run {
+            let token = UUID()
+            let result = try await product(Kiosk.coins).purchase(options: [.appAccountToken(token), .quantity(3)])
+            guard case .success(.verified(let bought)) = result else { throw Unexpected() }
+            #expect(bought.appAccountToken == token)
+            #expect(bought.purchasedQuantity == 3)
+            #expect(bought.price == Decimal(string: "2.97"))
+            _ = try await product(Kiosk.everything).purchase()
+            #expect(await entitledProducts() == [Kiosk.everything])
+            await #expect(throws: Product.PurchaseError.invalidQuantity) {
+                try await product(Kiosk.everything).purchase(options: [.quantity(2)])
+            }
+        }
+    }
+
+    @Test func `what is owned for good is handed over once more, and charged once`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.device().run {
+            guard case .success(let first) = try await product(Kiosk.everything).purchase(),
+                case .success(let second) = try await product(Kiosk.everything).purchase()
+            else { throw Unexpected() }
+            #expect(first.unsafePayloadValue.id == second.unsafePayloadValue.id)
+            #expect(await kiosk.store.world.transactions.count == 1)
+        }
+    }
+
+    @Test func `a higher plan of the group runs at once, a lower one from the next renewal on`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.device().run {
+            _ = try await product(Kiosk.monthly).purchase()
+            guard case .success(let upgrade) = try await product(Kiosk.pro).purchase() else { throw Unexpected() }
+            #expect(upgrade.unsafePayloadValue.productID == Kiosk.pro)
+            guard case .success(let downgrade) = try await product(Kiosk.monthly).purchase() else {
+                throw Unexpected()
+            }
+            #expect(downgrade.unsafePayloadValue.productID == Kiosk.pro)
+            let status = try #require(try await Product.SubscriptionInfo.status(for: "plans").first)
+            #expect(try status.renewalInfo.payloadValue.autoRenewPreference == Kiosk.monthly)
+            #expect(await upgrade.unsafePayloadValue.subscriptionStatus == status)
+        }
+    }
+
+    @Test func `offers are for whom they are meant`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.device().run {
+            let monthly = try await product(Kiosk.monthly)
+            let comeback = try #require(monthly.subscription?.winBackOffers.first)
+            await #expect(throws: Product.PurchaseError.ineligibleForOffer) {
+                try await monthly.purchase(options: [.winBackOffer(comeback)])
+            }
+            await #expect(throws: Product.PurchaseError.invalidOfferIdentifier) {
+                try await monthly.purchase(
+                    options: Set(Product.PurchaseOption.promotionalOffer("none", compactJWS: "")))
+            }
+            _ = try await monthly.purchase()
+            try await kiosk.act(.cancel, "Ada", [.product: Kiosk.monthly])
+            try await kiosk.advance("40d")
+            guard case .success(let back) = try await monthly.purchase(options: [.winBackOffer(comeback)]) else {
+                throw Unexpected()
+            }
+            #expect(back.unsafePayloadValue.offer?.type == .winBack)
+            #expect(back.unsafePayloadValue.price == Decimal(string: "0.99"))
+        }
+    }
+
+    @Test func `purchases end as they are told to`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            let product = try await product(Kiosk.everything)
+            device.behaviour.purchases = .isCancelled
+            guard case .userCancelled = try await product.purchase() else { throw Unexpected() }
+            device.behaviour.purchases = .fails(Product.PurchaseError.invalidOfferPrice)
+            await #expect(throws: Product.PurchaseError.invalidOfferPrice) { try await product.purchase() }
+            device.behaviour.purchases = .completes
+            device.behaviour.canMakePayments = false
+            #expect(!AppStore.canMakePayments)
+            await #expect(throws: Product.PurchaseError.purchaseNotAllowed) { try await product.purchase() }
+            device.behaviour.canMakePayments = true
+            try await kiosk.act(.failBilling, "Ada")
+            await #expect(throws: StoreKitError.self) { try await product.purchase() }
+            #expect(await entitledProducts().isEmpty)
+            device.behaviour.purchases = .unverified(.brokenSignature)
+            try await kiosk.act(.customer, "Ben")
+            try await kiosk.act(.acquire, "Ben")
+            device.signIn(as: "Ben")
+            guard case .success(.unverified(_, .invalidSignature)) = try await product.purchase() else {
+                throw Unexpected()
+            }
+        }
+    }
+
+    @Test func `what a parent approves arrives as an update, and what they decline does not`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            device.behaviour.purchases = .waitsForApproval
+            guard case .pending = try await product(Kiosk.coins).purchase() else { throw Unexpected() }
+            device.declinePurchases()
+            guard case .pending = try await product(Kiosk.everything).purchase() else { throw Unexpected() }
+            var updates = StoreKit.Transaction.updates.makeAsyncIterator()
+            try await device.approvePurchases()
+            #expect(try #require(await updates.next()).payloadValue.productID == Kiosk.everything)
+            #expect(await kiosk.store.world.transactions.count == 1)
+        }
+        let sandbox = try await Kiosk(.sandbox)
+        try await sandbox.device().run {
+            let result = try await product(Kiosk.everything).purchase(options: [.simulatesAskToBuyInSandbox(true)])
+            guard case .pending = result else { throw Unexpected() }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import Testing
+
+@Suite struct TransactionTests {
+    @Test func `the entitlements are what was bought for good, what runs and every non-renewing subscription`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        for product in [Kiosk.everything, Kiosk.coins, Kiosk.season, Kiosk.pro] { try await kiosk.buy(product) }
+        try await kiosk.advance("20d")
+        let device = try await kiosk.device()
+        await device.run {
+            #expect(await entitledProducts() == [Kiosk.everything, Kiosk.pro, Kiosk.season].sorted())
+        }
+        try await kiosk.act(.cancel, "Ada", [.product: Kiosk.pro])
+        try await kiosk.advance("900d")
+        await device.run { #expect(await entitledProducts() == [Kiosk.everything, Kiosk.season].sorted()) }
+    }
+
+    @Test func `a refunded purchase entitles to nothing and stays in the history`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.everything)
+        try await kiosk.act(.refund, "Ada", [.product: Kiosk.everything, .reason: "issueInTheApp"])
+        try await kiosk.device().run {
+            #expect(await entitledProducts().isEmpty)
+            let latest = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything)).payloadValue
+            #expect(latest.revocationDate != nil)
+            #expect(latest.revocationReason == .developerIssue)
+        }
+    }
+
+    @Test func `an upgrade takes the place of what ran`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.monthly)
+        try await kiosk.advance("2d")
+        try await kiosk.act(.upgrade, "Ada", [.product: Kiosk.pro])
+        try await kiosk.device().run {
+            #expect(await entitledProducts() == [Kiosk.pro])
+            let old = try #require(await StoreKit.Transaction.latest(for: Kiosk.monthly)).payloadValue
+            #expect(old.isUpgraded)
+            #expect(old.offer?.type == .introductory)
+            #expect(old.offer?.paymentMode == .freeTrial)
+            #expect(old.offer?.period == .weekly)
+        }
+    }
+
+    @Test(arguments: [nil, 16]) func `access goes on through a grace period, where there is one`(days: Int?)
+        async throws
+    {
+        let kiosk = try await Kiosk(gracePeriodDays: days)
+        try await kiosk.buy(Kiosk.pro)
+        try await kiosk.act(.failBilling, "Ada")
+        try await kiosk.advance("35d")
+        let device = try await kiosk.device()
+        try await device.run {
+            #expect(await entitledProducts() == (days == nil ? [] : [Kiosk.pro]))
+            let status = try #require(try await Product.SubscriptionInfo.status(for: "plans").first)
+            #expect(status.state == (days == nil ? .inBillingRetryPeriod : .inGracePeriod))
+            #expect(try status.renewalInfo.payloadValue.isInBillingRetry)
+            #expect((try status.renewalInfo.payloadValue.gracePeriodExpirationDate != nil) == (days != nil))
+        }
+        try await kiosk.advance("20d")
+        await device.run { #expect(await entitledProducts().isEmpty) }
+    }
+
+    @Test func `a period's end is noticed by the device's clock even while it is offline`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.pro)
+        try await kiosk.buy(Kiosk.everything)
+        let device = try await kiosk.device()
+        device.behaviour.isOffline = true
+        await device.run { #expect(await entitledProducts() == [Kiosk.everything, Kiosk.pro].sorted()) }
+        try await kiosk.advance("60d")
+        try await device.run { () async throws -> Void in
+            #expect(await entitledProducts() == [Kiosk.everything])
+            #expect(try await Product.SubscriptionInfo.status(for: "plans").map(\.state) == [.expired])
+            device.behaviour.isOffline = false
+            #expect(await entitledProducts() == [Kiosk.everything, Kiosk.pro].sorted())
+        }
+    }
+
+    @Test func `the device keeps what it has as it was signed, until it is synchronized`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.everything)
+        try await kiosk.device().run {
+            let first = await StoreKit.Transaction.latest(for: Kiosk.everything)
+            try await kiosk.advance("2d")
+            #expect(await StoreKit.Transaction.latest(for: Kiosk.everything) == first)
+            try await AppStore.sync()
+            let latest = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything))
+            #expect(latest.signedDate == Kiosk.date("2014-09-08T10:00:00Z"))
+            #expect(latest.unsafePayloadValue.id == first?.unsafePayloadValue.id)
+        }
+    }
+
+    @Test func `what the family shares is an entitlement until the purchaser stops`() async throws {
+        let kiosk = try await Kiosk(owner: nil)
+        for name in ["Ada", "Ben"] {
+            try await kiosk.act(.customer, name, [.family: "Lovelace"])
+            try await kiosk.act(.acquire, name)
+        }
+        try await kiosk.buy(Kiosk.everything)
+        try await kiosk.act(.share, "Ada", [.product: Kiosk.everything])
+        let device = try await kiosk.device("Ben")
+        try await device.run {
+            let shared = try #require(await StoreKit.Transaction.currentEntitlement(for: Kiosk.everything))
+            #expect(try shared.payloadValue.ownershipType == .familyShared)
+            try await kiosk.act(.unshare, "Ada", [.product: Kiosk.everything])
+            #expect(await entitledProducts().isEmpty)
+        }
+    }
+
+    @Test func `a transaction is unfinished until the app finishes it, and a finished consumable leaves the history`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.coins)
+        let device = try await kiosk.device()
+        await device.run {
+            var unfinished: [StoreKit.Transaction] = []
+            for await result in StoreKit.Transaction.unfinished { unfinished.append(result.unsafePayloadValue) }
+            #expect(unfinished.map(\.productID) == [Kiosk.coins])
+            // Offline, the device keeps it in mind, and tells it later.
+            device.behaviour.isOffline = true
+            await unfinished.first?.finish()
+            for await _ in StoreKit.Transaction.unfinished { Issue.record("it was finished") }
+            device.behaviour.isOffline = false
+            for await _ in StoreKit.Transaction.all { Issue.record("a finished consumable is not kept") }
+            #expect(await kiosk.store.world.transactions[0].isFinished)
+        }
+    }
+
+    @Test func `a purchase says who, where, for how much and through which account of the app`() async throws {
+        let kiosk = try await Kiosk(owner: nil)
+        try await kiosk.act(.customer, "Ida", [.storefront: "DEU"])
+        try await kiosk.act(.acquire, "Ida")
+        let token = "5b1c1d8e-34c0-4f5a-9b51-0d2a3f0f7c11"
+        try await kiosk.act(.buy, "Ida", [.product: Kiosk.everything, .appAccountToken: token])
+        try await kiosk.device("Ida").run {
+            let it = try #require(await StoreKit.Transaction.latest(for: Kiosk.everything)).payloadValue
+            #expect(it.appAccountToken == UUID(uuidString: token))
+            #expect(it.storefront.countryCode == "DEU")
+            #expect(it.storefront.id == "143443")
+            #expect(it.price == Decimal(string: "10.99"))
+            #expect(it.currency?.identifier.uppercased() == "EUR")
+            #expect(it.productType == .nonConsumable)
+            #expect(it.reason == .purchase)
+            #expect(it.ownershipType == .purchased)
+            #expect(it.id == it.originalID)
+            #expect(it.purchasedQuantity == 1)
+            #expect(it.expirationDate == nil)
+            #expect(try await it.appTransactionID == AppTransaction.shared.payloadValue.appTransactionID)
+            #expect(await StoreKit.Storefront.current?.countryCode == "DEU")
+        }
+    }
+}

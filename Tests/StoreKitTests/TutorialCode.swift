@@ -1,0 +1,135 @@
+import StoreKit
+
+// As articles and tutorials about paid apps that become free have it, with nothing changed for Linux: it imports
+// StoreKit alone, and compares versions in the ways that are published.
+
+/// Who has got the app before this version has bought it.
+enum TutorialCode {
+    static let firstFreeMajorVersion = "13"
+
+    /// The first component, compared as text.
+    static func hasPaidForApp() async -> Bool {
+        do {
+            let shared = try await AppTransaction.shared
+            if case .verified(let appTransaction) = shared {
+                let versionComponents = appTransaction.originalAppVersion.split(separator: ".")
+                let originalMajorVersion = versionComponents[0]
+                if originalMajorVersion < firstFreeMajorVersion {
+                    return true
+                }
+            }
+        } catch {
+            print("the app transaction is not there: \(error)")
+        }
+        return false
+    }
+
+    /// The same with numbers.
+    static func hasPaidForAppByNumber() async throws -> Bool {
+        let result = try await AppTransaction.shared
+        switch result {
+        case .verified(let appTransaction):
+            guard let original = appTransaction.originalAppVersion.split(separator: ".").first.flatMap({ Int($0) }),
+                let firstFree = Int(firstFreeMajorVersion)
+            else { return false }
+            return original < firstFree
+        case .unverified:
+            return false
+        }
+    }
+}
+
+/// A store object of the usual kind: products, purchases, a listener for updates, a button to restore.
+@MainActor
+final class TutorialStore {
+    enum StoreError: Error { case failedVerification }
+
+    private(set) var products: [Product] = []
+    private(set) var purchasedIDs: Set<String> = []
+    private(set) var deliveries = 0
+    private var listener: Task<Void, any Error>?
+
+    init() {
+        listener = listenForTransactions()
+    }
+
+    func stop() {
+        listener?.cancel()
+    }
+
+    func listenForTransactions() -> Task<Void, any Error> {
+        Task {
+            for await result in Transaction.updates {
+                do {
+                    let transaction = try self.checkVerified(result)
+                    await self.updateCustomerProductStatus()
+                    await transaction.finish()
+                    self.deliveries += 1
+                } catch {
+                    print("a transaction failed verification")
+                }
+            }
+        }
+    }
+
+    func requestProducts(_ ids: [String]) async throws {
+        products = try await Product.products(for: ids).sorted { $0.price < $1.price }
+    }
+
+    func purchase(_ product: Product) async throws -> Transaction? {
+        let result = try await product.purchase()
+        switch result {
+        case .success(let verification):
+            let transaction = try checkVerified(verification)
+            await updateCustomerProductStatus()
+            await transaction.finish()
+            return transaction
+        case .userCancelled, .pending:
+            return nil
+        }
+    }
+
+    func restore() async throws {
+        try await AppStore.sync()
+        await updateCustomerProductStatus()
+    }
+
+    func checkVerified<T>(_ result: VerificationResult<T>) throws -> T {
+        switch result {
+        case .unverified: throw StoreError.failedVerification
+        case .verified(let safe): return safe
+        }
+    }
+
+    func updateCustomerProductStatus() async {
+        var purchased: Set<String> = []
+        for await result in Transaction.currentEntitlements {
+            guard let transaction = try? checkVerified(result) else { continue }
+            switch transaction.productType {
+            case .nonConsumable: purchased.insert(transaction.productID)
+            case .nonRenewable:
+                let end = Calendar(identifier: .gregorian).date(
+                    byAdding: DateComponents(year: 1), to: transaction.purchaseDate)
+                if Date() < end ?? .distantPast { purchased.insert(transaction.productID) }
+            case .autoRenewable:
+                if transaction.revocationDate == nil, !transaction.isUpgraded {
+                    purchased.insert(transaction.productID)
+                }
+            default: break
+            }
+        }
+        purchasedIDs = purchased
+    }
+
+    func isSubscribed(to groupID: String) async throws -> Bool {
+        for status in try await Product.SubscriptionInfo.status(for: groupID) {
+            let renewalInfo = try checkVerified(status.renewalInfo)
+            switch status.state {
+            case .subscribed, .inGracePeriod: return renewalInfo.currentProductID.isEmpty == false
+            case .expired, .revoked, .inBillingRetryPeriod: continue
+            default: continue
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import TenureMint
+import TenurePolicyFile
+import Testing
+
+/// Published code, run as it stands.
+@Suite(.timeLimit(.minutes(2))) struct TutorialTests {
+    /// The world of the scenario that tells of compared strings, after its last day.
+    private func story(_ name: String) async throws -> (Scenario, LocalAppStore) {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Examples/scenarios/\(name).yaml")
+        let scenario = try ScenarioReader.read(Data(contentsOf: file), named: file.lastPathComponent)
+        let store = LocalAppStore(
+            scenario.founding.world, signer: StoreSigner(authority: Kiosk.authority)
+        ) { _, _, _ in .success }
+        try await scenario.happen(in: store)
+        return (scenario, store)
+    }
+
+    @Test func `the scenario of string-compared majors exposes the bug of the published code`() async throws {
+        let (scenario, store) = try await story("string-compared-majors")
+        var wrongByText: Set<String> = []
+        var wrongByNumber: Set<String> = []
+        for case .expect(let expectation) in scenario.timeline.flatMap(\.events) {
+            let device = try await LocalStore(store, customer: expectation.customer)
+            let isPaid = expectation.outcome == .granted
+            if await device.run({ await TutorialCode.hasPaidForApp() }) != isPaid {
+                wrongByText.insert(expectation.customer)
+            }
+            if try await device.run({ try await TutorialCode.hasPaidForAppByNumber() }) != isPaid {
+                wrongByNumber.insert(expectation.customer)
+            }
+        }
+        // Build "2" and "9" do not come before "13" as text, and "100" does.
+        #expect(wrongByText == ["Ada", "Boris", "Dana"])
+        #expect(wrongByNumber == [])
+    }
+
+    @Test @MainActor func `a store object of the usual kind buys, listens, restores and tells who subscribes`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            let store = TutorialStore()
+            defer { store.stop() }
+            try await store.requestProducts([Kiosk.pro, Kiosk.everything])
+            #expect(store.products.map(\.id) == [Kiosk.pro, Kiosk.everything])
+            let bought = try await store.purchase(try #require(store.products.last))
+            #expect(bought?.productID == Kiosk.everything)
+            #expect(store.purchasedIDs == [Kiosk.everything])
+            #expect(await kiosk.store.world.transactions[0].isFinished)
+            try await kiosk.buy(Kiosk.pro)
+            try await store.restore()
+            #expect(store.purchasedIDs == [Kiosk.everything, Kiosk.pro])
+            #expect(device.signInRequests == 1)
+            #expect(try await store.isSubscribed(to: "plans"))
+        }
+    }
+}

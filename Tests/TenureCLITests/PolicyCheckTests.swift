@@ -1,0 +1,160 @@
+import CommandRunner
+import Foundation
+import Testing
+
+/// `tenure policy check`: its options, formats and exit codes. What its rules find is tested beside them.
+@Suite struct PolicyCheckTests {
+    private let folder: Folder
+    private let policy: String
+    private let releases = """
+        platform,version,build,releasedAt,model
+        iOS,1.6,110,2015-02-16,paid
+        iOS,2.0,120,2015-06-10T18:00:00Z,free
+        macOS,1.9,44,2014-02-01,paid
+        macOS,2.0,60,2015-06-12T18:00:00Z,free
+        iOS,2.2,90,2015-08-01,free
+
+        """
+
+    init() throws {
+        folder = try Folder()
+        policy = try folder.write(Desk.policy, to: "policy.yaml")
+    }
+
+    @Test func `a finding stands with its place, the line it is about, the consequence and the fix`() throws {
+        let list = try folder.write(releases, to: "shipped.csv")
+        let result = try Command.run("policy", "check", policy, "--releases", list)
+        #expect(result.status == 2)
+        #expect(result.errors == "")
+        #expect(
+            result.output == """
+                \(list):6:9: error: anyone who installs build 90 today gets `everything` for nothing: build 90 of `freemium` on iOS (2015-08-01) is below build 110 of `paid` (2015-02-16) [build-not-above-paid]
+                  6 | iOS,2.2,90,2015-08-01,free
+                    |         ^
+                  fix: ship a build above 110; and make this list the policy's `releases`, so that its date counts
+                \(list):6:9: error: `buildNumbers: increasing` is not so: on iOS build 90 (2015-08-01) came after build 120 (2015-06-10T18:00:00Z); builds between them tell the wrong era [increasing-contradicted]
+                  6 | iOS,2.2,90,2015-08-01,free
+                    |         ^
+                  fix: write `buildNumbers: restarted`, and make this list the policy's `releases`
+                \(policy): 2 errors
+
+                """)
+    }
+
+    @Test func `a list exported elsewhere is read by a mapping, with its own names, words and prices`() throws {
+        let export = """
+            Store,Marketing Version,Build Number,Day,Price,Notes
+            IOS,1.6,110,2015-02-16,2.99,"first, and best"
+            IOS,2.0,120,2015-06-10T18:00:00Z,0.00,
+            MAC_OS,1.9,44,2014-02-01,4.99,
+            MAC_OS,2.0,60,2015-06-12T18:00:00Z,0,
+            IOS,2.2,90,2015-08-01,0,
+
+            """
+        let ours = try folder.write(releases, to: "ours.csv")
+        let theirs = try folder.write(export, to: "theirs.csv")
+        let mapping = ["Store=platform", "Build Number=build", "Day=released at", "price=price model"]
+        let mapped = try Command.run(
+            ["policy", "check", policy, "--json", "--releases", theirs] + mapping.flatMap { ["--map", $0] })
+        func messages(_ result: Command.Result) throws -> [String?] {
+            try #require(try result.json()["findings"] as? [[String: Any]]).map { $0["message"] as? String }
+        }
+        let direct = try Command.run("policy", "check", policy, "--json", "--releases", ours)
+        #expect(try messages(mapped) == (try messages(direct)))
+        #expect(try messages(mapped).count == 2)
+
+        let unmapped = try Command.run("policy", "check", policy, "--releases", theirs)
+        #expect(unmapped.status == 2)
+        #expect(unmapped.output.contains("theirs.csv:1:1: error: the column `Store` is unknown"))
+        let missing = try Command.run("policy", "check", policy, "--releases", theirs, "--map", "Kind=model")
+        #expect(missing.output.contains("there is no column `kind` for `model`"))
+    }
+
+    @Test(arguments: [
+        ["--map", "Day=date"], ["--releases", "x.csv", "--map", "Day"], ["--releases", "x.csv", "--map", "Day=colour"],
+        ["--json", "--format", "sarif"], ["--format", "xml"], ["--at", "soon"],
+    ])
+    func `what cannot be meant is wrong usage`(_ arguments: [String]) throws {
+        #expect(try Command.run(["policy", "check", policy] + arguments).status == 64)
+    }
+
+    @Test func `files that cannot be read end with 1`() throws {
+        let nowhere = folder.url("nowhere").path
+        #expect(try Command.run("policy", "check", nowhere).status == 1)
+        #expect(try Command.run("policy", "check", policy, "--releases", nowhere).status == 1)
+        #expect(try Command.run("policy", "check", policy, "--against", nowhere).status == 1)
+        let broken = try folder.write("app: 1", to: "broken.yaml")
+        let result = try Command.run("policy", "check", policy, "--against", broken)
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("error: the policy to compare with has mistakes itself:\n\(broken):1:"))
+    }
+
+    @Test func `warnings fail when they shall, and notes never do`() throws {
+        let windowless = try folder.write(
+            Desk.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: ""),
+            to: "windowless.yaml")
+        let lenient = try Command.run("policy", "check", windowless)
+        #expect(lenient.status == 0)
+        #expect(lenient.output.hasSuffix("\(windowless): no mistakes, 1 warning, 1 note\n"))
+        #expect(try Command.run("policy", "check", "--strict", windowless).status == 2)
+        #expect(try Command.run("policy", "check", "--strict", policy).status == 0)
+    }
+
+    @Test func `what customers would lose is an error, and a file with mistakes is not compared`() throws {
+        let earlier = try folder.write(
+            Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: []"), to: "earlier.yaml")
+        let result = try Command.run("policy", "check", earlier, "--against", policy, "--json")
+        #expect(result.status == 2)
+        let json = try result.json()
+        #expect(json["valid"] as? Bool == true)
+        #expect(json["passed"] as? Bool == false)
+        #expect((json["mistakes"] as? [Any])?.isEmpty == true)
+        let findings = try #require(json["findings"] as? [[String: Any]])
+        #expect(findings.contains { $0["code"] as? String == "right-lost" && $0["severity"] as? String == "error" })
+        #expect(try Command.run("policy", "check", policy, "--against", earlier).status == 0)
+
+        let broken = try folder.write(Desk.policy + "\ncolour: red\n", to: "broken.yaml")
+        let uncompared = try Command.run("policy", "check", broken, "--against", policy)
+        #expect(uncompared.output.contains("not compared with the policy before: that takes a file without mistakes"))
+    }
+
+    @Test func `SARIF names each rule once, with help, and each place by a URI`() throws {
+        try FileManager.default.createDirectory(atPath: folder.url("a b").path, withIntermediateDirectories: false)
+        let spaced = try folder.write(
+            Desk.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: ""),
+            to: "a b/policy.yaml")
+        let result = try Command.run("policy", "check", spaced, "--format", "sarif")
+        #expect(result.status == 0)
+        let log = try result.json()
+        #expect(log["version"] as? String == "2.1.0")
+        let run = try #require((log["runs"] as? [[String: Any]])?.first)
+        #expect(run["columnKind"] as? String == "unicodeCodePoints")
+        let driver = try #require((run["tool"] as? [String: Any])?["driver"] as? [String: Any])
+        let rules = try #require(driver["rules"] as? [[String: Any]])
+        let ids = rules.compactMap { $0["id"] as? String }
+        #expect(ids.count == rules.count && Set(ids).count == ids.count)
+        for rule in rules {
+            for key in ["shortDescription", "fullDescription", "help"] {
+                #expect((rule[key] as? [String: Any])?["text"] as? String != "")
+            }
+        }
+        let results = try #require(run["results"] as? [[String: Any]])
+        #expect(results.compactMap { $0["ruleId"] as? String } == ["no-changeover", "inherits-from-ios"])
+        for result in results {
+            let index = try #require(result["ruleIndex"] as? Int)
+            #expect(ids[index] == result["ruleId"] as? String)
+            #expect(["error", "warning", "note"].contains(result["level"] as? String))
+            let location = try #require((result["locations"] as? [[String: Any]])?.first)
+            let place = try #require(location["physicalLocation"] as? [String: Any])
+            let uri = try #require((place["artifactLocation"] as? [String: Any])?["uri"] as? String)
+            #expect(URL(string: uri)?.path == spaced)
+            let region = try #require(place["region"] as? [String: Int])
+            #expect(region["startLine"] ?? 0 > 0 && region["startColumn"] ?? 0 > 0)
+        }
+    }
+
+    @Test func `the help names every exit code`() throws {
+        let help = try Command.run("policy", "check", "--help").output
+        #expect(help.contains("Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64"))
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenurePolicyFile
+import TenureRehearsal
+
+/// Corpora on disk, and rehearsals of them under the example policies.
+enum Corpora {
+    /// Made once: keys for receipts take a second.
+    static let authority = Result { try TestAuthority(seed: "rehearsals") }
+
+    static func lines(_ count: Int, seed: UInt64) throws -> (lines: [[UInt8]], truth: CorpusTruth) {
+        let corpus = try Corpus(count: count, seed: seed, authority: authority.get())
+        var truth = CorpusTruth()
+        var bytes: [UInt8] = []
+        for number in 0..<corpus.blockCount {
+            let block = try corpus.block(number)
+            truth.add(block.truth)
+            bytes += block.bytes
+        }
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropLast().map { Array($0) }
+        return (lines, truth)
+    }
+
+    static func example(_ name: String) throws -> Policy {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let bytes = try Data(contentsOf: root.appendingPathComponent("Examples/rehearsal/\(name)"))
+        return try PolicyFile.read(bytes, named: name)
+    }
+
+    static func comparison() throws -> Comparison {
+        Comparison(of: try example("policy.yaml"), against: try example("previous.yaml"), at: Corpus.instant)
+    }
+
+    static func rehearse(
+        _ lines: [[UInt8]], isStopped: @escaping @Sendable () -> Bool = { false }
+    ) async throws -> (outcome: EvidenceRehearsal.Outcome, badLines: [BadLine]) {
+        let folder = try ScratchFolder()
+        let file = folder.path + "/evidence.ndjson"
+        try Data(lines.joined(separator: [0x0A])).write(to: URL(fileURLWithPath: file))
+        return try await rehearse(file: file, isStopped: isStopped)
+    }
+
+    static func rehearse(
+        file: String, isStopped: @escaping @Sendable () -> Bool = { false }
+    ) async throws -> (outcome: EvidenceRehearsal.Outcome, badLines: [BadLine]) {
+        let anchors = try authority.get().anchors
+        let rehearsal = EvidenceRehearsal(
+            try comparison(), app: AppIdentity(bundleID: "com.example.calculator", appAppleID: 828_838_134),
+            trust: try TrustConfiguration(anchors: [.production: anchors]), now: Date(), purchasesAreComplete: true)
+        var badLines: [BadLine] = []
+        let outcome = try await rehearsal.run(
+            over: EvidenceSource(path: file), isStopped: isStopped, report: { badLines.append($0) })
+        return (outcome, badLines)
+    }
+}
+
+/// A folder that goes when the test is over.
+final class ScratchFolder {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "tenure-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}

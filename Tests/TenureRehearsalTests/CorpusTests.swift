@@ -1,0 +1,90 @@
+import Foundation
+import TenureCore
+import TenureMint
+import TenureRehearsal
+import Testing
+
+struct CorpusTests {
+    private func expect(_ outcome: EvidenceRehearsal.Outcome, toBe truth: CorpusTruth) {
+        let (counts, tally) = (outcome.counts, outcome.tally)
+        #expect(counts.lines == truth.lines)
+        #expect(counts.blankLines == truth.blankLines)
+        #expect(counts.usableLines == truth.usableLines)
+        #expect(counts.rejectedLines == truth.rejectedLines)
+        #expect(counts.rejectedArtifacts == truth.rejectedArtifacts)
+        #expect(tally.customers == truth.customers)
+        #expect(tally.losing == truth.losing)
+        #expect(tally.gaining == truth.gaining)
+        for (name, expected) in [("everything", truth.everything), ("cloud", truth.cloud)] {
+            guard let index = tally.entitlements.firstIndex(of: name) else {
+                Issue.record("\(name) was not counted")
+                continue
+            }
+            let found = tally.byEntitlement[index]
+            for outcome in Decision.Outcome.allCases {
+                #expect(found.counts[outcome] == expected.outcomes[outcome.rawValue, default: 0], "\(name) \(outcome)")
+            }
+            for change in Change.allCases {
+                #expect(found.counts[change] == expected.changes[change.rawValue, default: 0], "\(name) \(change)")
+            }
+            let reasons = found.reasons.map { ("\($0.key.outcome.rawValue) \($0.key.reason.name)", $0.value) }
+            #expect(Dictionary(uniqueKeysWithValues: reasons) == expected.reasons)
+        }
+    }
+
+    @Test(arguments: [1, 77] as [UInt64])
+    func `a rehearsal finds in a corpus exactly what was put into it`(seed: UInt64) async throws {
+        // Ends in the middle of a block, so that some customers never get their second line.
+        let (lines, truth) = try Corpora.lines(3456, seed: seed)
+        #expect(lines.count == 3456)
+        #expect(truth.kinds.count > 60)
+        let (outcome, badLines) = try await Corpora.rehearse(lines)
+        expect(outcome, toBe: truth)
+        #expect(badLines.count { $0.isWholeLine } == truth.rejectedLines.values.reduce(0, +))
+        #expect(!outcome.isPartial)
+    }
+
+    @Test func `the same lines in any order give the same report`() async throws {
+        let (lines, _) = try Corpora.lines(2500, seed: 5)
+        var random = SeededRandom(11)
+        let first = try await Corpora.rehearse(lines).outcome
+        for _ in 0..<2 {
+            let shuffled = try await Corpora.rehearse(lines.shuffled(using: &random)).outcome
+            #expect(shuffled.tally == first.tally)
+            #expect(shuffled.counts == first.counts)
+        }
+        let reversed = try await Corpora.rehearse(lines.reversed()).outcome
+        #expect(try json(reversed) == json(first))
+    }
+
+    private func json(_ outcome: EvidenceRehearsal.Outcome) throws -> [UInt8] {
+        RehearsalReport(
+            policyName: "new", oldPolicyName: "old", comparison: try Corpora.comparison(),
+            input: .evidence(name: "lines", counts: outcome.counts, badLines: nil), tally: outcome.tally
+        ).json()
+    }
+
+    @Test func `the truth follows from the seed alone`() throws {
+        let one = try Corpora.lines(1500, seed: 9).truth
+        #expect(try Corpora.lines(1500, seed: 9).truth == one)
+        #expect(try Corpora.lines(1500, seed: 10).truth != one)
+    }
+
+    @Test func `bad lines are told by their numbers, in the order of the file`() async throws {
+        let (lines, _) = try Corpora.lines(1200, seed: 3)
+        let (_, badLines) = try await Corpora.rehearse(lines)
+        #expect(badLines.map(\.line) == badLines.map(\.line).sorted())
+        for badLine in badLines where badLine.fault.code == .nothingSigned {
+            #expect(String(decoding: lines[badLine.line - 1], as: UTF8.self).contains("\"transactions\":[]"))
+        }
+        let broken = badLines.first { $0.fault.code == .invalidJSON }
+        #expect(broken.map { lines[$0.line - 1].first == UInt8(ascii: "{") } == true)
+    }
+
+    @Test func `what was read before it was stopped counts, and the report says that it is a part`() async throws {
+        let (lines, _) = try Corpora.lines(1000, seed: 3)
+        let (outcome, _) = try await Corpora.rehearse(lines, isStopped: { true })
+        #expect(outcome.isPartial)
+        #expect(outcome.counts.lines == 0)
+    }
+}

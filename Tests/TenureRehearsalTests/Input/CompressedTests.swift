@@ -1,0 +1,48 @@
+import Foundation
+import TenureRehearsal
+import Testing
+
+struct CompressedTests {
+    /// What `gzip` makes of a file.
+    private func compress(_ bytes: [UInt8], in folder: ScratchFolder) throws -> String {
+        let file = folder.path + "/evidence.ndjson"
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["gzip", file]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+        return file + ".gz"
+    }
+
+    @Test func `a compressed file is told by its first bytes, and gives the same report`() async throws {
+        let (lines, _) = try Corpora.lines(1100, seed: 2)
+        let plain = try await Corpora.rehearse(lines).outcome
+        let folder = try ScratchFolder()
+        let file = try compress(Array(lines.joined(separator: [0x0A])), in: folder)
+        let outcome = try await Corpora.rehearse(file: file).outcome
+        #expect(outcome.tally == plain.tally)
+        #expect(outcome.counts == plain.counts)
+        #expect(!outcome.isPartial)
+    }
+
+    @Test func `of an archive that is cut off counts what can be read, and it is said`() async throws {
+        let (lines, _) = try Corpora.lines(1100, seed: 2)
+        let folder = try ScratchFolder()
+        let file = try compress(Array(lines.joined(separator: [0x0A])), in: folder)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: file))
+        let outcome = try await Corpora.rehearse(file: file).outcome
+        #expect(outcome.isPartial)
+        #expect(outcome.problem == .damagedArchive)
+        #expect(outcome.counts.lines > 100 && outcome.counts.lines < 1100)
+    }
+
+    @Test func `a file that is not there is an error with its name`() throws {
+        #expect(throws: RehearsalError.unreadable("/nowhere/evidence")) {
+            try EvidenceSource(path: "/nowhere/evidence")
+        }
+        #expect(throws: RehearsalError.self) { try EvidenceSource(path: NSTemporaryDirectory()) }
+    }
+}

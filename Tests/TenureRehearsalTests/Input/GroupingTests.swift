@@ -1,0 +1,89 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureRehearsal
+import Testing
+
+/// Who counts as one customer.
+struct GroupingTests {
+    private static let instant = Date(written: "2015-08-25") ?? .distantPast
+
+    private func appTransaction(_ id: String?, also fields: [String: JSONValue] = [:]) throws -> String {
+        let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
+        let all = fields.merging(["appTransactionId": id.map { .string($0) } ?? .null]) { $1 }
+        return String(decoding: try minter.mint(.appTransaction, setting: all), as: UTF8.self)
+    }
+
+    private func receipt(download id: UInt64, signed: Date = Self.instant) throws -> String {
+        let minter = ReceiptMinter(authority: try Corpora.authority.get(), signedAt: signed)
+        let bytes = try minter.mint { draft in
+            try draft.set("download_id", to: String(id))
+            draft.purchases = []
+        }
+        return Data(bytes).base64EncodedString()
+    }
+
+    private func transaction(_ id: String, of account: String?) throws -> String {
+        let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
+        return String(
+            decoding: try minter.mint(
+                .transaction,
+                setting: [
+                    "transactionId": .string(id), "originalTransactionId": .string(id),
+                    "appTransactionId": account.map { .string($0) } ?? .null,
+                ]), as: UTF8.self)
+    }
+
+    private func customers(_ lines: [String]) async throws -> Int {
+        var random = SeededRandom(UInt64(lines.count))
+        let count = try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.tally.customers
+        for _ in 0..<3 {
+            let shuffled = lines.shuffled(using: &random).map { Array($0.utf8) }
+            #expect(try await Corpora.rehearse(shuffled).outcome.tally.customers == count)
+        }
+        return count
+    }
+
+    @Test func `one Apple Account is one customer, whatever an exporter calls them`() async throws {
+        let (first, second) = try (appTransaction("1"), appTransaction("1"))
+        #expect(try await customers([first, "{\"id\":\"a\",\"appTransaction\":\"\(second)\"}"]) == 1)
+    }
+
+    @Test func `two Apple Accounts are two customers, under one id too`() async throws {
+        let lines = try ["1", "2"].map { "{\"id\":\"a\",\"appTransaction\":\"\(try appTransaction($0))\"}" }
+        #expect(try await customers(lines) == 2)
+    }
+
+    @Test func `names lead from one line to another, over a third`() async throws {
+        // The purchase leads to the exporter's id, that to the receipt, and that to the account.
+        let lines = [
+            try transaction("9", of: nil),
+            "{\"id\":\"a\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
+            "{\"id\":\"a\",\"receipt\":\"\(try receipt(download: 5))\"}",
+            "{\"receipt\":\"\(try receipt(download: 5))\",\"appTransaction\":\"\(try appTransaction("1"))\"}",
+        ]
+        #expect(try await customers(lines) == 1)
+    }
+
+    @Test func `a name that would lead to two people leads to nobody`() async throws {
+        let lines = [
+            "{\"id\":\"shared\",\"appTransaction\":\"\(try appTransaction("1"))\"}",
+            "{\"id\":\"shared\",\"appTransaction\":\"\(try appTransaction("2"))\"}",
+            "{\"id\":\"shared\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
+        ]
+        #expect(try await customers(lines) == 3)
+    }
+
+    @Test func `what names nobody counts once, however often it comes`() async throws {
+        let one = try appTransaction(nil)
+        let other = try appTransaction(nil, also: ["originalApplicationVersion": .string("38")])
+        #expect(try await customers([one, one, other, "\"\(one)\""]) == 2)
+    }
+
+    @Test func `a customer of hundreds of lines is one, with all purchases`() async throws {
+        var lines = try (0..<300).map { try transaction("\($0)", of: "1") }
+        lines.append(try appTransaction("1"))
+        #expect(try await customers(lines) == 1)
+    }
+}

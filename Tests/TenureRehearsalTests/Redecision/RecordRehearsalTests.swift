@@ -1,0 +1,113 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import TenureRehearsal
+import TenureStore
+import Testing
+
+/// Most customers of a record are decided by the key of their facts; what comes of it must be what comes of deciding
+/// each of them.
+struct RecordRehearsalTests {
+    private static let instants = [
+        "2014-12-24T00:00:00Z", "2015-01-02T00:00:00Z", "2015-06-10T18:00:00Z", "2015-06-12T18:00:00Z",
+        "2015-06-09T18:00:00Z", "2015-06-11T18:00:00Z", "2015-06-14T18:00:00Z", "2014-06-10T00:00:00Z",
+    ]
+
+    /// Facts on both sides of everything that a policy compares, and some that are not plain.
+    private static func facts(_ number: Int, _ random: inout SeededRandom) -> CustomerFacts {
+        var facts = CustomerFacts()
+        let near = Population.date(instants[Int.random(in: 0..<instants.count, using: &random)])
+        let steps = [-86_400, -2.001, -2, -1.999, -0.001, 0, 0.001, 1.999, 2, 2.001, 86_400, -4e7, 3e6]
+        let date = near.addingTimeInterval(steps[Int.random(in: 0..<steps.count, using: &random)])
+        let platforms: [Platform?] = [.iOS, .macOS, .tvOS, nil]
+        let versions: [String?] = ["37", "99", "100", "119", "120", "2.0", "1.10", "2.0b", nil, "37"]
+        let id: AcquisitionID? =
+            number % 7 == 0 ? nil : number % 5 == 0 ? .download("\(number)") : .appTransaction("\(number)")
+        func proof(revoked: Date? = nil) -> AppProof {
+            AppProof(
+                kind: number % 5 == 0 ? .receipt : .appTransaction,
+                signedDate: number % 4 == 0 ? nil : Population.now, id: id,
+                originalPlatform: platforms[number % 4],
+                originalAppVersion: versions[Int.random(in: 0..<versions.count, using: &random)],
+                originalPurchaseDate: number % 11 == 0 ? nil : date, revocationDate: revoked)
+        }
+        if number % 13 != 0 { facts.add([proof(revoked: number % 17 == 0 ? Population.now : nil)]) }
+        if number % 19 == 0 { facts.add([proof()]) }
+        for index in 0..<number % 3 {
+            facts.add([
+                Purchase(
+                    transactionID: "\(number)-\(index)",
+                    productID: "com.example.calculator.\(index == 0 ? "everything" : "yearly")",
+                    type: number % 4 == 0 ? .autoRenewable : .nonConsumable, purchaseDate: date,
+                    expiresDate: number % 4 == 0 ? date.addingTimeInterval(4e7) : nil,
+                    revocationDate: number % 23 == 0 ? Population.now : nil, isFamilyShared: number % 2 == 0,
+                    signedDate: Population.now)
+            ])
+        }
+        facts.purchasesAreComplete = number % 2 == 0
+        if number % 3 == 0 {
+            // Of this acquisition, or of somebody else's.
+            let key = AcquisitionKey(
+                appTransactionID: number % 2 == 0 ? "\(number)" : nil, downloadID: nil,
+                originalPurchaseDate: number % 4 == 0 ? date.addingTimeInterval(1.5) : near)
+            facts.add([
+                RecordedPromise(
+                    entitlement: number % 9 == 0 ? "retired" : "everything", acquisition: key, policyVersion: 1,
+                    until: number % 6 == 0 ? Population.date("2017-01-01") : nil, recordedAt: Population.now)
+            ])
+        }
+        if number % 29 == 0 { facts.add(SupportAct(.grant, of: "cloud", date: Population.now)) }
+        return facts
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `a record comes to what its customers come to one by one`(seed: UInt64) async throws {
+        let folder = try ScratchFolder()
+        let store = try SQLiteStore(path: folder.path + "/record.sqlite")
+        let comparison = try Corpora.comparison()
+        let promising = try Population.policy(freeFrom: "110", alsoNames: "retired")
+        _ = try await store.record(
+            policy: PolicyFile.compile(promising), sha256: Array(repeating: 7, count: 32), at: Population.now)
+
+        var random = SeededRandom(seed)
+        var expected = Tally(for: comparison)
+        var acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)] = []
+        for number in 0..<4000 {
+            let facts = Self.facts(number, &random)
+            let made = Amendment(facts: facts)
+            let realm = Realm(number % 31 == 0 ? .sandbox : .production, isTest: number % 37 == 0)
+            acts.append(([Identity(.artifact, "\(number)")], realm, { _ in made }))
+        }
+        let customers = try await store.amend(acts, at: Population.now)
+        for customer in customers where customer.realm == Realm(.production) {
+            let promises = customer.facts.promises.map {
+                Promise(entitlement: $0.entitlement, acquisition: $0.acquisition, policy: promising, until: $0.until)
+            }
+            comparison.count(customer.evidence, id: customer.publicID, promises: promises, in: &expected)
+        }
+        let outcome = try await RecordRehearsal(comparison, environments: [.production], withTests: false)
+            .run(over: store)
+        #expect(outcome.tally == expected)
+        #expect(expected.heldByPromise > 0 && expected.losing > 0 && expected.gaining > 0)
+        #expect(!expected.promisedOnly.isEmpty)
+        #expect(outcome.passedOver == 4000 - expected.customers)
+        #expect(!outcome.isPartial)
+
+        let withTests = try await RecordRehearsal(comparison, environments: [.production], withTests: true)
+            .run(over: store)
+        #expect(withTests.tally.customers > expected.customers)
+        try await store.close()
+    }
+
+    @Test func `a promise that rests on a policy that nobody has is an error, and no guess`() async throws {
+        let folder = try ScratchFolder()
+        let store = try SQLiteStore(path: folder.path + "/record.sqlite")
+        _ = try await store.record(
+            policy: Array("{}".utf8), sha256: Array(repeating: 7, count: 32), at: Population.now)
+        await #expect(throws: RehearsalError.brokenPolicy(1)) {
+            try await RecordRehearsal(try Corpora.comparison(), environments: [.production], withTests: false)
+                .run(over: store)
+        }
+        try await store.close()
+    }
+}

@@ -1,0 +1,52 @@
+import TenureCore
+import TenureRehearsal
+import Testing
+
+struct FailConditionTests {
+    private func report(_ conditions: [String]) throws -> RehearsalReport {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
+            at: Population.now)
+        var tally = Tally(for: comparison)
+        for customer in Population.customers(400, seed: 4) {
+            comparison.count(customer.evidence, id: customer.id, in: &tally)
+        }
+        return RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
+            input: .record(name: "record", passedOver: 0), tally: tally,
+            conditions: try conditions.map { try FailCondition($0, of: comparison) })
+    }
+
+    @Test func `a condition measures customers, of one entitlement or of the worst`() throws {
+        let report = try report([
+            "lost>0", "lost>=1000", "everything.denied > 0.5%", "denied<=100%", "cloud.lost<1", "granted<0",
+            "eraNotHonoured>0",
+        ])
+        let verdicts = report.verdicts
+        #expect(report.tally.losing > 0)
+        #expect(verdicts[0].fails && verdicts[0].value == Double(report.tally.losing))
+        #expect(!verdicts[1].fails)
+        let denied = Double(report.tally.byEntitlement[0].counts.denied) / 400 * 100
+        #expect(verdicts[2].fails && verdicts[2].value == denied && verdicts[2].entitlement == "everything")
+        #expect(verdicts[3].fails)
+        #expect(verdicts[4].entitlement == "cloud")
+        #expect(!verdicts[5].fails)
+        #expect(verdicts[6].fails)
+    }
+
+    @Test(arguments: [
+        "lost", "lost>", "lost>many", "loss>0", "everythin.lost>0", "lost>-1", ">0", "everything.rejected>0", "lost=0",
+    ])
+    func `what says nothing is refused with what to write`(text: String) throws {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
+            at: Population.now)
+        #expect(throws: RehearsalError.self) { try FailCondition(text, of: comparison) }
+    }
+
+    @Test func `nobody can lose where nothing is compared`() throws {
+        let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
+        #expect(throws: RehearsalError.self) { try FailCondition("lost>0", of: comparison) }
+        #expect(throws: Never.self) { try FailCondition("denied>0", of: comparison) }
+    }
+}

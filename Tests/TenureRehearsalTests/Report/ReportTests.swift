@@ -1,0 +1,102 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import TenureRehearsal
+import Testing
+
+struct ReportTests {
+    private static let hostile = "<script>alert('1')</script>&\"\u{1B}[31m"
+
+    private func report(identifying: Bool, policyName: String = "new.yaml") throws -> RehearsalReport {
+        let comparison = Comparison(
+            of: try Population.policy(freeFrom: "100"), against: try Population.policy(freeFrom: "120"),
+            at: Population.now)
+        var tally = Tally(for: comparison)
+        for customer in Population.customers(600, seed: 4) {
+            comparison.count(
+                customer.evidence, id: "appTransactionID 7040000\(customer.id)",
+                exportedID: customer.id == "100" ? nil : "user \(customer.id)\(Self.hostile)", in: &tally)
+        }
+        return RehearsalReport(
+            policyName: policyName, oldPolicyName: "old.yaml", comparison: comparison,
+            input: .record(name: "record", passedOver: 3), tally: tally, identifies: identifying)
+    }
+
+    private func page(_ report: RehearsalReport) -> String {
+        String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
+    }
+
+    @Test func `without being asked, a report names nobody`() throws {
+        let report = try report(identifying: false)
+        let text = TextReport(report).lines.map { "\($0)" }.joined()
+        for output in [page(report), String(decoding: report.json(), as: UTF8.self), text] {
+            #expect(!output.contains("7040000"))
+            #expect(!output.contains("user 1"))
+            #expect(output.contains("customer 1"))
+        }
+        #expect(page(try self.report(identifying: true)).contains("user 1"))
+    }
+
+    @Test func `what comes from outside is text on the page, and never markup`() throws {
+        let page = try page(report(identifying: true, policyName: "new\(Self.hostile).yaml"))
+        #expect(!page.contains("<script"))
+        #expect(!page.contains("\u{1B}"))
+        #expect(page.contains("&lt;script&gt;"))
+    }
+
+    @Test func `the page needs nothing from anywhere`() throws {
+        let page = try page(report(identifying: false))
+        for word in ["http://", "https://", "src=", "@import", "url(", "<link", "<script"] {
+            #expect(!page.contains(word), "\(word)")
+        }
+        #expect(page.contains("prefers-color-scheme: dark"))
+        #expect(page.contains("@media print"))
+        #expect(page.contains("<svg role=\"img\""))
+    }
+
+    @Test func `the page is well-formed where it matters`() throws {
+        let page = try page(report(identifying: false))
+        for name in ["svg", "table", "tbody", "div", "g", "style", "body", "html", "p", "h2", "h3"] {
+            let opened =
+                page.components(separatedBy: "<\(name)>").count + page.components(separatedBy: "<\(name) ").count - 2
+            #expect(opened == page.components(separatedBy: "</\(name)>").count - 1, "\(name)")
+        }
+    }
+
+    @Test func `everything that the terminal counts is in the JSON`() throws {
+        let report = try report(identifying: false)
+        let object = try #require(
+            try JSONSerialization.jsonObject(with: Data(report.json())) as? [String: Any])
+        let customers = try #require(object["customers"] as? [String: Int])
+        #expect(customers["losing"] == report.tally.losing)
+        #expect(customers["unchanged"] == report.unchanged)
+        let entitlements = try #require(object["entitlements"] as? [[String: Any]])
+        #expect(entitlements.map { $0["name"] as? String } == ["everything", "cloud"])
+        #expect(entitlements[0]["loses"] as? Int == report.tally.byEntitlement[0].counts.loses)
+        let places = try #require(object["places"] as? [[String: Any]])
+        let granted = places.compactMap { ($0["everything"] as? [String: Int])?["granted"] }.reduce(0, +)
+        #expect(granted == report.tally.byEntitlement[0].counts.granted)
+    }
+
+    @Test func `a report of nobody is a report`() throws {
+        let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
+        let report = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
+            input: .record(name: "record", passedOver: 0), tally: Tally(for: comparison))
+        #expect(page(report).contains("</html>"))
+        #expect(!TextReport(report).lines.isEmpty)
+        #expect(try JSONSerialization.jsonObject(with: Data(report.json())) is [String: Any])
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-1234, "-1,234")])
+    func `numbers are grouped as everybody reads them`(number: Int, text: String) {
+        #expect(number.grouped == text)
+    }
+
+    @Test(arguments: [
+        (0, 10, "0.00%"), (1, 100_000, "<0.01%"), (99_999, 100_000, ">99.99%"), (1, 3, "33.3%"), (1, 0, "0%"),
+    ])
+    func `a share that is something never reads as nothing`(count: Int, total: Int, text: String) {
+        #expect(count.share(of: total) == text)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import NIOCore
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `the clock of a rehearsal` {
+    private func clock(in folder: String, at now: Date = Calculator.now) throws -> RehearsalClock {
+        try RehearsalClock.set(folder + "/clock", to: now)
+        return try RehearsalClock(path: folder + "/clock")
+    }
+
+    @Test func `is what the file says, at once`() async throws {
+        try await withFolder { folder in
+            let clock = try clock(in: folder)
+            try await withService(in: folder, { $0.clock = clock }) { client in
+                let request = SyncRequest(
+                    appTransaction: try Calculator.minter().text(.appTransaction),
+                    deviceVerificationID: Calculator.device.uuidString)
+                let token = try #require(try await client.sync(request).accessToken)
+                _ = try await client.customer(token.value)
+                // An hour is over as soon as the file says so.
+                try RehearsalClock.set(clock.path, to: token.expiresAt.addingTimeInterval(1))
+                #expect(try await client.get("/v1/customer", token: token.value).status == .unauthorized)
+                try RehearsalClock.set(clock.path, to: Calculator.now)
+                _ = try await client.customer(token.value)
+            }
+        }
+    }
+
+    @Test func `stays where it was while the file cannot be read`() async throws {
+        try await withFolder { folder in
+            let clock = try clock(in: folder)
+            try Data("tomorrow".utf8).write(to: URL(fileURLWithPath: clock.path))
+            #expect(clock.now == Calculator.now)
+            try FileManager.default.removeItem(atPath: clock.path)
+            #expect(clock.now == Calculator.now)
+        }
+    }
+
+    @Test func `is refused where the file holds no instant`() async throws {
+        try await withFolder { folder in
+            for text in ["", "soon", String(repeating: "2026-11-20T12:00:00Z", count: 9)] {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/clock"))
+                #expect(throws: ServiceError.self) { try RehearsalClock(path: folder + "/clock") }
+            }
+            #expect(throws: ServiceError.self) { try RehearsalClock(path: folder + "/none") }
+        }
+    }
+
+    @Test func `is refused beyond loopback, behind a proxy and without test anchors`() async throws {
+        try await withFolder { folder in
+            let clock = try clock(in: folder)
+            func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {
+                var configuration = try Calculator.configuration(folder)
+                configuration.clock = clock
+                configuration.adminKey = String(repeating: "k", count: 40)
+                change(&configuration)
+                return configuration.mistakes.contains { if case .clock = $0 { true } else { false } }
+            }
+            #expect(try !refuses { _ in })
+            #expect(
+                try refuses {
+                    $0.host = "0.0.0.0"
+                    $0.allowsTestAnchorsBeyondLoopback = true
+                })
+            #expect(try refuses { $0.proxies = [AddressBlock("127.0.0.1")].compactMap { $0 } })
+            #expect(try refuses { $0.anchors[.sandbox] = .apple })
+            #expect(try refuses { $0.anchors = [.production: .apple, .sandbox: .apple] })
+        }
+    }
+
+    @Test func `how far the service is with the App Store is told`() async throws {
+        try await LocalStoreDesk.run { local in
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    func told(_ line: String) async throws -> Bool {
+                        String(buffer: try await client.get("/metrics").body).split(separator: "\n").contains {
+                            $0 == line
+                        }
+                    }
+                    #expect(try await told("tenure_app_store_histories_waiting 0"))
+                    _ = try await client.sync(local.sync)
+                    #expect(try await told("tenure_app_store_histories_waiting 1"))
+                    #expect(await desk?.histories.step() == true)
+                    #expect(try await told("tenure_app_store_histories_waiting 0"))
+                    await desk?.catchUp(in: .production)
+                    let seconds = local.clock.now.timeIntervalSince1970
+                    #expect(
+                        try await told(
+                            "tenure_app_store_notifications_reached_seconds{environment=\"Production\"} \(seconds)"))
+                }
+            }
+        }
+    }
+}

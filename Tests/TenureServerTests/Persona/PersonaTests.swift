@@ -1,0 +1,212 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a persona` {
+    @Test(arguments: [AppStoreEnvironment.sandbox, .xcode])
+    func `stands in for a customer whose evidence is of a test environment`(_ environment: AppStoreEnvironment)
+        async throws
+    {
+        try await withDesk { desk, _ in
+            let token = try await desk.persona()
+            let alone = try await desk.sandboxed(as: nil, environment)
+            #expect(alone.everything.outcome == "denied" && alone.persona == nil)
+            let answer = try await desk.sandboxed(as: token, environment)
+            #expect(answer.everything.outcome == "granted")
+            #expect(answer.everything.codes.first == "eraHonoured" && answer.everything.codes.contains("persona"))
+            #expect(answer.entitlements["everything"]?.sentence.hasPrefix("As “early-buyer”: ") == true)
+            #expect(answer.persona == "early-buyer" && answer.environment == environment)
+            #expect(answer.problems.isEmpty)
+            // The next read is of the same persona, and another sync without one is of the tester again.
+            let read = try await desk.client.customer(try answer.token)
+            #expect(read.everything.outcome == "granted" && read.persona == "early-buyer")
+            #expect(try await desk.sandboxed(as: nil, environment).everything.outcome == "denied")
+            #expect(try await desk.client.customer(try alone.token).everything.outcome == "denied")
+        }
+    }
+
+    @Test func `who came after the change is answered as such, and may buy in the sandbox`() async throws {
+        try await withDesk { desk, _ in
+            let late = ["originalPlatform": "iOS", "originalAppVersion": "300", "originalPurchaseDate": "2020-09-13"]
+            let token = try await desk.persona("late", late)
+            let answer = try await desk.sandboxed(as: token)
+            #expect(answer.everything.outcome == "denied" && answer.everything.codes.contains("persona"))
+            let bought = try await desk.sandboxed(
+                as: token,
+                transactions: [
+                    try Calculator.minter(.sandbox).text(
+                        .transaction,
+                        ["productId": .string(Calculator.everything), "type": .string("Non-Consumable")])
+                ])
+            #expect(bought.everything.outcome == "granted" && bought.everything.codes.first == "product")
+        }
+    }
+
+    @Test func `counts for nothing beside production, which makes no use of what came of it`() async throws {
+        try await withDesk { desk, _ in
+            let token = try await desk.persona()
+            let newcomer = SyncRequest(
+                appTransaction: try Calculator.minter().newcomer(), transactions: [], persona: token)
+            let answer = try await desk.client.sync(newcomer)
+            #expect(answer.everything.outcome == "denied" && answer.persona == nil)
+            #expect(!answer.everything.codes.contains("persona"))
+            #expect(answer.problems.map(\.code) == ["personaRefused"] && answer.problems[0].artifact == "persona")
+            let jws = try OpenedJWS(try #require(answer.certificate))
+            #expect(jws.claims["persona"] == nil)
+            #expect(try await desk.client.customer(try answer.token).everything.outcome == "denied")
+        }
+    }
+
+    @Test func `makes no promise, and changes nothing of the tester's record`() async throws {
+        try await withDesk { desk, _ in
+            let token = try await desk.persona()
+            let answer = try await desk.sandboxed(as: token)
+            let seen = try await desk.get(try answer.path())
+            #expect(seen.outcome("everything") == "denied")
+            #expect((seen.json["promises"] as? [Any])?.isEmpty == true)
+            let names = try await desk.get("/v1/admin/customers?id=704000000000000001").found
+            let id = try answer.publicID
+            #expect(names == [id])
+        }
+    }
+
+    @Test func `marks the certificate, which ends with it`() async throws {
+        try await withDesk { desk, _ in
+            let token = try await desk.persona(more: ["expires": "2026-11-22T12:00:00Z"])
+            let answer = try await desk.sandboxed(as: token)
+            let jws = try OpenedJWS(try #require(answer.certificate))
+            try jws.verify(under: Data(buffer: try await desk.client.get("/v1/keys").body))
+            #expect(jws.claims["persona"] as? String == "early-buyer")
+            #expect(jws.claims["environment"] as? String == "Sandbox")
+            #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 2 * 86_400)
+            #expect((jws.claims["entitlements"] as? [String: Any])?["everything"] != nil)
+        }
+    }
+
+    @Test func `stands in for a visitor too, whose proof may be another's`() async throws {
+        try await withDesk { desk, _ in
+            let token = try await desk.persona()
+            let found = SyncRequest(
+                appTransaction: try Calculator.minter(.sandbox).text(.appTransaction), persona: token)
+            let answer = try await desk.client.sync(found, from: nil)
+            #expect(answer.everything.outcome == "granted" && answer.certificate == nil)
+            #expect(try await desk.client.customer(try answer.token).everything.outcome == "granted")
+        }
+    }
+
+    @Test func `uses no trial of what they have`() async throws {
+        try await withTriedCalculator { desk in
+            let owner = try await desk.sandboxed(as: try await desk.persona())
+            let other = try await desk.sandboxed(as: nil)
+            let path = "/v1/trials/everything/sessions"
+            let owned = try await desk.with(try owner.token).post(path, ["id": "1"])
+            #expect(owned.json["isOwner"] as? Bool == true, "\(owned.text)")
+            let tried = try await desk.with(try other.token).post(path, ["id": "1"])
+            #expect(tried.json["isOwner"] as? Bool == false && tried.json["sessionsLeft"] as? Int == 2)
+        }
+    }
+
+    @Test func `that was revoked stands for nobody from the next request on`() async throws {
+        try await withDesk { desk, _ in
+            let token = try await desk.persona()
+            let answer = try await desk.sandboxed(as: token)
+            #expect(try await desk.delete("/v1/admin/personas/early-buyer").status == .ok)
+            #expect(try await desk.client.get("/v1/customer", token: try answer.token).status == .unauthorized)
+            let again = try await desk.sandboxed(as: token)
+            #expect(again.everything.outcome == "denied" && again.problems.map(\.code) == ["personaRevoked"])
+            #expect(try await desk.delete("/v1/admin/personas/early-buyer").status == .notFound)
+        }
+    }
+
+    @Test func `that expired stands for nobody, nor does its access token`() async throws {
+        let clock = TestClock()
+        try await withService {
+            $0.adminKey = Desk.adminKey
+            $0.now = { clock.now }
+        } _: { client in
+            let desk = Desk(client: client, key: Desk.adminKey)
+            let token = try await desk.persona(more: ["expires": "2026-11-20T12:10:00Z"])
+            let answer = try await desk.sandboxed(as: token)
+            #expect(answer.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
+            clock.advance(by: 600)
+            #expect(try await client.get("/v1/customer", token: try answer.token).status == .unauthorized)
+            let again = try await desk.sandboxed(as: token)
+            #expect(again.problems.map(\.code) == ["personaExpired"] && again.persona == nil)
+            #expect(try await desk.get("/v1/admin/personas").personas.first?["state"] as? String == "expired")
+        }
+    }
+
+    @Test func `is known only by what this service signed for it`() async throws {
+        try await withDesk { desk, _ in
+            let token = try await desk.persona()
+            let certificate = try #require(try await desk.sandboxed(as: token).certificate)
+            var spoilt = ["", "x", "a.b.c", token + "A", String(token.dropLast(2)), certificate]
+            let parts = token.split(separator: ".").map(String.init)
+            spoilt.append("\(parts[0]).\(parts[1]).\(parts[1])")
+            spoilt.append(String(repeating: "A", count: 10_000))
+            for index in [5, parts[0].count + 8, token.count - 20] {
+                var characters = Array(token)
+                characters[index] = characters[index] == "A" ? "B" : "A"
+                spoilt.append(String(characters))
+            }
+            for wrong in spoilt {
+                let answer = try await desk.sandboxed(as: wrong)
+                #expect(answer.problems.map(\.code) == ["personaUnknown"], "\(wrong.prefix(40))")
+                #expect(answer.everything.outcome == "denied")
+            }
+            try await withDesk { other, _ in
+                // Of another service: another key, another record.
+                let answer = try await other.sandboxed(as: token)
+                #expect(answer.problems.map(\.code) == ["personaUnknown"])
+            }
+        }
+    }
+
+    @Test func `tells what is wrong with it before it is made`() async throws {
+        try await withDesk { desk, _ in
+            func refused(_ body: [String: Any?]) async throws -> String {
+                let answer = try await desk.post("/v1/admin/personas", body)
+                #expect(answer.status == .badRequest, "\(answer.text)")
+                return answer.problem?.detail ?? ""
+            }
+            #expect(try await refused(["name": "a b"]).contains("`name`"))
+            #expect(try await refused(["name": "x", "set": ["version": "1"]]).contains("`version`"))
+            #expect(try await refused(["name": "x", "set": ["originalPlatform": "Windows"]]).contains("`Windows`"))
+            #expect(try await refused(["name": "x", "set": ["originalPurchaseDate": "May"]]).contains("`May`"))
+            #expect(try await refused(["name": "x", "expires": "2026-11-20T12:00:00Z"]).contains("`expires`"))
+            #expect(try await refused(["name": "x", "expires": "2028-11-20T12:00:00Z"]).contains("`expires`"))
+            _ = try await desk.persona("x")
+            let taken = try await desk.post("/v1/admin/personas", ["name": "x"])
+            #expect(taken.problem?.reason == "nameTaken")
+            _ = try await desk.persona("x", more: ["replace": true])
+            let states = try await desk.get("/v1/admin/personas").personas.compactMap { $0["state"] as? String }
+            #expect(states == ["revoked", "good"])
+        }
+    }
+
+    /// With a trial of three sessions.
+    private func withTriedCalculator(_ body: @escaping @Sendable (Desk) async throws -> Void) async throws {
+        let usual = try Calculator.policy()
+        let policy = try Policy(
+            app: usual.app, eras: usual.eras, buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(
+                    name: "everything", products: [.init(id: Calculator.everything)], honours: [Honour(era: "paid")],
+                    trial: .sessions(3))
+            ])
+        try await withService(policy: policy) {
+            $0.adminKey = Desk.adminKey
+        } _: { client in
+            try await body(Desk(client: client, key: Desk.adminKey))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `ready-made personas` {
+    @Test func `stand for everybody whom a change concerns`() async throws {
+        try await withDesk { desk, _ in
+            let answer = try await desk.post("/v1/admin/personas/ready-made", [:])
+            #expect(answer.status == .ok, "\(answer.text)")
+            let outcomes = Dictionary(
+                uniqueKeysWithValues: answer.personas.map {
+                    ($0["name"] as? String ?? "", ($0["entitlements"] as? [String: String])?["everything"] ?? "")
+                })
+            #expect(
+                outcomes == [
+                    "first-buyer": "granted", "last-paid-build": "granted", "in-the-changeover": "granted",
+                    "after-the-change": "denied", "family-member": "denied", "refunded": "denied",
+                    "pre-order": "denied", "no-original-version": "granted", "mac-buyer-on-iphone": "granted",
+                ])
+            #expect((answer.json["left"] as? [Any])?.isEmpty == true)
+            // What was told of them is what a build under test meets.
+            for persona in answer.personas {
+                let name = persona["name"] as? String ?? ""
+                let met = try await desk.sandboxed(as: try #require(persona["token"] as? String))
+                #expect(met.everything.outcome == outcomes[name] && met.persona == name, "\(name)")
+            }
+            let again = try await desk.post("/v1/admin/personas/ready-made", [:])
+            #expect(again.problem?.reason == "nameTaken")
+            #expect(try await desk.post("/v1/admin/personas/ready-made", ["replace": true]).status == .ok)
+        }
+    }
+
+    @Test func `have the versions and dates of the policy`() throws {
+        let made = ReadyMadePersonas(try Calculator.policy(), on: .iOS, signed: Calculator.now).made
+        func settings(_ name: String) -> [String: String] {
+            Dictionary(uniqueKeysWithValues: made.first { $0.name == name }?.proof.settings ?? [])
+        }
+        #expect(
+            settings("last-paid-build") == [
+                "originalPlatform": "iOS", "originalAppVersion": "119", "originalPurchaseDate": "2015-06-08T18:00:00Z",
+            ])
+        #expect(settings("in-the-changeover")["originalPurchaseDate"] == "2015-06-10T18:00:00Z")
+        #expect(
+            settings("after-the-change") == [
+                "originalPlatform": "iOS", "originalAppVersion": "120", "originalPurchaseDate": "2015-06-13T18:00:00Z",
+            ])
+        #expect(settings("mac-buyer-on-iphone")["originalAppVersion"] == "1.9")
+        #expect(settings("mac-buyer-on-iphone")["originalPlatform"] == "macOS")
+        #expect(settings("no-original-version") == ["originalPurchaseDate": "2015-06-08T18:00:00Z"])
+        #expect(settings("pre-order")["preorderDate"] == "2015-06-08T18:00:00Z")
+        #expect(settings("refunded")["revocationDate"] == "2015-06-22T18:00:00Z")
+    }
+
+    @Test func `take the last build from a release list`() throws {
+        let usual = try Calculator.policy()
+        func release(_ build: String, _ day: String) throws -> Release {
+            Release(
+                platform: .iOS, version: nil, build: AppVersion(build),
+                releasedAt: .instant(try #require(Date(written: day))))
+        }
+        let policy = try Policy(
+            app: usual.app, eras: usual.eras,
+            releases: [
+                release("3", "2012-01-01"), release("97", "2014-01-01"), release("120", "2015-06-10T18:00:00Z"),
+            ], entitlements: usual.entitlements)
+        let made = ReadyMadePersonas(policy, on: .iOS, signed: Calculator.now).made
+        #expect(made.first { $0.name == "last-paid-build" }?.proof.originalAppVersion == "97")
+        #expect(made.first { $0.name == "first-buyer" }?.proof.originalAppVersion == "3")
+        #expect(made.first { $0.name == "first-buyer" }?.proof.originalPurchaseDate == Date(written: "2012-01-01"))
+    }
+
+    @Test func `are left out where the policy has no place for them, with why`() throws {
+        let one = try Policy(
+            app: .init(bundleID: "com.example.calculator"), eras: [Era(name: "free", model: .free)],
+            entitlements: [Entitlement(name: "everything", products: [.init(id: "com.example.calculator.everything")])])
+        let none = ReadyMadePersonas(one, on: .iOS, signed: Calculator.now)
+        #expect(none.made.isEmpty && none.left.count == ReadyMadePersonas.Name.allCases.count)
+
+        let undated = try Policy(
+            app: .init(bundleID: "com.example.calculator"),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(name: "free", model: .free, begins: [.macOS: .at(version: AppVersion("2.0"), date: nil)]),
+            ],
+            entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+        #expect(ReadyMadePersonas.platform(of: undated) == .macOS)
+        let some = ReadyMadePersonas(undated, on: .macOS, signed: Calculator.now)
+        #expect(
+            some.made.map(\.name) == [
+                "first-buyer", "last-paid-build", "after-the-change", "family-member", "refunded",
+            ])
+        let left = ["in-the-changeover", "pre-order", "no-original-version", "mac-buyer-on-iphone"]
+        #expect(some.left.map(\.name) == left)
+        #expect(some.left.allSatisfy { !$0.why.isEmpty })
+    }
+
+    @Test(arguments: [
+        ("120", "119"), ("2.0", "1.9"), ("2.1", "2.0"), ("1.0.5", "1.0.4"), ("1", "0"), ("10.0.0", "9.9.9"),
+    ])
+    func `come from the version just below`(version: String, before: String) throws {
+        #expect(PolicyChange.predecessor(of: try #require(AppVersion(version))) == before)
+    }
+
+    @Test func `know of no version below nothing`() throws {
+        #expect(PolicyChange.predecessor(of: try #require(AppVersion("0.0"))) == nil)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureCore
+import TenurePolicyFile
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+extension Policy {
+    /// As the interface takes it.
+    var text: String { String(decoding: PolicyFile.compile(self), as: UTF8.self) }
+
+    /// Everybody who has the app has everything.
+    static func generous() throws -> Policy {
+        try Calculator.policy(honours: [Honour(era: "paid"), Honour(era: "freemium")])
+    }
+
+    /// Having acquired the app gives nothing.
+    static func harsh() throws -> Policy { try Calculator.policy(honours: nil) }
+}
+
+extension Desk {
+    static let policies = "/v1/admin/policies"
+
+    func rehearse(_ policy: Policy) async throws -> Answer {
+        try await post(Self.policies + "/rehearsals", ["policy": policy.text])
+    }
+
+    func publish(_ policy: Policy, _ more: [String: Any?] = [:]) async throws -> Answer {
+        let body: [String: Any?] = ["policy": policy.text, "reason": "because"]
+        return try await post(Self.policies, body.merging(more) { $1 })
+    }
+
+    func rollBack(_ more: [String: Any?] = [:]) async throws -> Answer {
+        try await post(Self.policies + "/rollback", (["reason": "after all"] as [String: Any?]).merging(more) { $1 })
+    }
+
+    /// The outcome on everything, with the deciding reason.
+    func outcome(of customer: CustomerResponse) async throws -> [String?] {
+        let read = try await client.customer(try customer.token).everything
+        return [read.outcome, read.codes.first]
+    }
+
+    func lastAudit() async throws -> [String: Any] {
+        try #require(try await get("/v1/admin/audit?limit=1").entries.first)
+    }
+}
+
+extension Desk.Answer {
+    func number(_ name: String) -> Int? { json[name] as? Int }
+
+    var rehearsal: String? { (json["id"] ?? json["rehearsal"]) as? String }
+
+    /// Why it was refused.
+    var reason: String? { problem?.reason }
+}

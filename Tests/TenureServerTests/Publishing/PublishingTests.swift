@@ -1,0 +1,206 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenurePolicyFile
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `publishing a policy` {
+    @Test func `that takes nothing lets it decide at once, with a line in the audit trail`() async throws {
+        try await withDesk { desk, keys in
+            let desk = desk.with(keys[.policy])
+            let newcomer = try await desk.newcomer()
+            #expect(try await desk.outcome(of: newcomer) == ["denied", "eraNotHonoured"])
+            let published = try await desk.publish(try .generous(), ["author": "ada"])
+            #expect(published.status == .ok, "\(published.text)")
+            #expect(published.number("version") == 2 && published.number("gaining") == 1)
+            #expect(published.number("losing") == 0 && published.number("customers") == 1)
+            #expect(try await desk.outcome(of: newcomer) == ["granted", "eraHonoured"])
+            let line = try await desk.with(Desk.adminKey).lastAudit()
+            #expect(line["act"] as? String == "publish" && line["actor"] as? String == "policy")
+            let detail = line["detail"] as? [String: String]
+            #expect(detail?["author"] == "ada" && detail?["reason"] == "because" && detail?["version"] == "2")
+            let again = try await desk.publish(try .generous())
+            #expect(again.reason == "decides")
+        }
+    }
+
+    @Test func `that takes something is refused until the number is repeated; a rollback gives it back`() async throws {
+        try await withDesk { desk, _ in
+            let owner = try await desk.owner()
+            let newcomer = try await desk.newcomer()
+            let rehearsal = try await desk.rehearse(try .harsh())
+            #expect(rehearsal.status == .ok, "\(rehearsal.text)")
+            #expect(rehearsal.number("customers") == 2 && rehearsal.number("losing") == 1)
+            #expect(rehearsal.number("losingWithPromises") == 0 && rehearsal.number("gaining") == 0)
+            let entitlement = (rehearsal.json["entitlements"] as? [[String: Any]])?.first
+            let loser = (entitlement?["losers"] as? [[String: Any]])?.first
+            #expect(loser?["customer"] as? String == owner.id)
+            #expect((loser?["before"] as? [String: Any])?["outcome"] as? String == "granted")
+            #expect((loser?["now"] as? [String: Any])?["outcome"] as? String == "denied")
+            let id = try #require(rehearsal.rehearsal)
+
+            let refused = try await desk.publish(try .harsh())
+            #expect(refused.reason == "takesRights" && refused.problem?.rehearsal != nil)
+            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonoured"])
+            let line = try await desk.lastAudit()
+            #expect((line["detail"] as? [String: String])?["refused"] == "takesRights")
+            for (number, rehearsal, reason) in [
+                (2, id, "otherNumber"), (1, "reh_x", "unknownRehearsal"), (0, id, "otherNumber"),
+            ] {
+                let wrong = try await desk.publish(
+                    try .harsh(), ["takeFrom": number, "rehearsal": rehearsal])
+                #expect(wrong.reason == reason, "\(wrong.text)")
+            }
+            let other = try await desk.publish(
+                try Calculator.policy(inDoubt: .undetermined), ["takeFrom": 1, "rehearsal": id])
+            #expect(other.reason == "otherRehearsal")
+
+            let taken = try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": id])
+            #expect(taken.status == .ok, "\(taken.text)")
+            #expect(taken.number("losing") == 1 && taken.number("ended") == 1)
+            #expect(try await desk.outcome(of: owner)[0] == "denied")
+            #expect(try await desk.outcome(of: newcomer)[0] == "denied")
+            // The next sync promises nothing anew.
+            let synced = try await desk.owner()
+            #expect(synced.everything.outcome == "denied")
+            let seen = try await desk.get(try owner.path())
+            #expect((seen.json["promises"] as? [Any])?.isEmpty == true)
+            let timeline = try await desk.get(try owner.path("/timeline"))
+            #expect(timeline.kinds.contains("promisesEnded"))
+
+            let back = try await desk.rollBack()
+            #expect(back.status == .ok, "\(back.text)")
+            #expect(back.number("version") == 1 && back.number("restored") == 1 && back.number("gaining") == 1)
+            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonoured"])
+            #expect((try await desk.get(try owner.path()).json["promises"] as? [Any])?.count == 1)
+            let kinds = try await desk.get(try owner.path("/timeline")).kinds
+            #expect(kinds.contains("promisesRestored"))
+            let acts = (try await desk.get(Desk.policies).json["publications"] as? [[String: Any]])?
+                .compactMap { $0["act"] as? String }
+            #expect(acts == ["start", "publish", "rollback"])
+        }
+    }
+
+    @Test func `keeps what was promised, where that is asked for`() async throws {
+        try await withDesk { desk, _ in
+            let owner = try await desk.owner()
+            let kept = try await desk.publish(try .harsh(), ["keepPromises": true])
+            #expect(kept.status == .ok, "\(kept.text)")
+            #expect(kept.number("losing") == 0 && kept.number("ended") == 0)
+            #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
+            #expect(try await desk.owner("704000000000000007").everything.outcome == "denied")
+            // What an earlier edit left to promises stands in the way of no later one.
+            let harmless = try Calculator.policy(honours: nil, inDoubt: .undetermined)
+            let published = try await desk.publish(harmless)
+            #expect(published.status == .ok && published.number("losing") == 0, "\(published.text)")
+            #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
+        }
+    }
+
+    @Test func `going back from what was too generous takes it again, and only by the number`() async throws {
+        try await withDesk { desk, _ in
+            _ = try await desk.owner()
+            #expect(try await desk.publish(try .generous()).status == .ok)
+            let lucky = try await desk.newcomer()
+            #expect(lucky.everything.outcome == "granted")
+            #expect(try await desk.rollBack().reason == "takesRights")
+            let rehearsal = try await desk.post(Desk.policies + "/rehearsals", ["version": 1])
+            #expect(rehearsal.number("losing") == 1, "\(rehearsal.text)")
+            let id = try #require(rehearsal.rehearsal)
+            let back = try await desk.rollBack(["version": 1, "takeFrom": 1, "rehearsal": id])
+            #expect(back.status == .ok && back.number("ended") == 1, "\(back.text)")
+            #expect(try await desk.outcome(of: lucky)[0] == "denied")
+            #expect(try await desk.rollBack(["version": 9]).status == .notFound)
+        }
+    }
+
+    @Test func `what was bought is lost even where promises are kept`() async throws {
+        try await withDesk { desk, _ in
+            let id = "704000000000000002"
+            let bought = try await desk.client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(id),
+                    transactions: [
+                        try Calculator.minter().transaction(
+                            "20", of: id,
+                            ["productId": .string(Calculator.everything), "type": .string("Non-Consumable")])
+                    ]))
+            #expect(bought.everything.outcome == "granted")
+            _ = try await desk.owner()
+            let usual = try Calculator.policy()
+            let without = try Policy(
+                app: usual.app, eras: usual.eras, buildNumbers: .increasing,
+                entitlements: [Entitlement(name: "everything", products: [.init(id: Calculator.yearly)])])
+            let rehearsal = try await desk.rehearse(without)
+            #expect(rehearsal.number("losing") == 2 && rehearsal.number("losingWithPromises") == 1)
+            let keep = try await desk.publish(without, ["keepPromises": true])
+            #expect(keep.reason == "takesRights")
+            let taken = try await desk.publish(
+                without, ["keepPromises": true, "takeFrom": 1, "rehearsal": rehearsal.rehearsal])
+            #expect(taken.status == .ok && taken.number("ended") == 0, "\(taken.text)")
+            #expect(try await desk.outcome(of: bought)[0] == "denied")
+        }
+    }
+
+    @Test func `whoever comes after the rehearsal counts at the moment of publication`() async throws {
+        try await withDesk { desk, _ in
+            _ = try await desk.owner()
+            let rehearsal = try #require(try await desk.rehearse(try .harsh()).rehearsal)
+            let late = try await desk.owner("704000000000000007")
+            let refused = try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": rehearsal])
+            #expect(refused.reason == "takesMore", "\(refused.text)")
+            #expect(try await desk.outcome(of: late)[0] == "granted")
+            let found = try await desk.get(
+                "\(Desk.policies)/rehearsals/\(try #require(refused.problem?.rehearsal))")
+            #expect(found.number("losing") == 2)
+            let again = try await desk.publish(
+                try .harsh(), ["takeFrom": 2, "rehearsal": refused.problem?.rehearsal])
+            #expect(again.status == .ok && again.number("losing") == 2, "\(again.text)")
+        }
+    }
+
+    @Test func `tells what is wrong with it, and of another app takes none`() async throws {
+        try await withDesk { desk, keys in
+            let broken = try await desk.post(Desk.policies, ["policy": "app: {", "reason": "r"])
+            #expect(broken.status == .badRequest && broken.problem?.detail.contains("policy:1:") == true)
+            let other = try Policy(
+                app: .init(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
+                entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+            #expect(try await desk.publish(other).problem?.detail.contains("com.example.other") == true)
+            #expect(try await desk.publish(try .generous(), ["reason": " "]).status == .badRequest)
+            #expect(try await desk.publish(try .generous(), ["takeFrom": 1]).status == .badRequest)
+            #expect(try await desk.post(Desk.policies, ["reason": "r"]).status == .badRequest)
+            #expect(try await desk.get(Desk.policies + "/2").status == .notFound)
+            #expect(try await desk.get(Desk.policies + "/rehearsals/reh_x").status == .notFound)
+            for scope in [RecordedKey.Scope.support, .read, .link] {
+                #expect(try await desk.with(keys[scope]).publish(try .generous()).status == .forbidden)
+            }
+            let shown = try await desk.get(Desk.policies + "/1")
+            #expect(shown.json["policy"] as? String == (try Calculator.policy().text))
+        }
+    }
+
+    @Test func `takes from visitors what it takes from the customer whom they name`() async throws {
+        try await withDesk { desk, _ in
+            _ = try await desk.owner()
+            let found = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
+            let visitor = try await desk.client.sync(found, from: nil)
+            #expect(visitor.everything.outcome == "granted")
+            let rehearsal = try await desk.rehearse(try .harsh())
+            #expect(rehearsal.number("customers") == 1 && rehearsal.number("losing") == 1)
+            let taken = try await desk.publish(
+                try .harsh(), ["takeFrom": 1, "rehearsal": rehearsal.rehearsal])
+            #expect(taken.status == .ok, "\(taken.text)")
+            #expect(try await desk.outcome(of: visitor)[0] != "granted")
+            #expect(try await desk.client.sync(found, from: nil).everything.outcome != "granted")
+        }
+    }
+}

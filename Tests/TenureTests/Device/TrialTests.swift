@@ -1,0 +1,142 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct `Trials on the device` {
+    private func newcomer(_ trial: Trial = .sessions(2)) -> Device {
+        Device(FakeStore { $0.app = World.newcomer() }, policy: World.policy(trial: trial))
+    }
+
+    @Test func `a session allows as long as it is kept, and is counted once`() async throws {
+        let device = newcomer()
+        let tenure = device.start()
+        #expect(await !tenure.allows("everything"))
+        #expect(await tenure.trial("everything").isOffered)
+        do {
+            let session = try await tenure.trial("everything").begin()
+            #expect(session.sessions == 2)
+            #expect(session.sessionsLeft == 1)
+            #expect(await tenure.allows("everything"))
+            withExtendedLifetime(session) {}
+        }
+        #expect(await !tenure.allows("everything"))
+    }
+
+    @Test func `the last session is the last, after a reinstallation too`() async throws {
+        let device = newcomer()
+        for left in [1, 0] {
+            let session = try await device.start().trial("everything").begin()
+            #expect(session.sessionsLeft == left)
+        }
+        let tenure = device.start()
+        await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+            try await tenure.trial("everything").begin()
+        }
+        #expect(await !tenure.trial("everything").isOffered)
+    }
+
+    @Test func `another account has its own, and one that comes back finds what it used`() async throws {
+        let device = newcomer(.sessions(1))
+        _ = try await device.start().trial("everything").begin()
+        device.store.change { $0.app = World.newcomer(id: "704000000000000003") }
+        let other = device.start()
+        _ = await other.settled()
+        _ = try await other.trial("everything").begin()
+        device.store.change { $0.app = World.newcomer() }
+        let back = device.start()
+        _ = await back.settled()
+        await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+            try await back.trial("everything").begin()
+        }
+    }
+
+    @Test func `owners never see one`() async throws {
+        let device = Device(FakeStore { $0.app = World.owner() })
+        let tenure = device.start()
+        #expect(await !tenure.trial("everything").isOffered)
+        let session = try await tenure.trial("everything").begin()
+        #expect(session.isOwner)
+        #expect(session.sessionsLeft == nil)
+        session.end()
+        #expect(await tenure.allows("everything"))
+    }
+
+    @Test func `nothing is used up while nobody knows`() async throws {
+        let device = Device(
+            FakeStore {
+                $0.app = World.owner()
+                $0.appMood = .throwsAnError
+            })
+        let tenure = device.start()
+        #expect(await !tenure.trial("everything").isOffered)
+        let session = try await tenure.trial("everything").begin()
+        #expect(session.sessionsLeft == nil)
+        #expect(await tenure.engine.memory.trials.isEmpty)
+    }
+
+    @Test func `a session lasts a day at most`() async throws {
+        let device = newcomer()
+        let tenure = device.start()
+        let session = try await tenure.trial("everything").begin()
+        device.time.now += World.day
+        #expect(await !tenure.allows("everything"))
+        withExtendedLifetime(session) {}
+    }
+
+    @Test func `a trial of days runs from its first session, and no clock makes it longer`() async throws {
+        let device = newcomer(.days(7))
+        _ = try await device.start().trial("everything").begin()
+        device.time.now += 6 * World.day
+        _ = try await device.start().trial("everything").begin()
+        // Turned back, it goes on counting where it was.
+        device.time.now -= 5 * World.day
+        _ = try await device.start().trial("everything").begin()
+        device.time.now += World.day
+        let tenure = device.start()
+        await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+            try await tenure.trial("everything").begin()
+        }
+    }
+
+    @Test func `what cannot be counted does not begin`() async throws {
+        let device = newcomer()
+        let tenure = device.start()
+        _ = await tenure.settled()
+        device.vault.refusesWrites = true
+        await #expect(throws: TenureError.self) { try await tenure.trial("everything").begin() }
+        device.vault.refusesWrites = false
+        #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
+    }
+
+    @Test func `there is none where the policy has none`() async throws {
+        let tenure = newcomer().start()
+        await #expect(throws: TenureError.noTrial(entitlement: "cloud")) { try await tenure.trial("cloud").begin() }
+    }
+}
+
+@Suite struct `Trials at the service` {
+    @Test func `are counted there, and owners use nothing up`() async throws {
+        try await RealService.run { service in
+            let app = try World.signed(World.newcomer())
+            let device = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }
+            let tenure = device.start()
+            for left in [1, 0] {
+                let session = try await tenure.trial("everything").begin()
+                #expect(session.sessions == 2)
+                #expect(session.sessionsLeft == left)
+                #expect(await tenure.allows("everything"))
+            }
+            // Another device of the same customer, with nothing of the first one.
+            let other = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }.start()
+            await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+                try await other.trial("everything").begin()
+            }
+            await #expect(throws: TenureError.noTrial(entitlement: "cloud")) { try await other.trial("cloud").begin() }
+            let owned = try World.signed(World.owner())
+            let owner = Device(FakeStore { $0.app = owned }, policy: nil) { service.connect(&$0) }.start()
+            #expect(try await owner.trial("everything").begin().isOwner)
+        }
+    }
+}

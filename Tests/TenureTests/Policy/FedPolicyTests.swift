@@ -1,0 +1,117 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import Tenure
+
+/// A web server as a test wants it.
+private final class FakeWeb: PolicyFetcher {
+    private let state: Locked<(answer: Result<PolicyAnswer, PolicyFetchError>, asked: [String?])>
+
+    init(_ answer: Result<PolicyAnswer, PolicyFetchError>) {
+        state = Locked((answer, []))
+    }
+
+    convenience init(_ signed: SignedPolicy, tag: String? = nil) {
+        self.init(.success(.text(Data(signed.text.utf8), tag: tag)))
+    }
+
+    func serve(_ signed: SignedPolicy) {
+        state.withLock { $0.answer = .success(.text(Data(signed.text.utf8), tag: nil)) }
+    }
+    var asked: [String?] { state.withLock { $0.asked } }
+
+    func fetch(_ url: URL, unlessTagged tag: String?) async throws(PolicyFetchError) -> PolicyAnswer {
+        let answer = state.withLock { state in
+            state.asked.append(tag)
+            return state.answer
+        }
+        return try answer.get()
+    }
+}
+
+@Suite struct `A signed policy in the client` {
+    private let signer = PolicySigner()
+    private let folder = URL(fileURLWithPath: NSTemporaryDirectory() + "tenure-fed-\(UUID().uuidString)")
+
+    /// Build 37 of the owner is paid for as long as the boundary is above it.
+    private func policy(build: String) throws -> Policy {
+        let base = World.policy()
+        return try Policy(
+            app: base.app,
+            eras: [
+                base.eras[0],
+                Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion(build), date: nil)]),
+            ],
+            buildNumbers: .increasing, entitlements: base.entitlements)
+    }
+
+    private func device(_ web: FakeWeb, app: StoreAppTransaction? = World.owner()) throws -> Device {
+        let bundled = Data(PolicyFile.compile(try policy(build: "30")))
+        let url = try #require(URL(string: "https://www.example.com/tenure.jws"))
+        let (folder, pin) = (folder, signer.pin.text)
+        return Device(FakeStore { $0.app = app }) { setup in
+            setup.options.folder = folder
+            setup.policy = .signed(url, keys: [pin], fetcher: web) { bundled }
+        }
+    }
+
+    @Test func `a wrong boundary in the app is repaired by the web server, also for the next start offline`()
+        async throws
+    {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2), tag: "\"two\"")
+        let tenure = try device(web).start()
+        #expect(await tenure.allows("everything"))
+        #expect(await tenure.settled().steps.contains(StoreStep(.policy, .done)))
+
+        let offline = FakeWeb(.failure(.unreachable("no network")))
+        let again = try device(offline).start()
+        #expect(await again.allows("everything"))
+        _ = await again.settled()
+        #expect(offline.asked == ["\"two\""])
+    }
+
+    @Test func `without the web server the bundled policy holds`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let tenure = try device(FakeWeb(.failure(.status(404)))).start()
+        #expect(await !tenure.allows("everything"))
+        #expect(await tenure.decision(for: "everything").outcome == .denied)
+        let steps = await tenure.settled().steps
+        #expect(steps.contains { $0.name == .policy && $0.description.contains("status 404") })
+    }
+
+    @Test func `an older policy that is played back is refused, and a step says why`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let web = FakeWeb(try signer.sign(policy(build: "120"), counter: 2))
+        #expect(await (try device(web).start()).allows("everything"))
+        web.serve(try signer.sign(policy(build: "30"), counter: 1))
+        let tenure = try device(web).start()
+        #expect(await tenure.allows("everything"))
+        let steps = await tenure.settled().steps
+        #expect(steps.contains { $0.name == .policy && $0.description.contains("the counter 1, and 2 is known") })
+    }
+
+    @Test func `a proxy's policy, signed with a key of its own, gives nobody anything`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let forged = try PolicySigner().sign(policy(build: "9999"), counter: 9)
+        let tenure = try device(FakeWeb(forged), app: World.newcomer()).start()
+        #expect(await !tenure.allows("everything"))
+        #expect(await tenure.settled().steps.contains { $0.description.contains("none of the pinned keys") })
+    }
+
+    @Test func `a key that is none, and a bundled policy that cannot be read, are said`() async throws {
+        let url = try #require(URL(string: "https://www.example.com/tenure.jws"))
+        let sources: [Tenure.PolicySource] = [
+            .signed(url, keys: ["no key"]) { Data() }, .signed(url, keys: [signer.pin.text]) { Data("{}".utf8) },
+            .signed(url, key: signer.pin.text, bundled: "no-such-file.jws"),
+        ]
+        for source in sources {
+            let tenure = Device(FakeStore { $0.app = World.owner() }) { $0.policy = source }.start()
+            let steps = await tenure.settled().steps
+            #expect(steps.contains { if case .failed = $0.outcome { $0.name == .policy } else { false } })
+            #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+        }
+    }
+}

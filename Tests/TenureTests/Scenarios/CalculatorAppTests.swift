@@ -1,0 +1,99 @@
+import CalculatorApp
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenurePolicyFile
+import Testing
+
+private let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../..").standardizedFileURL
+
+@Suite(.serialized) struct `The example app` {
+    @Test func `needs five lines`() throws {
+        let file = root.appendingPathComponent("Examples/CalculatorApp/CalculatorModel.swift")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .filter { !$0.contains("///") && $0.lowercased().contains("tenure") }
+        #expect(lines.count == 5, "\(lines)")
+    }
+
+    @Test func `brings the policy as it compiles now`() throws {
+        let yaml = root.appendingPathComponent("Examples/calculator/policy.yaml")
+        let list = root.appendingPathComponent("Examples/calculator/releases.csv")
+        let policy = try PolicyFile.read(Array(Data(contentsOf: yaml)), named: "policy.yaml") { _ in
+            Array(try Data(contentsOf: list))
+        }
+        let bundled = try Data(contentsOf: root.appendingPathComponent("Examples/CalculatorApp/tenure.json"))
+        #expect(try PolicyFile.read(Array(bundled), named: "tenure.json") == policy)
+    }
+
+    /// The story: Ada buys build 37 in 2014, Dana comes when it is free.
+    private func world() async throws -> LocalAppStore {
+        let file = root.appendingPathComponent("Examples/scenarios/calculator-disaster.yaml")
+        let scenario = try ScenarioReader.read(Array(Data(contentsOf: file)), named: "calculator-disaster.yaml")
+        let store = LocalAppStore(
+            scenario.founding.world, signer: StoreSigner(authority: RealService.authority)
+        ) { _, _, _ in .success }
+        try await scenario.happen(in: store)
+        return store
+    }
+
+    /// The app on the first device of a customer, with a place of its own for what it keeps.
+    private func onDevice<Result: Sendable>(
+        of customer: String, in store: LocalAppStore,
+        _ body: @MainActor (CalculatorModel, LocalStore) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        setenv("XDG_DATA_HOME", folder.path, 1)
+        let device = try await LocalStore(store, customer: customer)
+        return try await device.run { try await body(await CalculatorModel(), device) }
+    }
+
+    @Test func `gives everything to who paid, at the first launch after the update, and asks nobody to sign in`()
+        async throws
+    {
+        let store = try await world()
+        for (customer, keypad) in [
+            ("Ada", Keypad.scientific), ("Boris", .scientific), ("Dana", .basic), ("Emre", .scientific),
+        ] {
+            try await onDevice(of: customer, in: store) { model, device in
+                await model.open()
+                #expect(model.keypad == keypad, "\(customer)")
+                #expect(device.signInRequests == 0)
+            }
+        }
+    }
+
+    @Test func `calculates with the keys that its customer has`() async throws {
+        let store = try await world()
+        let displays = try await ["Ada", "Dana"].asyncMap { customer in
+            try await onDevice(of: customer, in: store) { model, _ in
+                await model.open()
+                for key in [Key.digit(1), .digit(2), .square, .plus, .digit(1), .equals] { model.tap(key) }
+                return model.display
+            }
+        }
+        #expect(displays == ["145", "13"])
+    }
+
+    @Test func `gets its scientific keys when they are bought, while it runs`() async throws {
+        let store = try await world()
+        try await onDevice(of: "Dana", in: store) { model, _ in
+            await model.open()
+            #expect(model.keypad == .basic)
+            try await store.perform(
+                Act(.buy, [.customer: "Dana", .product: "com.example.calculator.everything"]))
+            await model.restoreTapped()
+            #expect(model.keypad == .scientific)
+            #expect(model.notice == nil)
+        }
+    }
+}
+
+extension [String] {
+    fileprivate func asyncMap<Result>(_ body: (String) async throws -> Result) async throws -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await body(element)) }
+        return results
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import TenurePolicyFile
+import TenureServer
+import Testing
+
+@testable import Tenure
+
+private let examples = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../../Examples/scenarios").standardizedFileURL
+
+private let names =
+    (try? FileManager.default.contentsOfDirectory(atPath: examples.path))?
+    .filter { $0.hasSuffix(".yaml") && !$0.hasSuffix(".policy.yaml") }.sorted() ?? []
+
+/// How the store fails; each alone, and all of them from the first start on.
+private enum Trouble: String, CaseIterable {
+    case appTransactionFails, appTransactionHangs, appTransactionUnverified
+    case purchasesFail, purchasesHang, purchasesUnverified, everythingFails, offline
+
+    var behaviour: LocalStore.Behaviour {
+        var behaviour = LocalStore.Behaviour()
+        switch self {
+        case .appTransactionFails: behaviour.appTransaction = .fails(.unknown)
+        case .appTransactionHangs: behaviour.appTransaction = .hangs
+        case .appTransactionUnverified: behaviour.appTransaction = .unverified(.brokenSignature)
+        case .purchasesFail: behaviour.transactions = .fails(.networkError(URLError(.timedOut)))
+        case .purchasesHang: behaviour.transactions = .hangs
+        case .purchasesUnverified: behaviour.transactions = .unverified(.foreignAuthority)
+        case .everythingFails:
+            behaviour.appTransaction = .fails(.unknown)
+            behaviour.transactions = .fails(.unknown)
+            behaviour.products = .fails(.unknown)
+        case .offline: behaviour.isOffline = true
+        }
+        return behaviour
+    }
+}
+
+private func story(_ name: String) throws -> (Scenario, Policy) {
+    let scenario = try ScenarioReader.read(
+        Array(Data(contentsOf: examples.appendingPathComponent(name))), named: name)
+    let file = try #require(scenario.policy)
+    return (
+        scenario, try PolicyFile.read(Array(Data(contentsOf: examples.appendingPathComponent(file))), named: file)
+    )
+}
+
+private let signer = StoreSigner(authority: RealService.authority)
+
+/// Deciding on the device.
+private func playOnDevice(_ name: String, _ behaviour: LocalStore.Behaviour = .init()) async throws
+    -> ScenarioPlayer.Played
+{
+    let (scenario, policy) = try story(name)
+    return try await ScenarioPlayer(
+        scenario: scenario, signer: signer, time: TestTime(World.now), behaviour: behaviour,
+        setUp: { setup in
+            setup.policy = .policy(policy)
+            setup.options.storeDeadline = behaviour.waits ? 0.2 : 60
+        }
+    ).play()
+}
+
+/// Asking the real service.
+private func playWithService(_ name: String, _ behaviour: LocalStore.Behaviour = .init()) async throws
+    -> ScenarioPlayer.Played
+{
+    let (scenario, policy) = try story(name)
+    let time = TestTime(World.now)
+    return try await RealService.run(policy: policy, now: { time.now }) { service in
+        try await ScenarioPlayer(
+            scenario: scenario, signer: signer, time: time, behaviour: behaviour,
+            setUp: { setup in
+                service.connect(&setup)
+                setup.options.storeDeadline = behaviour.waits ? 0.2 : 60
+            }
+        ).play()
+    }
+}
+
+extension LocalStore.Behaviour {
+    fileprivate var waits: Bool {
+        if case .hangs = appTransaction { return true }
+        if case .hangs = transactions { return true }
+        return false
+    }
+}
+
+private func expectAll(_ played: ScenarioPlayer.Played) {
+    #expect(!played.outcomes.isEmpty)
+    for outcome in played.outcomes {
+        #expect(
+            outcome.answer.outcome == outcome.expected, "\(outcome.place): \(outcome.answer.reasons.map(\.code))")
+        #expect(outcome.isAllowed == (outcome.expected == .granted), "\(outcome.place)")
+    }
+    #expect(played.prompts == 0)
+}
+
+private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
+    for outcome in played.outcomes {
+        switch outcome.expected {
+        case .granted: #expect(outcome.answer.outcome != .denied, "\(outcome.place): \(outcome.answer)")
+        case .denied: #expect(outcome.answer.outcome != .granted, "\(outcome.place): \(outcome.answer)")
+        case .undetermined: break
+        }
+    }
+    #expect(played.prompts == 0)
+}
+
+@Suite struct `Every story of the local App Store` {
+    @Test(arguments: names) func `goes as it expects, decided on the device`(_ name: String) async throws {
+        expectAll(try await playOnDevice(name))
+    }
+
+    @Test(arguments: names) func `goes as it expects, asked of the service`(_ name: String) async throws {
+        expectAll(try await playWithService(name))
+    }
+
+    @Test(arguments: names, Trouble.allCases)
+    fileprivate func `has no wrong answer on the device, however the store behaves`(
+        _ name: String, _ trouble: Trouble
+    ) async throws {
+        expectNothingWrong(try await playOnDevice(name, trouble.behaviour))
+    }
+
+    @Test(arguments: names, Trouble.allCases)
+    fileprivate func `has no wrong answer with the service, however the store behaves`(
+        _ name: String, _ trouble: Trouble
+    ) async throws {
+        expectNothingWrong(try await playWithService(name, trouble.behaviour))
+    }
+}

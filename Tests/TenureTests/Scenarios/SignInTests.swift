@@ -1,0 +1,86 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import Tenure
+
+private let examples = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../../Examples/scenarios").standardizedFileURL
+
+/// StoreKit on a device where people come and go: Ada paid in 2014, Dana came later, Emre bought inside.
+@Suite struct `Another customer on the same device` {
+    private func onAdasDevice(
+        _ body: @escaping @Sendable (LocalStore, @Sendable () -> Tenure) async throws -> Void
+    ) async throws {
+        let scenario = try ScenarioReader.read(
+            Array(Data(contentsOf: examples.appendingPathComponent("calculator-disaster.yaml"))),
+            named: "calculator-disaster.yaml")
+        let policy = try PolicyFile.read(
+            Array(Data(contentsOf: examples.appendingPathComponent("calculator.policy.yaml"))),
+            named: "calculator.policy.yaml")
+        let store = LocalAppStore(
+            scenario.founding.world, signer: StoreSigner(authority: RealService.authority)
+        ) { _, _, _ in .success }
+        try await scenario.happen(in: store)
+        let now = await store.world.now
+        let time = TestTime(now)
+        let vault = MemoryVault()
+        let device = try await LocalStore(store, customer: "Ada")
+        try await device.run {
+            try await body(device) {
+                var setup = Setup(access: StoreKitAccess(), vault: vault, policy: .policy(policy))
+                setup.clock = { time.now }
+                setup.sleep = { try await time.sleep($0) }
+                return Tenure(setup)
+            }
+        }
+    }
+
+    @Test func `has their own purchases, and nothing of the first one's`() async throws {
+        try await onAdasDevice { device, start in
+            #expect(await start().allows("everything"))
+            // StoreKit still shows Ada's app transaction; Emre's purchases are there at once.
+            device.signIn(as: "Emre")
+            let tenure = start()
+            let customer = await tenure.settled()
+            #expect(customer.has("everything"))
+            #expect(customer.answers["everything"]?.reasons.first?.code == "product")
+            #expect(customer.acquisition == nil)
+            #expect(device.signInRequests == 0)
+            // It stays so at the next start, also while StoreKit lists nothing.
+            device.behaviour.transactions = .fails(.unknown)
+            let again = start()
+            _ = await again.settled()
+            #expect(await again.decision(for: "everything").reasons.first?.code == "product")
+            #expect(again.acquisition == nil)
+        }
+    }
+
+    @Test func `is whoever restoring says`() async throws {
+        try await onAdasDevice { device, start in
+            let tenure = start()
+            #expect(await tenure.allows("everything"))
+            device.signIn(as: "Dana")
+            try await tenure.restore()
+            #expect(await !tenure.allows("everything"))
+            #expect(await tenure.decision(for: "everything").outcome == .denied)
+            #expect(device.signInRequests == 1)
+            device.signIn(as: "Ada")
+            try await tenure.restore()
+            #expect(await tenure.allows("everything"))
+        }
+    }
+
+    @Test func `who does not sign in changes nothing`() async throws {
+        try await onAdasDevice { device, start in
+            let tenure = start()
+            #expect(await tenure.allows("everything"))
+            device.behaviour.signIn = .isCancelled
+            await #expect(throws: TenureError.cancelled) { try await tenure.restore() }
+            #expect(await tenure.allows("everything"))
+        }
+    }
+}

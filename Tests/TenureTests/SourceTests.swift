@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+private let sources = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../Sources").standardizedFileURL
+
+/// The modules that become part of an app.
+private let clientModules = ["Tenure", "TenureCore", "TenureAPI", "TenurePolicyFile"]
+
+private func files(of modules: [String]) throws -> [(name: String, lines: [String])] {
+    try modules.flatMap { module in
+        let folder = sources.appendingPathComponent(module)
+        let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        return try paths.filter { $0.hasSuffix(".swift") }.sorted().map { path in
+            let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+            let code = text.split(separator: "\n", omittingEmptySubsequences: false)
+                .map { String($0.prefix(upTo: $0.range(of: "//")?.lowerBound ?? $0.endIndex)) }
+            return ("\(module)/\(path)", code)
+        }
+    }
+}
+
+/// Newer than iOS 16 and macOS 13. Linux checks no availability, so that a look at the sources does.
+private let tooNew = [
+    "import Synchronization", "Mutex<", "Mutex(", "Atomic<", "import Observation", "@Observable", "InlineArray",
+    "RawSpan", "Span<", "withDiscardingTaskGroup", "withThrowingDiscardingTaskGroup", "SwiftData", "#Predicate",
+    "UInt128", "Int128", "AsyncStream(unfolding", "@available(iOS 1", "Task.immediate", "TaskExecutor",
+    "String(validating",
+]
+
+@Suite struct `The client's sources` {
+    @Test func `use nothing newer than iOS 16, macOS 13, tvOS 16, watchOS 9 and visionOS 1`() throws {
+        let files = try files(of: clientModules)
+        #expect(files.count > 50)
+        for (name, lines) in files {
+            for (number, line) in lines.enumerated() {
+                for word in tooNew where line.contains(word) {
+                    Issue.record("\(name):\(number + 1): `\(word)` is newer than the oldest system of the client")
+                }
+            }
+        }
+    }
+
+    @Test func `make evidence of what StoreKit said in one file`() throws {
+        let makers = try files(of: ["Tenure"]).filter { _, lines in
+            lines.contains { $0.contains("AppTransaction.shared") || $0.contains("Transaction.all") }
+        }
+        #expect(makers.map(\.name) == ["Tenure/Store/StoreKitAccess.swift"])
+    }
+
+    @Test func `may show a sign-in in one place`() throws {
+        let callers = try files(of: ["Tenure"]).flatMap { name, lines in
+            lines.filter { $0.contains("AppStore.sync()") || $0.contains("AppTransaction.refresh()") }.map { _ in name }
+        }
+        #expect(callers == ["Tenure/Store/StoreKitAccess.swift", "Tenure/Store/StoreKitAccess.swift"])
+        let users = try files(of: ["Tenure"]).filter { _, lines in
+            lines.contains { $0.contains(".synchronize()") || $0.contains(".refreshAppTransaction()") }
+        }
+        #expect(users.map(\.name) == ["Tenure/Restore.swift"])
+    }
+
+    @Test func `leave nothing to chance where bytes come from elsewhere`() throws {
+        for (name, lines) in try files(of: ["Tenure"]) {
+            for (number, line) in lines.enumerated() {
+                for word in ["try!", "as!", "fatalError(", "precondition(", "unowned"] where line.contains(word) {
+                    Issue.record("\(name):\(number + 1): `\(word)`")
+                }
+            }
+        }
+    }
+}

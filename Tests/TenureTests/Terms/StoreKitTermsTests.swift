@@ -1,0 +1,84 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import Tenure
+
+/// Terms of what a local App Store sells, through StoreKit.
+@Suite struct `Terms of StoreKit's products` {
+    private static let shop = """
+        scenario: A paywall
+        begins: 2026-01-01
+        app:
+          bundleID: com.example.calculator
+          appleID: 828838134
+          releases:
+            - { platform: iOS, build: "310", version: "5.0", at: 2025-12-01 }
+          products:
+            com.example.calculator.everything: { type: nonConsumable, price: 9.99 }
+            com.example.calculator.season: { type: nonRenewing, price: 4.99 }
+            com.example.calculator.yearly:
+              type: autoRenewable
+              price: 24.99
+              group: plans
+              period: P1Y
+              introductory: { discount: freeTrial, period: P3D }
+            com.example.calculator.monthly:
+              type: autoRenewable
+              price: 2.99
+              group: plans
+              period: P1M
+              introductory: { discount: payAsYouGo, period: P1M, count: 3, price: 0.99 }
+        customers: { Ada: {} }
+        timeline: []
+        """
+
+    /// The store, with Ada who got the app, and her device.
+    private func open() async throws -> (store: LocalAppStore, device: LocalStore) {
+        let scenario = try ScenarioReader.read(Array(Self.shop.utf8), named: "shop.yaml")
+        let signer = StoreSigner(authority: try TestAuthority(seed: "terms"))
+        let store = LocalAppStore(scenario.founding.world, signer: signer) { _, _, _ in .success }
+        try await store.perform(Act(.customer, [.customer: "Ada"]))
+        try await store.perform(Act(.acquire, [.customer: "Ada"]))
+        return (store, try await LocalStore(store, customer: "Ada"))
+    }
+
+    private func terms() async throws -> [ProductTerms] {
+        let base = World.policy()
+        let season = Entitlement.Product(
+            id: "com.example.calculator.season", length: CalendarPeriod(months: 3))
+        let policy = try Policy(
+            app: base.app, eras: base.eras, buildNumbers: base.buildNumbers,
+            entitlements: base.entitlements + [Entitlement(name: "seasonal", products: [season])])
+        let tenure = Tenure(Setup(access: StoreKitAccess(), vault: MemoryVault(), policy: .policy(policy)))
+        var terms: [ProductTerms] = []
+        for product in try await Product.products(for: [
+            "com.example.calculator.everything", "com.example.calculator.yearly", "com.example.calculator.monthly",
+            "com.example.calculator.season",
+        ]) { terms.append(await tenure.productTerms(of: product)) }
+        return terms.sortedByPeriod()
+    }
+
+    @Test func `offers, lengths and prices are those of the store and of the policy`() async throws {
+        let (_, device) = try await open()
+        let english = Locale(identifier: "en_US")
+        let texts = try await device.run { try await terms().map { $0.text(in: english) } }
+        #expect(
+            texts == [
+                "$0.99 per month for 3 months, then $2.99 per month", "$4.99 for 3 months",
+                "3 days free, then $24.99 per year", "$9.99 once",
+            ])
+    }
+
+    @Test func `an offer that this customer cannot have any more is not promised`() async throws {
+        let (store, device) = try await open()
+        try await store.perform(Act(.buy, [.customer: "Ada", .product: "com.example.calculator.monthly"]))
+        let german = Locale(identifier: "de_DE")
+        let texts = try await device.run { try await terms().map { $0.text(in: german) } }
+        #expect(texts.first?.hasSuffix(" pro Monat") == true && texts.first?.contains("für") == false)
+        #expect(texts.contains { $0.hasSuffix(" pro Jahr") && !$0.contains("kostenlos") })
+    }
+}

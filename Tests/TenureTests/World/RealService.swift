@@ -1,0 +1,150 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureServer
+
+@testable import Tenure
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The real service, behind a socket of its own.
+struct RealService: Sendable {
+    let url: URL
+    let key: Tenure.ServiceKey
+    let line: Line
+
+    static let authority: TestAuthority = {
+        do {
+            return try TestAuthority(seed: "client tests")
+        } catch {
+            fatalError("no test authority can be made: \(error)")
+        }
+    }()
+
+    static func run<Result: Sendable>(
+        policy: Policy = World.policy(), authority: TestAuthority = authority,
+        now: @escaping @Sendable () -> Date = { World.now },
+        _ change: (inout ServiceConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (RealService) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var configuration = ServiceConfiguration(databasePath: folder.path + "/record.sqlite", policy: policy)
+        configuration.anchors = [.production: try authority.anchors, .sandbox: try authority.anchors]
+        configuration.port = 0
+        configuration.now = now
+        change(&configuration)
+        let running = configuration
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { continuation.finish() }
+                try await serve(configuration: running) { port in continuation.yield(port) }
+            }
+            defer { group.cancelAll() }
+            var first: Int?
+            for await port in ports {
+                first = port
+                break
+            }
+            guard let first, let url = URL(string: "http://127.0.0.1:\(first)") else { throw NoPort() }
+            let (keys, _) = try await URLSession.shared.data(from: url.appendingPathComponent("v1/keys"))
+            let key = try Tenure.ServiceKey(String(decoding: keys, as: UTF8.self))
+            return try await body(RealService(url: url, key: key, line: Line()))
+        }
+    }
+
+    struct NoPort: Error {}
+
+    /// Asks this service over its line.
+    func connect(_ setup: inout Setup, app: String? = nil) {
+        let line = line
+        setup.service = ServiceConnection(url: url, app: app, deadline: 60) { try await line.send($0) }
+        setup.keys = [key]
+    }
+}
+
+/// The way to a service: counted, cut, or with somebody in between.
+final class Line: Sendable {
+    enum Condition: Sendable {
+        case up, down
+        /// Somebody answers in its place.
+        case replaced(@Sendable (URLRequest, Data, HTTPURLResponse) -> (Data, HTTPURLResponse))
+    }
+
+    private struct State: Sendable {
+        var condition = Condition.up
+        var paths: [String] = []
+        var answers: [Data] = []
+    }
+
+    private let state = Locked(State())
+
+    var condition: Condition {
+        get { state.withLock { $0.condition } }
+        set { state.withLock { $0.condition = newValue } }
+    }
+    var paths: [String] { state.withLock { $0.paths } }
+    var syncs: Int { paths.filter { $0.hasSuffix("/v1/sync") }.count }
+    /// What came back, in order.
+    var answers: [Data] { state.withLock { $0.answers } }
+
+    func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        let condition = state.withLock { state in
+            state.paths.append(request.url?.path ?? "")
+            return state.condition
+        }
+        if case .down = condition { throw URLError(.notConnectedToInternet) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        state.withLock { $0.answers.append(data) }
+        if case .replaced(let change) = condition { return change(request, data, response) }
+        return (data, response)
+    }
+}
+
+extension World {
+    /// An app transaction that the test authority signed, for this device.
+    static func signed(
+        _ app: StoreAppTransaction, device: UUID = device, at instant: Date = now.addingTimeInterval(-60)
+    ) throws -> StoreAppTransaction {
+        let minter = JWSMinter(
+            authority: RealService.authority,
+            app: MintedApp(environment: app.environment, deviceVerificationID: device), signedAt: instant)
+        var fields: [String: JSONValue] = [
+            "originalApplicationVersion": .string(app.proof.originalAppVersion ?? ""),
+            "originalPurchaseDate": .instant(app.proof.originalPurchaseDate ?? .distantPast),
+            "originalPlatform": .string("iOS"),
+        ]
+        if case .appTransaction(let id)? = app.proof.id { fields["appTransactionId"] = .string(id) }
+        if let revoked = app.proof.revocationDate { fields["revocationDate"] = .instant(revoked) }
+        return StoreAppTransaction(
+            jws: String(decoding: try minter.mint(.appTransaction, setting: fields), as: UTF8.self),
+            bundleID: bundleID, environment: app.environment, proof: app.proof)
+    }
+
+    static func signed(
+        _ transaction: StoreTransaction, of account: String, device: UUID = device,
+        at instant: Date = now.addingTimeInterval(-60)
+    ) throws -> StoreTransaction {
+        let minter = JWSMinter(
+            authority: RealService.authority,
+            app: MintedApp(environment: transaction.environment, deviceVerificationID: device), signedAt: instant)
+        let purchase = transaction.purchase
+        var fields: [String: JSONValue] = [
+            "transactionId": .string(purchase.transactionID),
+            "originalTransactionId": .string(purchase.originalTransactionID),
+            "productId": .string(purchase.productID), "appTransactionId": .string(account),
+            "type": .string(purchase.type == .autoRenewable ? "Auto-Renewable Subscription" : "Non-Consumable"),
+            "purchaseDate": .instant(purchase.purchaseDate ?? instant), "expiresDate": .null,
+        ]
+        if let expires = purchase.expiresDate { fields["expiresDate"] = .instant(expires) }
+        return StoreTransaction(
+            jws: String(decoding: try minter.mint(.transaction, setting: fields), as: UTF8.self),
+            environment: transaction.environment, appTransactionID: account, purchase: purchase)
+    }
+}
