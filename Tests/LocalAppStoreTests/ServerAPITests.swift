@@ -66,3 +66,24 @@ import Testing
         }
     }
 }
+
+@Test func `a token of the world's own time is good, for servers that go by its clock`() async throws {
+    var world = try Shop.world(of: "Ada", at: "2014-09-06T10:00:00Z")
+    try world.buy(Shop.everything, "Ada")
+    let path = "/inApps/v1/transactions/\(world.id(of: world.transactions[0]))"
+    try await withCounter(world) { [world] counter async throws in
+        func status(of date: Date) async throws -> Int {
+            let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: date)
+            return try await counter.send(.get, path, token: token).status
+        }
+        #expect(try await status(of: world.now) == 200)
+        #expect(try await status(of: world.now.addingTimeInterval(-3600)) == 401)
+        // A rate limit is told by the same clock.
+        await counter.trouble.make(.rateLimitExceeded, requests: 1)
+        let token = try BearerToken.make(key: counter.key, bundleID: Shop.bundleID, now: world.now)
+        let response = try await counter.http.execute(
+            uri: path, method: .get, headers: [.authorization: "Bearer \(token)"]
+        ) { $0 }
+        #expect(response.headers[.retryAfter] == String(Int64(world.now.timeIntervalSince1970 + 1) * 1000))
+    }
+}

@@ -86,7 +86,11 @@ import Testing
         await #expect {
             _ = try await kiosk.device("Nobody")
         } throws: {
-            if case StoreKitError.unknown? = $0 as? StoreKitError { true } else { false }
+            if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
+                "\(failure)" == "there is no customer `Nobody`; add one first"
+            } else {
+                false
+            }
         }
     }
 }

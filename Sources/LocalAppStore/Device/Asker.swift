@@ -18,7 +18,9 @@ struct Asker: Sendable {
         } else {
             guard world.accounts.count == 1 else {
                 throw DeviceRefusal(
-                    .unknown, "this store does not have exactly one customer; say which one, by `customer`")
+                    .badRequest,
+                    "this store does not have exactly one customer; say which one, by `customer` (TENURE_STORE_CUSTOMER)"
+                )
             }
             account = 0
         }

@@ -30,9 +30,9 @@ package enum DeviceQuestion: String, CaseIterable, Sendable, Hashable {
 /// Why a device gets no answer.
 package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
     package enum Code: String, CaseIterable, Sendable, Hashable {
-        /// The question cannot be understood.
+        /// The question cannot be understood, or there is no such customer or app.
         case badRequest
-        /// There is no such customer, app or product, or the customer never got the app.
+        /// There is no such product, or the customer never got the app.
         case unknown
         case notForSale
         case notEligible
@@ -67,7 +67,8 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
 extension WorldError {
     fileprivate var code: DeviceRefusal.Code {
         switch self {
-        case .noApp, .whichApp, .noCustomer, .noStorefront, .noProduct, .noRelease, .notReleased, .hasNoApp: .unknown
+        case .noApp, .whichApp, .noCustomer, .noStorefront: .badRequest
+        case .noProduct, .noRelease, .notReleased, .hasNoApp: .unknown
         case .notForSale: .notForSale
         case .notEligible: .notEligible
         case .noOffer: .noOffer

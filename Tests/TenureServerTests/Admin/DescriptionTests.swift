@@ -69,6 +69,7 @@ import Testing
             try check(try await desk.delete(personas + "/early"), to: "DELETE \(personas)/{name}")
             try check(try await desk.get(personas), to: "GET \(personas)")
             let policies = Desk.policies
+            _ = try await desk.owner("704000000000000011")
             try check(try await desk.rehearse(try .harsh()), to: "POST \(policies)/rehearsals")
             let refused = try await desk.publish(try .harsh())
             try check(refused, to: "POST \(policies)", .conflict)

@@ -5,7 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The folder of the local state` {
-    private func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+    @discardableResult private func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         return try await body(folder)
