@@ -213,7 +213,10 @@ package struct HTMLReport {
                     example.originalPurchaseDate.map { CivilDay(of: $0).description } ?? "–",
                     example.before.map(words) ?? "", words(example.now),
                 ]
-                page.markup("<tr>" + cells.map { "<td>\($0.htmlEscaped)</td>" }.joined() + "</tr>")
+                let columns = cells.enumerated().map { index, cell in
+                    "<td\(index < 4 ? " class=\"tight\"" : "")>\(cell.htmlEscaped)</td>"
+                }
+                page.markup("<tr>" + columns.joined() + "</tr>")
             }
             page.markup("</tbody></table></div>")
             let more = tally.counts.loses - losses.all.count

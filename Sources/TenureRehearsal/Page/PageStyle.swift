@@ -39,7 +39,8 @@ enum PageStyle {
         th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--line); padding: 4px 10px 4px 0; }
         td { border-bottom: 1px solid var(--line); padding: 4px 10px 4px 0; vertical-align: top; }
         td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-        .tag { display: inline-block; font-size: 12px; font-weight: 600; border-radius: 5px; padding: 0 7px; border: 1px solid currentColor; }
+        td.tight { white-space: nowrap; }
+        .tag { display: inline-block; white-space: nowrap; font-size: 12px; font-weight: 600; border-radius: 5px; padding: 0 7px; border: 1px solid currentColor; }
         .tag.error, .tag.denied, .tag.loses { color: var(--denied); } .tag.granted, .tag.gains { color: var(--granted); }
         .tag.warning, .tag.undetermined { color: var(--undetermined); } .tag.note, .tag.changesReason { color: var(--soft); }
         svg { display: block; width: 100%; height: auto; margin: 6px 0 2px; }
