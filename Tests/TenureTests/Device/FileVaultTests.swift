@@ -5,11 +5,13 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The folder of the local state` {
-    @discardableResult private func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
-        return try await body(folder)
+        try await body(folder)
     }
+
+    private struct Unexpected: Error {}
 
     private func memory() -> Memory {
         var memory = Memory(clock: World.now)
@@ -21,10 +23,10 @@ import Testing
     @Test func `gives back what was kept, and nobody else may read it`() async throws {
         try await withFolder { folder in
             let vault = FileVault(folder: folder)
-            guard case .nothing = vault.recall(device: nil) else { return Issue.record("something lies there") }
+            guard case .nothing = vault.recall(device: nil) else { throw Unexpected() }
             try vault.keep(memory())
             guard case .remembered(let known) = FileVault(folder: folder).recall(device: nil) else {
-                return Issue.record("it is not remembered")
+                throw Unexpected()
             }
             #expect(known == memory())
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
@@ -45,7 +47,7 @@ import Testing
                 let state = try Data(contentsOf: first.appendingPathComponent("state"))
                 try state.write(to: second.appendingPathComponent("state"))
                 guard case .refused = FileVault(folder: second).recall(device: nil) else {
-                    return Issue.record("it is believed")
+                    throw Unexpected()
                 }
             }
         }
@@ -56,9 +58,9 @@ import Testing
             let vault = FileVault(folder: folder)
             try vault.keep(memory())
             try Data([1, 2, 3]).write(to: folder.appendingPathComponent("secret"))
-            guard case .refused = vault.recall(device: nil) else { return Issue.record("it is believed") }
+            guard case .refused = vault.recall(device: nil) else { throw Unexpected() }
             try vault.keep(memory())
-            guard case .remembered = vault.recall(device: nil) else { return Issue.record("it is not remembered") }
+            guard case .remembered = vault.recall(device: nil) else { throw Unexpected() }
         }
     }
 
