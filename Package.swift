@@ -239,6 +239,8 @@ let package = Package(
                 "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
                 "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
+                .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),

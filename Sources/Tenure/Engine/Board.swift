@@ -10,6 +10,8 @@ final class Board: Sendable {
         var customer: Tenure.Customer
         /// The latest instant that this device has been at.
         var floor: Date
+        /// How often something newly signed has shown that the clock had been wrong.
+        var heals = 0
         /// Until when a question of which nothing is known gets a yes; nil: it never does.
         var patienceEnds: Date?
         /// Entitlements that were denied when the answer was last known.
@@ -84,10 +86,11 @@ final class Board: Sendable {
         let ends = notice.customer.ends
         state.withLock { state in
             let isNews = notice.customer != state.notice.customer
+            let floor = notice.floor.timeIntervalSinceReferenceDate
+            // Only what was newly signed turns it back; whoever asked meanwhile has seen a clock, too.
+            state.floor = notice.heals > state.notice.heals ? floor : max(state.floor, floor)
             state.notice = notice
             state.ends = ends
-            // The engine alone may turn it back: it knows what was newly signed.
-            state.floor = notice.floor.timeIntervalSinceReferenceDate
             guard isNews else { return }
             // Inside, so that nobody gets an older one after a newer one. It wakes others, and runs nothing of theirs.
             for watcher in state.watchers.values { watcher.yield(notice.customer) }

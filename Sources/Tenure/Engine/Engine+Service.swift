@@ -59,6 +59,9 @@ extension Engine {
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
             fresh = answers
+            toldAll =
+                request.transactions != nil && reading.knowsRenewals
+                && (request.appTransaction != nil || !setup.access.distribution.hasAppTransaction)
             memory.account.told = answers
         }
         memory.account.askedAt = clock
@@ -83,7 +86,7 @@ extension Engine {
         if let known = self.claims, claims.issuedAt < known.issuedAt.addingTimeInterval(-300) { throw .old }
         self.claims = claims
         memory.account.certificate = text
-        memory.time.learn(signedAt: claims.issuedAt, clock: setup.clock())
+        learn(signedAt: claims.issuedAt)
     }
 
     /// What was sent and not refused is in the service's record.

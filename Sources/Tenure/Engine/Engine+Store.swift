@@ -141,8 +141,11 @@ extension Engine {
         memory.account.denials = []
     }
 
-    private func learn(signedAt date: Date?) {
-        if let date { memory.time.learn(signedAt: date, clock: setup.clock()) }
+    func learn(signedAt date: Date?) {
+        guard let date else { return }
+        let floor = memory.time.floor
+        memory.time.learn(signedAt: date, clock: setup.clock())
+        if memory.time.floor < floor { heals += 1 }
     }
 
     private func discardAccount() {
@@ -181,22 +184,24 @@ extension Engine {
     // MARK: Finishing
 
     /// Tells the store of each transaction that is recorded: before that it must come again at the next start.
-    func finishRecorded(isKept: Bool) async {
+    func finishRecorded() async {
         guard !setup.isListening, setup.options.finishing != .never, setup.access.distribution.hasPurchases,
             case .success(let unfinished)? = await attempt(true, { try await $0.unfinished() })
         else { return }
-        for transaction in unfinished where isRecorded(transaction, isKept: isKept) && isDelivered(transaction) {
+        for transaction in unfinished where isRecorded(transaction) && isDelivered(transaction) {
             let id = transaction.purchase.transactionID
+            guard finishing.insert(id).inserted else { continue }
             if case .failure(let error)? = await attempt(true, { try await $0.finish(id) }) {
                 setup.options.log.error("a transaction could not be finished: \(error)")
+                finishing.remove(id)
             }
         }
     }
 
-    private func isRecorded(_ transaction: StoreTransaction, isKept: Bool) -> Bool {
+    private func isRecorded(_ transaction: StoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
         guard setup.service == nil else { return acknowledged.contains(id) }
-        return isKept && memory.account.purchases.contains { $0.transactionID == id }
+        return written?.account.purchases.contains { $0.transactionID == id } ?? false
     }
 
     private func isDelivered(_ transaction: StoreTransaction) -> Bool {
@@ -207,7 +212,9 @@ extension Engine {
 
     func contentArrived(for product: String) async {
         arrived.insert(product)
-        await finishRecorded(isKept: save())
+        await searchIsOver()
+        save()
+        await finishRecorded()
     }
 }
 

@@ -32,11 +32,17 @@ actor Engine {
     /// Seconds that the service asked to be left alone for.
     var retryAfter: Double?
 
+    /// How often the clock was found to have been wrong.
+    var heals = 0
+    /// Whether what the service said last was over all that could grant something.
+    var toldAll = false
+    /// Transactions that the store is being told of.
+    var finishing: Set<String> = []
     /// Whether the service is to be asked whatever it said before.
     var isServiceWanted = false
 
     private var isComplete = false
-    private var written: Memory?
+    private(set) var written: Memory?
     /// Whether the vault could be read: what cannot be read must not be replaced.
     private var mayWrite: Bool
     private var running: Task<Void, Never>?
@@ -121,6 +127,9 @@ actor Engine {
         await search.value
     }
 
+    /// Waits for one that runs.
+    func searchIsOver() async { await running?.value }
+
     /// One that began later than this call, and asks the service whatever it said before.
     func searchAnew(asksService: Bool) async {
         if asksService, setup.service != nil { isServiceWanted = true }
@@ -156,11 +165,11 @@ actor Engine {
         if setup.service != nil { await askService() }
         await policyNews
         noteDenials()
-        let isKept = save()
+        save()
         if reading.failed { backoff.fail() } else { backoff.succeed() }
         isComplete = true
         post()
-        await finishRecorded(isKept: isKept)
+        await finishRecorded()
         running = nil
     }
 
@@ -241,7 +250,7 @@ actor Engine {
     func view() -> View {
         View(
             setup: setup, policy: policy, memory: memory, reading: reading, claims: claims, fresh: fresh,
-            isComplete: isComplete, clock: setup.clock(), lists: lists)
+            isComplete: isComplete, clock: setup.clock(), lists: lists, heals: heals, toldAll: toldAll)
     }
 }
 

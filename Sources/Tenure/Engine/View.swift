@@ -15,6 +15,9 @@ struct View {
     let isComplete: Bool
     let clock: Date
     var lists = VersionRights()
+    var heals = 0
+    /// Whether the service was told of everything that could grant something.
+    var toldAll = false
 
     private var account: Account { memory.account }
     private var distribution: Distribution { setup.access.distribution }
@@ -26,7 +29,7 @@ struct View {
             customer: Tenure.Customer(
                 answers: answers, acquisition: account.acquisition, environment: environment,
                 distribution: distribution, steps: reading.steps, isComplete: isComplete),
-            floor: memory.time.now(clock), patienceEnds: patienceEnds, denials: account.denials,
+            floor: memory.time.now(clock), heals: heals, patienceEnds: patienceEnds, denials: account.denials,
             allowsEverything: setup.isListening || (isOutside && setup.options.outsideAppStore == .allow),
             hasNoPatience: isOutside && setup.options.outsideAppStore == .deny)
     }
@@ -95,8 +98,12 @@ struct View {
             return .kept(name, until: right.until)
         }
         if let told = fresh?[name] {
-            return told.outcome == .granted
-                ? .unanswered(name, because: .unsigned, keeping: told.reasons) : told
+            switch told.outcome {
+            case .granted: return .unanswered(name, because: .unsigned, keeping: told.reasons)
+            // It cannot know what could not be sent.
+            case .denied: return toldAll ? told : told.demoted(because: .notAnswered)
+            case .undetermined: return told
+            }
         }
         // What the device proves by itself, under the policy that it brought, until the service says more.
         if let device, device.outcome == .granted { return device }

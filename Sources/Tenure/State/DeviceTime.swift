@@ -51,8 +51,9 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     /// year. It never puts time before the signing itself.
     package mutating func learn(signedAt signing: Date, clock: Date) {
         guard signing > (newestSigning ?? .distantPast) else { return }
+        // The first one shows nothing of the clock before it.
+        floor = newestSigning == nil ? max(floor, signing) : max(signing, clock)
         newestSigning = signing
-        floor = max(signing, clock)
     }
 
     /// Seconds since this device was first met.

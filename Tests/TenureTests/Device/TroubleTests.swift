@@ -76,7 +76,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
                         signedDate: World.now))
             ]
         }
-        await tenure.engine.search()
+        await tenure.engine.searchAnew(asksService: false)
         #expect(await tenure.decision(for: "cloud").outcome == .granted)
     }
 
@@ -128,6 +128,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         let tenure = device.start()
         _ = await tenure.allows("everything")
         _ = await tenure.decision(for: "cloud")
+        await device.time.sleeping(1)
         device.time.wake()
         await device.time.sleeping(2)
         #expect(device.store.now.prompts == 0)

@@ -37,7 +37,7 @@ struct ScenarioPlayer {
             particulars[.family] = customer.family
             try await store.perform(Act(.customer, particulars))
         }
-        var devices: [String: (LocalStore, MemoryVault)] = [:]
+        var vaults: [String: MemoryVault] = [:]
         var played = Played()
         for step in scenario.timeline {
             let date: Date =
@@ -51,29 +51,26 @@ struct ScenarioPlayer {
                 switch event {
                 case .act(let act, _): try await store.perform(act)
                 case .expect(let expectation) where expectation.opensApp:
-                    let device: (LocalStore, MemoryVault)
-                    if let known = devices[expectation.customer] {
-                        device = known
-                    } else {
-                        device = (try await LocalStore(store, customer: expectation.customer), MemoryVault())
-                        devices[expectation.customer] = device
-                    }
-                    played.outcomes.append(try await open(device, expectation))
+                    // The same device each time, with the copy that the system has renewed in between.
+                    let device = try await LocalStore(store, customer: expectation.customer)
+                    let vault = vaults[expectation.customer] ?? MemoryVault()
+                    vaults[expectation.customer] = vault
+                    played.outcomes.append(try await open(device, vault, expectation))
+                    played.prompts += device.signInRequests
                 // What the service knows by itself is not the client's affair.
                 case .expect, .catchUp: break
                 }
             }
         }
-        played.prompts = devices.values.reduce(0) { $0 + $1.0.signInRequests }
         return played
     }
 
     private func open(
-        _ device: (store: LocalStore, vault: MemoryVault), _ expectation: Scenario.Expectation
+        _ store: LocalStore, _ vault: MemoryVault, _ expectation: Scenario.Expectation
     ) async throws -> Outcome {
-        device.store.behaviour = behaviour
-        return await device.store.run {
-            var setup = Setup(access: StoreKitAccess(), vault: device.vault, policy: nil)
+        store.behaviour = behaviour
+        return await store.run {
+            var setup = Setup(access: StoreKitAccess(), vault: vault, policy: nil)
             let time = time
             setup.clock = { time.now }
             setup.sleep = { try await time.sleep($0) }

@@ -1,10 +1,13 @@
 import Foundation
+import HummingbirdTesting
+import Logging
 import TenureAppStore
 import TenureCore
 import TenureMint
-import TenureServer
+import TenureStore
 
 @testable import Tenure
+@testable import TenureServer
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -38,24 +41,18 @@ struct RealService: Sendable {
         configuration.port = 0
         configuration.now = now
         change(&configuration)
-        let running = configuration
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { continuation.finish() }
-                try await serve(configuration: running) { port in continuation.yield(port) }
-            }
-            defer { group.cancelAll() }
-            var first: Int?
-            for await port in ports {
-                first = port
-                break
-            }
-            guard let first, let url = URL(string: "http://127.0.0.1:\(first)") else { throw NoPort() }
+        let service = try await TenureService(configuration)
+        var logger = Logger(label: "tests")
+        logger.logLevel = .critical
+        let application = try service.application(logger: logger) { _ in }
+        let result = try await application.test(.live) { client in
+            guard let port = client.port, let url = URL(string: "http://127.0.0.1:\(port)") else { throw NoPort() }
             let (keys, _) = try await URLSession.shared.data(from: url.appendingPathComponent("v1/keys"))
             let key = try Tenure.ServiceKey(String(decoding: keys, as: UTF8.self))
             return try await body(RealService(url: url, key: key, line: Line()))
         }
+        try? await service.store.close()
+        return result
     }
 
     struct NoPort: Error {}
