@@ -33,9 +33,15 @@ final class Board: Sendable {
         /// When each granted right ends, in seconds of the reference date; infinity: for good.
         var ends: [String: Double]
         var floor: Double
+        /// Rights whose end somebody has seen: they get no patience, whatever a clock that was turned back leaves open.
+        var over: Set<String> = []
         /// Running sessions of trials: when each ends.
         var sessions: [String: [UUID: Double]] = [:]
         var watchers: [UUID: AsyncStream<Tenure.Customer>.Continuation] = [:]
+
+        func isSettled(_ entitlement: String) -> Bool {
+            !over.contains(entitlement) && notice.settled(entitlement, now: floor)
+        }
     }
 
     private let state: Locked<State>
@@ -58,14 +64,16 @@ final class Board: Sendable {
             if clock > state.floor { state.floor = clock }
             let now = state.floor
             if let end = state.ends[entitlement] {
-                return now < end ? .yes : .search
+                if now < end { return .yes }
+                state.over.insert(entitlement)
+                return .search
             }
             if state.notice.allowsEverything { return .yes }
             if !state.sessions.isEmpty, state.sessions[entitlement]?.values.contains(where: { now < $0 }) == true {
                 return .yes
             }
             guard state.notice.customer.isComplete else { return .search }
-            return state.notice.settled(entitlement, now: now) ? .yes : .no
+            return state.isSettled(entitlement) ? .yes : .no
         }
     }
 
@@ -75,10 +83,7 @@ final class Board: Sendable {
         case .yes: true
         case .no: false
         case .search:
-            state.withLock { state in
-                // A right that is over is over, whatever patience there would be with somebody unknown.
-                state.ends[entitlement] == nil && state.notice.settled(entitlement, now: state.floor)
-            }
+            state.withLock { $0.isSettled(entitlement) }
         }
     }
 
@@ -88,7 +93,9 @@ final class Board: Sendable {
             let isNews = notice.customer != state.notice.customer
             let floor = notice.floor.timeIntervalSinceReferenceDate
             // Only what was newly signed turns it back; whoever asked meanwhile has seen a clock, too.
-            state.floor = notice.heals > state.notice.heals ? floor : max(state.floor, floor)
+            let isHealed = notice.heals > state.notice.heals
+            state.floor = isHealed ? floor : max(state.floor, floor)
+            for name in state.over where isHealed || (ends[name] ?? 0) > state.floor { state.over.remove(name) }
             state.notice = notice
             state.ends = ends
             guard isNews else { return }

@@ -144,7 +144,9 @@ extension Engine {
     func learn(signedAt date: Date?) {
         guard let date else { return }
         let floor = memory.time.floor
-        memory.time.learn(signedAt: date, clock: setup.clock())
+        // What was asked for before somebody saw a later clock says nothing of that clock.
+        let latest = board.latest
+        memory.time.learn(signedAt: date, clock: latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
         if memory.time.floor < floor { heals += 1 }
     }
 

@@ -34,6 +34,8 @@ actor Engine {
 
     /// How often the clock was found to have been wrong.
     var heals = 0
+    /// The latest instant that was known when the present search began.
+    var searchFloor = Date.distantPast
     /// Whether what the service said last was over all that could grant something.
     var toldAll = false
     /// Transactions that the store is being told of.
@@ -142,6 +144,7 @@ actor Engine {
     private func conduct() async {
         rememberAgain()
         look()
+        searchFloor = memory.time.floor
         let distribution = setup.access.distribution
         // Where the app brings no policy, the service says what it sells: an empty list of purchases is asked about by that.
         if productIDs.isEmpty, let service = setup.service {

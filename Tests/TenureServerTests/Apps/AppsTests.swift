@@ -24,7 +24,9 @@ import Testing
         return AppConfiguration(name: name, configuration: try Calculator.configuration(own, policy: policy))
     }
 
+    /// A live one knows who asks.
     private func withApps(
+        _ setup: TestingSetup = .router,
         _ body: @escaping @Sendable (_ calculator: Client, _ notes: Client, _ bare: Client) async throws -> Void
     ) async throws {
         try await withFolder { folder in
@@ -33,7 +35,7 @@ import Testing
                 try configured("notes", bundleID: Self.notes, in: folder),
             ]
             let application = try await buildApplication(apps: apps, logger: Calculator.logger)
-            try await application.test(.router) { http in
+            try await application.test(setup) { http in
                 try await body(
                     Client(http: http, prefix: "/apps/calculator"), Client(http: http, prefix: "/apps/notes"),
                     Client(http: http))
@@ -61,7 +63,7 @@ import Testing
     }
 
     @Test func `metrics tell the apps apart`() async throws {
-        try await withApps { calculator, notes, bare in
+        try await withApps(.live) { calculator, notes, bare in
             _ = try await calculator.sync(try owner())
             _ = try await notes.refused(try owner())
             func text(_ client: Client) async throws -> String {
