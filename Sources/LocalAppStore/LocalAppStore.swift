@@ -105,8 +105,7 @@ package actor LocalAppStore {
             let result: SendAttemptResult
             switch world.network {
             case .up:
-                guard let payload = try? signer.notification(notification, in: world) else { continue }
-                result = await courier(payload, url, notification)
+                result = await carry(notification, to: url, in: world)
             case .down: result = .noResponse
             case .swallowing: result = .success
             }
@@ -114,6 +113,14 @@ package actor LocalAppStore {
             world.recordAttempt(result, of: number)
             note(.attempt(notification: number, result))
         }
+    }
+
+    /// One that cannot be signed did not arrive: its history says so, and it is tried again like any other.
+    private nonisolated func carry(
+        _ notification: StoreNotification, to url: String, in world: World
+    ) async -> SendAttemptResult {
+        guard let payload = try? signer.notification(notification, in: world) else { return .other }
+        return await courier(payload, url, notification)
     }
 
     /// For populations: `body` changes the world, and then all that it told of is carried, `width` at a time and in any
@@ -139,7 +146,7 @@ package actor LocalAppStore {
     private func carry(
         _ numbers: [Int], width: Int, losing: Int, _ dice: Dice
     ) async -> [(Int, SendAttemptResult)] {
-        let (world, signer, courier) = (world, signer, courier)
+        let world = world
         var dice = dice
         var waiting = numbers[...]
         var attempts: [(Int, SendAttemptResult)] = []
@@ -155,8 +162,7 @@ package actor LocalAppStore {
                     case .swallowing: return (number, .success)
                     case .up where isLost: return (number, .success)
                     case .up:
-                        guard let payload = try? signer.notification(notification, in: world) else { return nil }
-                        return (number, await courier(payload, url, notification))
+                        return (number, await self.carry(notification, to: url, in: world))
                     }
                 }
             }

@@ -3,8 +3,8 @@ public import TenureCore
 
 /// What the service says of a customer, in answer to `POST /v1/sync` and `GET /v1/customer`.
 public struct CustomerResponse: Sendable, Hashable, Decodable {
-    /// Opaque; nil where nothing was bound to the device that asked, and the answer is of the sent artifacts alone.
-    public let id: String?
+    /// Opaque. Where nothing was bound to the device that asked, that of a record of the sent artifacts alone.
+    public let id: String
     public let environment: AppStoreEnvironment
     /// Signed under a test authority in Apple's place.
     public let isTest: Bool
@@ -28,7 +28,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        id = try fields.decodeIfPresent(String.self, forKey: .id)
+        id = try fields.decode(String.self, forKey: .id)
         environment = try fields.decode(AppStoreEnvironment.self, forKey: .environment)
         isTest = try fields.decodeIfPresent(Bool.self, forKey: .isTest) ?? false
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
@@ -64,7 +64,7 @@ public struct AccessTokenResponse: Sendable, Hashable, Decodable {
 
 /// What the service writes of a customer.
 package struct CustomerAnswer {
-    package let id: String?
+    package let id: String
     package let environment: AppStoreEnvironment
     package let isTest: Bool
     /// The name of who stood in for the customer.
@@ -77,7 +77,7 @@ package struct CustomerAnswer {
     package var problems: [ArtifactProblem] = []
 
     package init(
-        id: String?, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision], purchases: [Purchase],
+        id: String, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision], purchases: [Purchase],
         purchasesAreComplete: Bool, persona: String? = nil
     ) {
         self.id = id
@@ -94,10 +94,8 @@ extension JSONWriter {
     package mutating func value(_ customer: CustomerAnswer) {
         typealias Key = CustomerResponse.CodingKeys
         beginObject()
-        if let id = customer.id {
-            key(Key.id)
-            value(id)
-        }
+        key(Key.id)
+        value(customer.id)
         key(Key.environment)
         value(customer.environment.rawValue)
         if customer.isTest {

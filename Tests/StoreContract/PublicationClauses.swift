@@ -57,15 +57,15 @@ extension StoreClause {
             var survey = PublicationSurvey(mark: try await store.ledgerMark())
             for id in [one.id, other.id] { survey.verdicts[id] = PublicationVerdict(loses: true) }
             _ = try await store.perform(
-                RequestedAct(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id)
-            ) { _ throws(StoreError) in CustomerFacts() }
+                RequestedAct(.merge(other: other.publicID), actor: "ada", at: Sample.now), on: .number(one.id),
+                by: Sample.rederivation)
             let merged = try await store.attempt([2], after: start, survey: survey) { _ in
                 PublicationVerdict(loses: true)
             }
             try expect(merged == .takes(1), "they are one")
             _ = try await store.perform(
-                RequestedAct(.erase, actor: "ada", at: Sample.now), on: .number(one.id)
-            ) { _ throws(StoreError) in CustomerFacts() }
+                RequestedAct(.erase, actor: "ada", at: Sample.now), on: .number(one.id),
+                by: Sample.rederivation)
             let erased = try await store.attempt([2], after: start, survey: survey)
             try expect(erased == .unsettled, "the survey is to be made again")
         },

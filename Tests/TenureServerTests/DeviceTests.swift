@@ -17,7 +17,7 @@ import Testing
             // A finder, and a device that it was not signed for.
             _ = try await world.client.sync(SyncRequest(appTransaction: jws), from: nil)
             _ = try await world.client.sync(SyncRequest(appTransaction: jws), from: UUID())
-            let customer = try #require(try await world.service.store.customer(named: answer.id ?? ""))
+            let customer = try #require(try await world.service.store.customer(named: answer.id))
             let devices = try await world.service.store.devices(of: customer.id)
             #expect(devices.map(\.device) == [Calculator.device.hashed])
             #expect(devices.map(\.certificates) == [2])

@@ -71,7 +71,7 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) asy
                 let outcome = terminal.styled(entitlement.outcome.rawValue, entitlement.outcome.style)
                 terminal.write("  \(name) \(outcome): \(entitlement.sentence)")
             }
-            terminal.write(terminal.styled("  customer \(answer.id ?? "unknown")\n", .faint))
+            terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
             Terminal.standardError.write("error: \(customer.name) could not be synced: \(describe(error))")
         }

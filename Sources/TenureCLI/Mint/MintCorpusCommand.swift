@@ -14,7 +14,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
             than forty kinds of trouble. --truth says what a rehearsal under Examples/rehearsal/policy.yaml against \
             previous.yaml as of 2015-09-01 must find, exactly.
 
-            Which lines there are follows from the seed; signatures differ from run to run. 5.7 KB a line.
+            Which lines there are follows from the seed; signatures differ from run to run. About 4.4 KB a line.
 
             Example:
               tenure mint authority ./authority

@@ -97,7 +97,7 @@ struct HeatMap {
             "<g><title>\(title.htmlEscaped)</title><rect class=\"\(counts.shade)\" fill-opacity=\"\((0.3 + 0.7 * weight).svg)\" x=\"\((scale.x(month) + 0.5).svg)\" y=\"\((y + 0.5).svg)\" width=\"\((scale.step - 1).svg)\" height=\"\((Self.rowHeight - 1).svg)\"/>"
         if Double(counts.total.brief.count) * 6.2 + 2 <= scale.step {
             svg +=
-                "<text class=\"cell\(weight > 0.45 ? " strong" : "")\" text-anchor=\"middle\" x=\"\((scale.x(month) + scale.step / 2).svg)\" y=\"\((y + 12).svg)\">\(counts.total.brief)</text>"
+                "<text class=\"cell\(weight > 0.75 ? " strong" : "")\" text-anchor=\"middle\" x=\"\((scale.x(month) + scale.step / 2).svg)\" y=\"\((y + 12).svg)\">\(counts.total.brief)</text>"
         }
         return svg + "</g>"
     }

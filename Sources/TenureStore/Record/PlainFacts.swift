@@ -5,7 +5,7 @@ import TenureCore
 ///
 /// Two of them that differ only in ids, and in dates between which no policy tells a difference, decide alike. `key`
 /// says by which bytes they are the same; whoever goes through millions of customers decides each key once.
-package struct PlainFacts: ~Copyable {
+package struct PlainFacts {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
     private var account: Slice<UnsafeRawBufferPointer>?

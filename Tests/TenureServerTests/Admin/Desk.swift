@@ -87,7 +87,7 @@ struct Desk {
 }
 
 extension CustomerResponse {
-    var publicID: String { get throws { try #require(id) } }
+    var publicID: String { get throws { try #require(id.isEmpty ? nil : id) } }
     var token: String { get throws { try #require(accessToken?.value) } }
 
     func path(_ more: String = "") throws -> String { "/v1/admin/customers/\(try publicID)\(more)" }

@@ -21,13 +21,15 @@ import Testing
                 [
                     "originalTransactionId": .string("2000000000000001"),
                     "appAccountToken": .string("7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C"),
+                    "webOrderLineItemId": .string("410000000000777"),
                 ])
             let customer = try await desk.owner(id, transactions: [renewal])
             let publicID = try customer.publicID
             _ = try await desk.post(try customer.path("/links"), ["userID": "ada@example.com"])
             let reader = desk.with(keys[.read])
             for name in [
-                publicID, id, "2000000000000001", "2000000000000002", "ada@example.com", "ada%40example.com",
+                publicID, id, "2000000000000001", "2000000000000002", "410000000000777", "ada@example.com",
+                "ada%40example.com",
                 "7e3f1b52-0c5d-4b59-9b0e-0d4f1c2a3b4c", "7E3F1B52-0C5D-4B59-9B0E-0D4F1C2A3B4C",
             ] {
                 #expect(try await reader.get("/v1/admin/customers?id=\(name)").found == [publicID], "\(name)")

@@ -165,6 +165,19 @@ import Testing
         }
     }
 
+    @Test func `a test notification is asked for, and asked about until there is something to tell`() async throws {
+        let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.tests = ["test-1": payload] }
+            // The token, then that it was not sent yet.
+            await asking.appStore.answerFirst(
+                with: .init(status: 200, body: #"{"testNotificationToken":"test-1"}"#), .error(404, 4_040_008))
+            let attempts = try await NotificationTest(asking.connection).run(in: .production)
+            #expect(attempts.map(\.result) == ["SUCCESS"])
+            #expect(asking.time.sleeps.filter { $0 == 2 }.count == 2, "\(asking.time.sleeps)")
+        }
+    }
+
     @Test func `to a test notification is that it was sent, and what`() async throws {
         let payload = try Answered.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
         try await withAppStore { asking in

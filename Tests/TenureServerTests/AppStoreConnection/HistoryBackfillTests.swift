@@ -50,6 +50,22 @@ import Testing
         }
     }
 
+    @Test func `brings all by which people find a customer`() async throws {
+        let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
+        let shelf = try subscriber([
+            try Answered.transaction(
+                "1002", .production,
+                ["appAccountToken": .string(token), "webOrderLineItemId": .string("410000000000778")])
+        ])
+        try await withAppStore { asking in
+            await asking.appStore.put(.production, shelf)
+            let history = try await HistoryBackfill(connection: asking.connection).history(of: id)
+            let identities = amended(history).identities
+            #expect(identities.contains { $0.kind == .appAccountToken && $0.value == token + " 1002" })
+            #expect(identities.contains(Identity(.webOrderLineItemID, "410000000000778")))
+        }
+    }
+
     @Test func `enters the record as it is`() async throws {
         let shelf = try subscriber()
         try await withAppStore { asking in

@@ -1,7 +1,10 @@
 import Foundation
+import HTTPTypes
+import HummingbirdTesting
 import NIOCore
 import TenureAPI
 import TenureAppStore
+import TenureCore
 import TenureMint
 import Testing
 

@@ -48,7 +48,7 @@ import Testing
                         appTransaction: try Calculator.minter().newcomer(), transactions: [])
                     let synced = try await first.client.sync(request)
                     #expect(synced.everything.outcome == "denied")
-                    let id = try #require(synced.id)
+                    let id = synced.id
                     let customer = try #require(try await second.service.store.customer(named: id))
                     #expect(customer.facts.promises.isEmpty)
                 }
