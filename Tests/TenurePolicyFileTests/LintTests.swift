@@ -131,6 +131,20 @@ import Testing
             })
     }
 
+    @Test func `the newest release of a list is not blamed for a change that is planned, and mildly for one that was`()
+        throws
+    {
+        let planned = [("2015-06-10T18", "2030-06-10T18")]
+        let list = "iOS,1.6,110,2015-02-16,paid\n"
+        let before = try #require(CivilDay("2029-01-01")?.midnight)
+        let after = try #require(CivilDay("2031-01-01")?.midnight)
+        #expect(try !messages(planned, list: list, at: before).contains { $0.hasSuffix("[sold-across-change]") })
+        #expect(
+            try messages(planned, list: list, at: after).contains {
+                $0.hasPrefix("list.csv:2:9: warning: ") && $0.hasSuffix("[sold-across-change]")
+            })
+    }
+
     @Test func `releases within the policy have their places there`() throws {
         let list = "releases:\n  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16, model: free }\nbuildNumbers"
         #expect(

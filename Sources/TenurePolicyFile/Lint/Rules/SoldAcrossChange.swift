@@ -15,7 +15,8 @@ extension LintRule {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
                 else { continue }
                 let sale = platform.sale(of: listed.release)
-                for moment in platform.moments(from: sale.from, until: sale.until) {
+                // By the time of a change that is planned there may be a newer one.
+                for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > era else { continue }
                     let given = subject.givenAway(number, on: platform.platform, bought: moment)
@@ -24,7 +25,8 @@ extension LintRule {
                         sale.until == .distantFuture
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     report.add(
-                        at: listed.position,
+                        // A list that ends there may only be short.
+                        at: listed.position, sale.until == .distantFuture ? .warning : .error,
                         "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
                         fix: platform.decidesByList
                             ? "check the release's date"
