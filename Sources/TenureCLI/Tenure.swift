@@ -10,7 +10,8 @@ import ArgumentParser
         abstract: "Change your app's business model, and keep every promise to the people who already paid.",
         version: "0.1.0",
         subcommands: [
-            InspectCommand.self, DecideCommand.self, PolicyCommand.self, RehearseCommand.self, MintCommand.self, ServeCommand.self,
+            InspectCommand.self, DecideCommand.self, PolicyCommand.self, RehearseCommand.self, MintCommand.self,
+            ServeCommand.self,
             DemoCommand.self, RecordCommand.self, KeyCommand.self, WebhookCommand.self, AppStoreCommand.self,
             ScenarioCommand.self, PersonaCommand.self,
         ]

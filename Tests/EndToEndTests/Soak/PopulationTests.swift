@@ -9,7 +9,9 @@ import Testing
     let last = try #require(result.output.split(separator: "\n").last)
     #expect(last.hasSuffix("answers were compared, 0 differ"))
     // Lives in which nothing happens would end as the truth, too.
-    for word in ["subscribes", "upgrades", "cannot pay", "leaves the family", "returns the app", "has a period refunded"] {
+    for word in [
+        "subscribes", "upgrades", "cannot pay", "leaves the family", "returns the app", "has a period refunded",
+    ] {
         #expect(result.output.contains("  \(word): "), "\(word)")
     }
 }
