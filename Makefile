@@ -2,7 +2,7 @@
 TRAITS := --traits Service
 SWIFT := swift
 RELEASE := .build/release
-SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources Examples
 FUZZ_RUNS ?= 10000000
 SOAK_CUSTOMERS ?= 100000
 # Tests start servers, databases and commands: with all of them at once each would wait for the rest.

@@ -39,7 +39,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
             }
             try await publishing.run(
                 service.client(), rehearsing: RehearseRequest(policy: String(decoding: compiled, as: UTF8.self)),
-                publishingAt: "/v1/admin/policies", "tenure policy publish \(file)")
+                publishingAt: "/v1/admin/policies")
         }
     }
 }
@@ -69,8 +69,7 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
         try await reportingErrors {
             try await publishing.run(
                 service.client(), rehearsing: RehearseRequest(version: to),
-                publishingAt: "/v1/admin/policies/rollback",
-                "tenure policy rollback" + (to.map { " --to \($0)" } ?? ""))
+                publishingAt: "/v1/admin/policies/rollback")
         }
     }
 }

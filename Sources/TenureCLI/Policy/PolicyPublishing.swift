@@ -35,7 +35,7 @@ struct PublishingOptions: ParsableArguments {
 
     /// Rehearses where nothing was rehearsed yet, shows what was found, and publishes where that is wanted.
     func run(
-        _ client: ServiceClient, rehearsing asked: RehearseRequest, publishingAt path: String, _ act: String
+        _ client: ServiceClient, rehearsing asked: RehearseRequest, publishingAt path: String
     ) async throws {
         var found: RehearsalAnswer?
         if takeFrom == nil {
@@ -58,7 +58,7 @@ struct PublishingOptions: ParsableArguments {
             }
             Terminal.standardError.write("refused: nothing was changed")
             guard let found else { throw ExitCode.refused }
-            for line in advice(on: found, act) { Terminal.standardError.write(line) }
+            for line in advice(on: found) { Terminal.standardError.write(line) }
             throw ExitCode.refused
         }
     }
@@ -67,19 +67,19 @@ struct PublishingOptions: ParsableArguments {
         ["takesRights", "takesMore"].contains(problem.reason)
     }
 
-    private func advice(on found: RehearsalAnswer, _ act: String) -> [String] {
+    private func advice(on found: RehearsalAnswer) -> [String] {
         let held = found.losing - found.losingWithPromises
         var lines: [String] = []
         if held > 0, !keepPromises {
             let rest = found.losingWithPromises
             lines.append(
-                "  \(held) were promised it: `\(act) --keep-promises` lets them keep it"
+                "  \(held) were promised it: `--keep-promises` lets them keep it"
                     + (rest > 0
                         ? ", and \(rest) others lose (--take-from \(rest) --rehearsal \(found.id))" : ""))
         }
         let number = keepPromises ? found.losingWithPromises : found.losing
         lines.append(
-            "  to take it from \(number): `\(act)\(keepPromises ? " --keep-promises" : "") "
+            "  to take it from \(number), say it again with `\(keepPromises ? "--keep-promises " : "")"
                 + "--take-from \(number) --rehearsal \(found.id)`")
         return lines
     }

@@ -11,8 +11,10 @@ struct RecordDatabase: ExpressibleByArgument, Sendable, Hashable {
         text = argument
     }
 
+    var defaultValueDescription: String { text }
+
     static let help = ArgumentHelp(
-        "The record: a SQLite file, or a URL such as postgres://user@host/name. Default: tenure.sqlite",
+        "The record: a SQLite file, or a URL such as postgres://user@host/name.",
         valueName: "path or URL")
 
     static let standard = RecordDatabase(argument: "tenure.sqlite")
