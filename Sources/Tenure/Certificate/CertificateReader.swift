@@ -35,12 +35,14 @@ struct CertificateReader: Sendable {
         case missing = "is missing"
         case old = "is older than what is known"
         case fromTheFuture = "was issued later than now"
+        case over = "is of a persona who stands for nobody any more"
     }
 
     /// A certificate from the local state: its dates must have been.
     func read(_ text: String, for holder: Holder, at now: Date) throws(Refusal) -> CertificateClaims {
         let claims = try read(text, for: holder)
         guard claims.issuedAt <= now.addingTimeInterval(86_400) else { throw .fromTheFuture }
+        if claims.persona != nil, claims.expiresAt <= now { throw .over }
         return claims
     }
 

@@ -22,8 +22,10 @@ extension Engine {
         let now = memory.time.now(setup.clock())
         let ends = view().answers.values.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
-        return min(next ?? Self.longestWait, Self.longestWait)
+        return next.map { min($0, Self.longestBlindness) } ?? Self.longestWait
     }
 
     private static let longestWait: Double = 86_400
+    /// While a right runs out, the instant is written down this often: a clock turned back between two starts gains no more.
+    private static let longestBlindness: Double = 900
 }

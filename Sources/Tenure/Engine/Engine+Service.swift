@@ -86,7 +86,8 @@ extension Engine {
         if let known = self.claims, claims.issuedAt < known.issuedAt.addingTimeInterval(-300) { throw .old }
         self.claims = claims
         memory.account.certificate = text
-        learn(signedAt: claims.issuedAt)
+        // It can be an old one that is played again: it may say that it is later, never that it is earlier.
+        memory.time.raise(to: claims.issuedAt)
     }
 
     /// What was sent and not refused is in the service's record.

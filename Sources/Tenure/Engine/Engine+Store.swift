@@ -196,6 +196,8 @@ extension Engine {
             if case .failure(let error)? = await attempt(true, { try await $0.finish(id) }) {
                 setup.options.log.error("a transaction could not be finished: \(error)")
                 finishing.remove(id)
+                // A store that hangs would hang for the next one, too.
+                if error is DeadlinePassed { return }
             }
         }
     }

@@ -258,10 +258,10 @@ actor Engine {
 }
 
 extension DeviceTime {
-    /// An hour more or less is not worth a write.
+    /// A few minutes more or less are not worth a write.
     fileprivate func agrees(with other: DeviceTime) -> Bool {
         firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
-            && abs(floor.timeIntervalSince(other.floor)) < 3600
-            && abs(lastClock.timeIntervalSince(other.lastClock)) < 3600
+            && abs(floor.timeIntervalSince(other.floor)) < 300
+            && abs(lastClock.timeIntervalSince(other.lastClock)) < 300
     }
 }

@@ -106,7 +106,8 @@ struct View {
             }
         }
         // What the device proves by itself, under the policy that it brought, until the service says more.
-        if let device, device.outcome == .granted { return device }
+        // What it denied stays denied, though this device's own policy may say otherwise: support can have taken it.
+        if let device, device.outcome == .granted, !account.denials.contains(name) { return device }
         return .unanswered(name, keeping: account.told[name]?.reasons ?? device?.reasons ?? [])
     }
 

@@ -56,6 +56,9 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         newestSigning = signing
     }
 
+    /// It is not earlier than that.
+    package mutating func raise(to instant: Date) { floor = max(floor, instant) }
+
     /// Seconds since this device was first met.
     package func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
 

@@ -75,13 +75,16 @@ extension Ledger {
         return count
     }
 
-    /// Whether a publication ended this very promise, of whomever: a copy of it binds nobody.
+    /// Whether a publication ended this very promise, of whomever, and nobody has it any more: a copy of it binds nobody.
     func isEnded(_ promise: RecordedPromise) throws(StoreError) -> Bool {
         try session.row(
             """
-            SELECT 1 FROM promises WHERE entitlement = $1 AND policy = $2 AND ended_by IS NOT NULL
-            AND coalesce(app_transaction_id, '') = $3 AND coalesce(download_id, '') = $4
-            AND coalesce(original_purchase_date, 0) = $5 LIMIT 1
+            SELECT 1 WHERE 0 < (
+                SELECT min(CASE WHEN ended_by IS NULL THEN 0 ELSE 1 END) FROM promises
+                WHERE entitlement = $1 AND policy = $2
+                AND coalesce(app_transaction_id, '') = $3 AND coalesce(download_id, '') = $4
+                AND coalesce(original_purchase_date, 0) = $5
+            )
             """,
             [
                 .text(promise.entitlement), .integer(promise.policyVersion),

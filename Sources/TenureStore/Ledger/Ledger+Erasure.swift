@@ -51,6 +51,14 @@ extension Ledger {
         ("devices", "DELETE FROM devices WHERE customer = $1"),
         ("trialSessions", "DELETE FROM trial_sessions WHERE customer = $1"),
         ("jobs", "DELETE FROM jobs WHERE customer = $1"),
+        (
+            // Its examples tell of them; it is made again where it is needed.
+            nil,
+            """
+            DELETE FROM rehearsals WHERE EXISTS (
+                SELECT 1 FROM customers WHERE customers.id = $1 AND report LIKE '%' || public_id || '%')
+            """
+        ),
         (nil, "DELETE FROM separations WHERE first = $1"),
         (nil, "DELETE FROM separations WHERE second = $1"),
         (nil, "DELETE FROM requests WHERE customer IN (SELECT public_id FROM customers WHERE id = $1)"),
