@@ -22,7 +22,9 @@ func withDeadline<Value: Sendable>(
                     do { race.finish(.success(try await work())) } catch { race.finish(.failure(error)) }
                 },
                 timer: Task {
-                    guard (try? await Task.sleep(nanoseconds: UInt64(min(max(0, seconds), 1e9) * 1e9))) != nil else { return }
+                    guard (try? await Task.sleep(nanoseconds: UInt64(min(max(0, seconds), 1e9) * 1e9))) != nil else {
+                        return
+                    }
                     race.finish(.failure(DeadlinePassed(seconds: seconds)))
                 })
         }
