@@ -75,8 +75,13 @@ extension LocalStore {
         place.folder = environment["TENURE_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
         if let path = environment["TENURE_STORE_ROOTS"] {
             // What cannot be read is trusted by nobody: every answer will be unverified.
-            let bytes = (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) } ?? []
-            place.anchors = (try? TrustAnchors(bytes)) ?? .apple
+            do {
+                place.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
+            } catch {
+                place.anchors = .apple
+                FileHandle.standardError.write(
+                    Data("StoreKit: TENURE_STORE_ROOTS names no roots that can be read (`\(path)`): \(error)\n".utf8))
+            }
         }
         self.init(connection: HTTPConnection(url: url), place: place)
     }

@@ -10,8 +10,8 @@ struct MintCorpusCommand: AsyncParsableCommand {
         commandName: "corpus",
         abstract: "Make a population of any size for `tenure rehearse`, with known truth.",
         discussion: """
-            Lines as an app that only listens would have collected them: buyers of every era on every platform, and more \
-            than forty kinds of trouble. --truth says what a rehearsal under Examples/rehearsal/policy.yaml against \
+            Lines as an app that only listens would have collected them: buyers of every era on every platform, and every \
+            kind of trouble: more than sixty kinds of lines. --truth says what a rehearsal under Examples/rehearsal/policy.yaml against \
             previous.yaml as of 2015-09-01 must find, exactly.
 
             Which lines there are follows from the seed; signatures differ from run to run. About 4.4 KB a line.
