@@ -251,7 +251,7 @@ let package = Package(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureMint", "CommandRunner", "LocalAppStore",
+                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
