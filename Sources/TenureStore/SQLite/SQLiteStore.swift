@@ -12,8 +12,22 @@ package struct SQLiteStore: SQLStore {
     private let readers: CustomerReaders
     private let writer: SQLiteWriter
 
-    /// Opens the database, makes it where there is none, and brings it up to date.
-    package init(path: String) throws(StoreError) {
+    /// Opens the database and brings it up to date. `making`: makes it where there is none.
+    ///
+    /// Throws `unusable` where something else lies there, and leaves that as it is.
+    package init(path: String, making: Bool = true) throws(StoreError) {
+        switch try SQLiteFile.contents(at: path) {
+        case .record, .unknown: break
+        case .nothing, .noTables:
+            guard making else {
+                throw .unusable(
+                    database: path,
+                    detail: """
+                        it holds no record; what is copied without the log beside it (`-wal`) may hold nothing: copy \
+                        records by `tenure record backup`
+                        """)
+            }
+        }
         do {
             try Self.createFile(at: path)
             try Self.closeToOthers(path)
