@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `is no place for its own copy, nor for one beside a log that is not the copy's`() async throws {
+    @Test func `is no place for its own copy, nor for one while somebody has it open`() async throws {
         try await withFolder { folder in
             let (path, other) = (folder + "/record.sqlite", folder + "/other.sqlite")
             let store = try SQLiteStore(path: path)
@@ -102,6 +102,11 @@ import Testing
                 try SQLiteBackup(of: path, to: other).run(replacing: true)
             }
             try await running.close()
+            #expect(try SQLiteBackup(of: path, to: other).run(replacing: true).customers == 0)
+            #expect(!FileManager.default.fileExists(atPath: other + "-wal"))
+            let copy = try SQLiteStore(path: other)
+            #expect(copy.recordID == store.recordID)
+            try await copy.close()
             try await store.close()
         }
     }

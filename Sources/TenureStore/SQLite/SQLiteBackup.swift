@@ -16,7 +16,7 @@ package struct SQLiteBackup: Sendable {
         case exists(path: String)
         /// The record that is to be copied, by whatever name.
         case itself(path: String)
-        /// A record that a service may have in hand: its log lies beside it, and would be taken for the copy's.
+        /// A record that somebody has in hand.
         case inUse(path: String)
         case cannotWrite(path: String, detail: String)
         case record(StoreError)
@@ -37,7 +37,10 @@ package struct SQLiteBackup: Sendable {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
-        guard !FileManager.default.fileExists(atPath: target + "-wal") else { throw .inUse(path: target) }
+        // A log that is left beside what is replaced would be taken for the copy's.
+        if FileManager.default.fileExists(atPath: target + "-wal") {
+            guard SQLiteFile.takesInLog(target) else { throw .inUse(path: target) }
+        }
         do throws(StoreError) {
             switch try SQLiteFile.contents(at: source) {
             case .record, .unknown: break
@@ -129,10 +132,7 @@ extension SQLiteBackup.Failure: CustomStringConvertible {
         case .exists(let path): "`\(path)` is there already; choose another name, or replace it by --force"
         case .itself(let path): "`\(path)` is the record itself; choose another name"
         case .inUse(let path):
-            """
-            `\(path)-wal` is the log of a record that lies at `\(path)`; stop what uses it, remove the log and \
-            `\(path)-shm`, and try again
-            """
+            "`\(path)` is a database that something else has open; stop that first, or choose another name"
         case .cannotWrite(let path, let detail):
             "`\(path)` cannot be written (\(detail)); check the folder and who may write to it"
         case .record(let error): error.description

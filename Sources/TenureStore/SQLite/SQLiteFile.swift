@@ -23,6 +23,8 @@ enum SQLiteFile {
         let hasLog = access(path + "-wal", F_OK) == 0
         if hasLog, leavingNoTrace, access(path + "-shm", F_OK) != 0 { return .unknown }
         let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
+        // Statements do not keep their connection.
+        defer { withExtendedLifetime(connection) {} }
         let statements = SQLiteStatements(on: connection.handle)
         var tables: Set<String> = []
         var steps: Set<String> = []
@@ -49,6 +51,14 @@ enum SQLiteFile {
         var (first, second) = (stat(), stat())
         guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// Writes what stands in the log beside a database into the database, and removes the log. Only where nobody else has
+    /// it open; false where that is not so.
+    static func takesInLog(_ path: String) -> Bool {
+        guard let connection = try? SQLiteConnection(path: path, for: .writing) else { return false }
+        defer { withExtendedLifetime(connection) {} }
+        return (try? SQLiteStatements(on: connection.handle).texts("PRAGMA journal_mode = DELETE")) == ["delete"]
     }
 
     /// GRDB's own table.

@@ -26,7 +26,7 @@ import Testing
         let key = String(repeating: "k", count: 32)
         let service = try RunningCommand([
             "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
-            "--log-level", "critical", "--admin-key-file", try folder.write(key, to: "admin-key"),
+            "--log-level", "error", "--admin-key-file", try folder.write(key, to: "admin-key"),
         ])
         let port = try #require(try await service.port(), "\(service.errors)")
         var rubbish = Rubbish(seed: .random(in: .min ... .max))
