@@ -12,6 +12,8 @@ struct Certificate {
     let decisions: [Decision]
     /// Who stood in for the customer.
     var persona: RecordedPersona?
+    /// What the device made for the request that this answers.
+    var nonce: String?
     let terms: ServiceConfiguration.Terms
     let now: Date
 
@@ -49,6 +51,10 @@ struct Certificate {
             json.value(seconds(now))
             json.key("exp")
             json.value(seconds(end))
+            if let nonce {
+                json.key("nonce")
+                json.value(nonce)
+            }
             json.key("entitlements")
             json.object { json in
                 for decision in decisions where decision.outcome == .granted { write(decision, into: &json) }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureAPI
+import TenureCore
 
 /// The key with which the service signs certificates (ES256). Apps pin its public half when they are built.
 struct CertificateKey: Sendable {

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TenureCore
 
 extension UUID {
     /// How the record and certificates write a device: SHA-256 of the lower-case UUID, in Base64.

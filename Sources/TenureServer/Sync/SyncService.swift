@@ -54,7 +54,8 @@ struct SyncService: Sendable {
             let certificate = Certificate(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: submission.appTransaction?.payload.appTransactionID,
-                deviceVerificationID: device, decisions: told.decisions, persona: persona, terms: terms, now: now)
+                deviceVerificationID: device, decisions: told.decisions, persona: persona, nonce: request.nonce,
+                terms: terms, now: now)
             answer.certificate = try certificateKey.sign(certificate.claims, type: Certificate.type)
         }
         logger.debug(

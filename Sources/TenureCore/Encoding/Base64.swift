@@ -75,12 +75,17 @@ package enum Base64 {
 
     /// The spelling of `bytes`.
     package func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        bytes.withContiguousStorageIfAvailable(encode(buffer:))
+            ?? Array(bytes).withUnsafeBufferPointer(encode(buffer:))
+    }
+
+    private func encode(buffer: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let alphabet = self == .standard ? Self.standardAlphabet : Self.urlSafeAlphabet
         var text: [UInt8] = []
-        text.reserveCapacity(bytes.underestimatedCount * 4 / 3 + 4)
+        text.reserveCapacity(buffer.count * 4 / 3 + 4)
         var bits: UInt32 = 0
         var bitCount = 0
-        for byte in bytes {
+        for byte in buffer {
             bits = bits << 8 | UInt32(byte)
             bitCount += 8
             while bitCount >= 6 {
