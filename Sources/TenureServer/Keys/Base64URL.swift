@@ -1,8 +1,9 @@
+import Foundation
 import TenureAppStore
 
 /// Base64 for JWS and tokens, as text.
 enum Base64URL {
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    static func encode(_ bytes: some ContiguousBytes) -> String {
         String(decoding: Base64.urlSafe.encode(bytes), as: UTF8.self)
     }
 }
