@@ -1,6 +1,8 @@
+package import Foundation
+
 /// Base64 for JWS, keys and tokens, as text.
 package enum Base64URL {
-    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some ContiguousBytes) -> String {
         String(decoding: Base64.urlSafe.encode(bytes), as: UTF8.self)
     }
 
