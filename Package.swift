@@ -212,13 +212,24 @@ let package = Package(
         // Readers that only this package sees, for `Fuzz`.
         .target(
             name: "FuzzedReaders",
-            dependencies: ["TenureCore", "TenureStore", "TenureAPI"], path: "Tests/FuzzedReaders"),
+            dependencies: [
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
+                "TenureRehearsal", "LocalAppStore", "Tenure",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ], path: "Tests/FuzzedReaders"),
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),
+        // The app that the tests of the local App Store and of StoreKit sell.
+        .target(
+            name: "CalculatorSeller",
+            dependencies: ["TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore"],
+            path: "Tests/CalculatorSeller"),
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [
+                "CalculatorSeller",
+                .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -308,6 +319,7 @@ let package = Package(
             name: "StoreKitTests",
             dependencies: [
                 "StoreKit", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore", "TenurePolicyFile",
+                "CalculatorSeller",
             ]),
     ]
     for target in package.targets where ["Tenure", "TenureTests"].contains(target.name) {

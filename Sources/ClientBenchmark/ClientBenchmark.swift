@@ -25,7 +25,7 @@ public struct ClientBenchmark: Sendable {
         var memory = Memory(clock: now)
         memory.device = Self.device.hashed
         memory.distribution = Distribution.appStore.rawValue
-        memory.products = ["com.example.calculator.everything", "com.example.calculator.yearly"]
+        memory.catalogue = KeptCatalogue(text: Self.products, tag: "\"0123456789abcdef\"", askedAt: now)
         memory.account.add(
             StoreAppTransaction(
                 jws: "", bundleID: Self.bundleID, environment: .production,
@@ -48,6 +48,14 @@ public struct ClientBenchmark: Sendable {
         self.setup = setup
         tenure = Tenure(setup)
     }
+
+    /// As the service writes them.
+    private static let products = """
+        {"products":[{"id":"com.example.calculator.everything","gives":[{"entitlement":"everything"}]},\
+        {"id":"com.example.calculator.yearly","gives":[{"entitlement":"everything"},{"entitlement":"cloud"}]}],\
+        "entitlements":[{"name":"everything","products":["com.example.calculator.everything",\
+        "com.example.calculator.yearly"]},{"name":"cloud","products":["com.example.calculator.yearly"]}]}
+        """
 
     private static let bundleID = "com.example.calculator"
     private static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 #if canImport(CryptoKit)
     import CryptoKit
@@ -47,7 +48,7 @@ extension Tenure {
             guard key.kty == "EC", key.crv == "P-256", let x = Base64URL.decode(key.x), let y = Base64URL.decode(key.y),
                 x.count == 32, y.count == 32
             else { throw .key("it is no P-256 key") }
-            self.init(coordinates: x + y)
+            self.init(coordinates: Data(x + y))
             guard verifier != nil else { throw .key("its point is not on the curve") }
         }
 

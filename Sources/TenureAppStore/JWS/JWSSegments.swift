@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 /// The three segments of a compact JWS (RFC 7515, section 7.1), found but not yet decoded.
 struct JWSSegments {

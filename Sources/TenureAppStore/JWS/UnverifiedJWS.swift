@@ -1,4 +1,5 @@
 public import Foundation
+import TenureCore
 
 /// A JWS that was only taken apart: for showing to a person what it claims. It proves nothing.
 public struct UnverifiedJWS: Sendable, Hashable {

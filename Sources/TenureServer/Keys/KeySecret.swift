@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TenureCore
 
 /// The secret of a key to the admin interface: shown once, kept as a hash.
 package struct KeySecret: Sendable {
