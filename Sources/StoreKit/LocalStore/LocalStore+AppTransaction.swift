@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TenureAppStore
+import TenureCore
 
 extension LocalStore {
     /// The device's copy, or one from the App Store where it has none.

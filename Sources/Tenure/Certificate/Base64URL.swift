@@ -1,8 +1,8 @@
 package import Foundation
-import TenurePolicyFile
+import TenureCore
 
-/// Base64 for JWS, as in signed policies.
+/// Base64 for JWS, as text and data.
 package enum Base64URL {
-    package static func encode(_ bytes: some Sequence<UInt8>) -> String { URLSafeBase64.encode(bytes) }
-    package static func decode(_ text: some StringProtocol) -> Data? { URLSafeBase64.decode(text.utf8) }
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String { Base64.urlSafe.text(bytes) }
+    package static func decode(_ text: some StringProtocol) -> Data? { Base64.urlSafe.decode(text).map { Data($0) } }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureAppStore
+import TenureCore
 
 /// Makes and checks access tokens: HMAC-SHA256 under a secret of this service and this record.
 struct AccessTokenKey: Sendable {

@@ -1,6 +1,7 @@
 import Crypto
 import TenureAPI
 import TenureAppStore
+import TenureCore
 
 extension P256.Signing.PrivateKey {
     /// A compact JWS (RFC 7515) over a payload of JSON, signed with ES256.

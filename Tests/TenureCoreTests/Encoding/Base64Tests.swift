@@ -1,5 +1,5 @@
 import Foundation
-import TenureAppStore
+import TenureCore
 import Testing
 
 @Suite struct Base64Tests {

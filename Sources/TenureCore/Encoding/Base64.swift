@@ -73,11 +73,22 @@ package enum Base64 {
         return union & 0xC0 == 0
     }
 
+    /// The same of a text.
+    package func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
+
     /// The spelling of `bytes`.
     package func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        // Callers are in other modules, where nobody makes a special version of this for their type.
+        bytes.withContiguousStorageIfAvailable(spelled) ?? Array(bytes).withUnsafeBufferPointer(spelled)
+    }
+
+    /// The same as a text.
+    package func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: encode(bytes), as: UTF8.self) }
+
+    private func spelled(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let alphabet = self == .standard ? Self.standardAlphabet : Self.urlSafeAlphabet
         var text: [UInt8] = []
-        text.reserveCapacity(bytes.underestimatedCount * 4 / 3 + 4)
+        text.reserveCapacity(bytes.count * 4 / 3 + 4)
         var bits: UInt32 = 0
         var bitCount = 0
         for byte in bytes {
