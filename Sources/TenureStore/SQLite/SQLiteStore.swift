@@ -10,6 +10,7 @@ package struct SQLiteStore: SQLStore {
     package let recordID: [UInt8]
     private let pool: DatabasePool
     private let readers: CustomerReaders
+    private let scanners: CustomerScanners
     private let writer: SQLiteWriter
 
     /// Opens the database, makes it where there is none, and brings it up to date.
@@ -28,6 +29,7 @@ package struct SQLiteStore: SQLStore {
             }
             recordID = [UInt8](id)
             readers = CustomerReaders(path: path)
+            scanners = CustomerScanners(path: path)
             writer = try SQLiteWriter(path: path)
         } catch {
             throw StoreError(error, path: path)
@@ -88,8 +90,11 @@ package struct SQLiteStore: SQLStore {
         { [readers] id throws(StoreError) in try readers.customer(id) }
     }
 
-    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
-        try CustomerScanner(path: pool.path).page(after: id, through: last)
+    package func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        try scanners.forEachCustomer(after: id, through: last, body)
     }
 
     package func read<Value: Sendable>(
@@ -129,6 +134,7 @@ package struct SQLiteStore: SQLStore {
 
     package func close() async throws(StoreError) {
         readers.close()
+        scanners.close()
         await writer.close()
         do {
             try pool.close()
