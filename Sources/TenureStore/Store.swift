@@ -23,9 +23,13 @@ package protocol Store: Sendable {
     /// The next customers by number, those left out who turned out to be another.
     func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64]
 
-    /// The customers whose numbers lie in this range (its beginning left out) with what is proven of them, those left
-    /// out who turned out to be another.
-    func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage
+    /// Tells the customers whose numbers lie in this range (its beginning left out), in their order, those left out who
+    /// turned out to be another: the code of the realm, the public id, and the encoded facts. The pointers are good until
+    /// `body` returns.
+    func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError)
 
     /// The highest number that any customer has; 0 where there is none.
     func newestCustomer() async throws(StoreError) -> Int64

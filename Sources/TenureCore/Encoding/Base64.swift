@@ -1,5 +1,3 @@
-package import Foundation
-
 /// Base64 as RFC 4648 wants it: canonical, so that one sequence of bytes has one spelling.
 ///
 /// A lenient decoder gives one signature sixteen spellings, which defeats every comparison of artifacts as text.
@@ -75,12 +73,19 @@ package enum Base64 {
         return union & 0xC0 == 0
     }
 
+    /// The same of a text.
+    package func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
+
     /// The spelling of `bytes`.
-    ///
-    /// Of whatever lies in one piece: byte by byte through a sequence of another module it takes forty times as long.
-    package func encode(_ bytes: some ContiguousBytes) -> [UInt8] {
-        bytes.withUnsafeBytes { spelling(of: $0) }
+    package func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        // Callers are in other modules, where nobody makes a special version of this for their type: byte by byte
+        // through a sequence it takes forty times as long.
+        bytes.withContiguousStorageIfAvailable { spelling(of: UnsafeRawBufferPointer($0)) }
+            ?? Array(bytes).withUnsafeBytes { spelling(of: $0) }
     }
+
+    /// The same as a text.
+    package func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: encode(bytes), as: UTF8.self) }
 
     private func spelling(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         let rest = bytes.count % 3

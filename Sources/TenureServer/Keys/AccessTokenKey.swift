@@ -27,7 +27,7 @@ struct AccessTokenKey: Sendable {
         var bytes = token.body
         let digest = bytes.withUnsafeBytes { code.code(of: $0) }
         digest.withUnsafeBytes { bytes += $0 }
-        return Base64URL.encode(bytes)
+        return Base64.urlSafe.text(bytes)
     }
 
     /// The token in a text that this service made; nil for any other. Says nothing of time.

@@ -54,7 +54,7 @@ struct CertificateKey: Sendable {
     }
 
     private static func id(of key: P256.Signing.PublicKey) -> String {
-        Base64URL.encode(SHA256.hash(data: members(of: key)))
+        Base64.urlSafe.text(SHA256.hash(data: members(of: key)))
     }
 
     private static func write(_ key: P256.Signing.PublicKey, into json: inout JSONWriter) {
@@ -64,9 +64,9 @@ struct CertificateKey: Sendable {
         json.key("kty")
         json.value("EC")
         json.key("x")
-        json.value(Base64URL.encode(coordinates.prefix(32)))
+        json.value(Base64.urlSafe.text(coordinates.prefix(32)))
         json.key("y")
-        json.value(Base64URL.encode(coordinates.suffix(32)))
+        json.value(Base64.urlSafe.text(coordinates.suffix(32)))
     }
 
     /// A compact JWS over a payload of JSON. Certificates alone carry what older keys say: only apps read those, which

@@ -74,7 +74,7 @@ struct Membership {
         isBound = bond.isOnDevice
         // By artifact where the App Store named nothing better.
         if identities.isEmpty, let artifact = artifacts.first {
-            names.add(Identity(.artifact, Base64URL.encode(artifact.sha256)))
+            names.add(Identity(.artifact, Base64.urlSafe.text(artifact.sha256)))
         }
     }
 
@@ -125,7 +125,7 @@ struct Membership {
         }
         hash.update(data: [isComplete ? 1 : 0])
         return Identity(
-            visitLedBy: lead, naming: strongest, showing: Base64URL.encode(Array(hash.finalize())))
+            visitLedBy: lead, naming: strongest, showing: Base64.urlSafe.text(Array(hash.finalize())))
     }
 
     /// Whether nothing says that a customer is somebody else than this sync's.

@@ -14,8 +14,12 @@ extension SQLStore {
         try await read { session throws(StoreError) in try Ledger(session).customers(after: id, limit: limit) }
     }
 
-    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
+    package func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError) {
         try await read { session throws(StoreError) in try Ledger(session).customerPage(after: id, through: last) }
+            .forEach(body)
     }
 
     package func newestCustomer() async throws(StoreError) -> Int64 {

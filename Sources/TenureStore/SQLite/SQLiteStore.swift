@@ -10,6 +10,7 @@ package struct SQLiteStore: SQLStore {
     package let recordID: [UInt8]
     private let pool: DatabasePool
     private let readers: CustomerReaders
+    private let scanners: CustomerScanners
     private let writer: SQLiteWriter
 
     /// Opens the database and brings it up to date. `making`: makes it where there is none.
@@ -42,6 +43,7 @@ package struct SQLiteStore: SQLStore {
             }
             recordID = [UInt8](id)
             readers = CustomerReaders(path: path)
+            scanners = CustomerScanners(path: path)
             writer = try SQLiteWriter(path: path)
         } catch {
             throw StoreError(error, path: path)
@@ -102,8 +104,11 @@ package struct SQLiteStore: SQLStore {
         { [readers] id throws(StoreError) in try readers.customer(id) }
     }
 
-    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
-        try CustomerScanner(path: pool.path).page(after: id, through: last)
+    package func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        try scanners.forEachCustomer(after: id, through: last, body)
     }
 
     package func read<Value: Sendable>(
@@ -146,6 +151,7 @@ package struct SQLiteStore: SQLStore {
 
     package func close() async throws(StoreError) {
         readers.close()
+        scanners.close()
         await writer.close()
         do {
             try pool.close()
