@@ -25,7 +25,7 @@ public struct ClientBenchmark: Sendable {
         var memory = Memory(clock: now)
         memory.device = Self.device.hashed
         memory.distribution = Distribution.appStore.rawValue
-        memory.products = ["com.example.calculator.everything", "com.example.calculator.yearly"]
+        memory.catalogue = KeptCatalogue(text: Self.products, tag: "\"0123456789abcdef\"", askedAt: now)
         memory.account.add(
             StoreAppTransaction(
                 jws: "", bundleID: Self.bundleID, environment: .production,
@@ -49,6 +49,14 @@ public struct ClientBenchmark: Sendable {
         tenure = Tenure(setup)
     }
 
+    /// As the service writes them.
+    private static let products = """
+        {"products":[{"id":"com.example.calculator.everything","gives":[{"entitlement":"everything"}]},\
+        {"id":"com.example.calculator.yearly","gives":[{"entitlement":"everything"},{"entitlement":"cloud"}]}],\
+        "entitlements":[{"name":"everything","products":["com.example.calculator.everything",\
+        "com.example.calculator.yearly"]},{"name":"cloud","products":["com.example.calculator.yearly"]}]}
+        """
+
     private static let bundleID = "com.example.calculator"
     private static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 
@@ -62,8 +70,8 @@ public struct ClientBenchmark: Sendable {
             "exp":\(issued + 365 * 86_400),"entitlements":{"everything":{"refreshAfter":\(issued + 14 * 86_400)},\
             "cloud":{"until":\(issued + 300 * 86_400)}}}
             """
-        let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
-        return signed + "." + Base64URL.encode(try signer.signature(for: Data(signed.utf8)).rawRepresentation)
+        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(claims.utf8)
+        return signed + "." + Base64.urlSafe.text(try signer.signature(for: Data(signed.utf8)).rawRepresentation)
     }
 
     /// The floor of both: one verification of a signature.

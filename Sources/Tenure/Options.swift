@@ -31,6 +31,9 @@ extension Tenure {
         /// Seconds for one call into StoreKit, and for one to the service.
         public var storeDeadline: Double = 8
         public var serviceDeadline: Double = 15
+        /// For a build under test that asks the service: the token of `tenure persona create`, of who is to stand in for
+        /// the customer. It is sent beside what was signed in the sandbox or by Xcode, and never by what people bought.
+        public var persona: String?
         public var log = Log.standard
         /// Where the local state lies; nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
         public var folder: URL?

@@ -43,7 +43,7 @@ extension Tenure {
 
 extension Setup {
     fileprivate init(live options: Tenure.Options, policy: Tenure.PolicySource?) {
-        let name = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        let name = AppName.ofThisApp
         let vault: any Vault
         if let folder = options.folder {
             vault = FileVault(folder: folder)

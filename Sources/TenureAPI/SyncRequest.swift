@@ -16,11 +16,14 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     /// The token of `tenure persona create`: who is to stand in for the customer. Counts beside Sandbox and Xcode
     /// artifacts only.
     public var persona: String?
+    /// Made by the device for this request alone. The certificate repeats it, so that it cannot be an older one that
+    /// somebody kept. At most 64 characters.
+    public var nonce: String?
 
     public init(
         appTransaction: String? = nil, transactions: [String]? = nil, renewalInfos: [String]? = nil,
         receipt: String? = nil, deviceVerificationID: String? = nil, deviceIdentifier: String? = nil,
-        persona: String? = nil
+        persona: String? = nil, nonce: String? = nil
     ) {
         self.appTransaction = appTransaction
         self.transactions = transactions
@@ -29,5 +32,6 @@ public struct SyncRequest: Sendable, Hashable, Codable {
         self.deviceVerificationID = deviceVerificationID
         self.deviceIdentifier = deviceIdentifier
         self.persona = persona
+        self.nonce = nonce
     }
 }

@@ -1,6 +1,9 @@
 package import Foundation
 
 extension SyncRequest {
+    /// In UTF-8.
+    private static let longestNonce = 64
+
     /// Reads a body. Unknown fields are ignored; a wrong shape gives a problem that names the field, and more than
     /// `most` of a list one that says so.
     package init(
@@ -20,6 +23,10 @@ extension SyncRequest {
         if let count = renewalInfos?.count, count > most.renewalInfos {
             throw Problem(
                 .tooLarge, "`renewalInfos` holds \(count) entries, and at most \(most.renewalInfos) are taken")
+        }
+        if let nonce, nonce.utf8.count > Self.longestNonce {
+            throw Problem(
+                .malformedRequest, "`nonce` has \(nonce.utf8.count) bytes, and at most \(Self.longestNonce) are signed")
         }
     }
 }

@@ -82,6 +82,24 @@ import Testing
         }
     }
 
+    @Test func `a nonce is repeated, and one that no device makes is refused`() async throws {
+        try await withService { client in
+            func certificate(_ nonce: String?) async throws -> OpenedJWS {
+                let answer = try await client.sync(
+                    SyncRequest(
+                        appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],
+                        deviceVerificationID: Calculator.device.uuidString, nonce: nonce))
+                return try OpenedJWS(try #require(answer.certificate))
+            }
+            #expect(try await certificate("5c1b7c0e \"ü\"").claims["nonce"] as? String == "5c1b7c0e \"ü\"")
+            #expect(try await certificate(nil).claims["nonce"] == nil)
+            let refused = try await client.post(
+                #"{"transactions": [], "nonce": "\#(String(repeating: "n", count: 65))"}"#)
+            #expect(refused.status == .badRequest)
+            #expect(String(buffer: refused.body).contains("`nonce` has 65 bytes, and at most 64 are signed"))
+        }
+    }
+
     @Test func `sandbox is marked`() async throws {
         try await withService { client in
             let answer = try await client.sync(
@@ -128,7 +146,7 @@ struct OpenedJWS {
         let ecdsa = try P256.Signing.ECDSASignature(rawRepresentation: signature)
         #expect(publicKey.isValidSignature(ecdsa, for: Data(signed.utf8)))
         let canonical = #"{"crv":"P-256","kty":"EC","x":"\#(key["x"] ?? "")","y":"\#(key["y"] ?? "")"}"#
-        #expect(Base64URL.encode(SHA256.hash(data: Data(canonical.utf8))) == key["kid"])
+        #expect(Base64.urlSafe.text(SHA256.hash(data: Data(canonical.utf8))) == key["kid"])
     }
 
     private static func decode(_ text: String) -> Data? {

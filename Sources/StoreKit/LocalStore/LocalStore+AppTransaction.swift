@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TenureAppStore
+import TenureCore
 
 extension LocalStore {
     /// The device's copy, or one from the App Store where it has none.
@@ -29,6 +30,13 @@ extension LocalStore {
         // Who has no app transaction has nothing to synchronize there.
         if state.withLock({ $0.contents?.appVersion != nil }) { _ = try await fetchAppTransaction(nil) }
         try await fetchReceipt()
+    }
+
+    /// The system renews its copies of the app transaction and of the receipt by itself, as it does now and then, and asks
+    /// nobody to sign in. Where the App Store cannot be reached, they stay.
+    public func renewArtifacts() async {
+        _ = try? await fetchAppTransaction(nil)
+        await fetchReceipt()
     }
 
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {

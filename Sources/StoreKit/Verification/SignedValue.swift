@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureAppStore
+import TenureCore
 
 /// What the App Store signs as JWS: read from its payload, whether or not it can be verified.
 protocol SignedValue: Sendable {

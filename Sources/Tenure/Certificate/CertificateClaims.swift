@@ -14,6 +14,8 @@ struct CertificateClaims: Sendable, Hashable {
     let device: String
     let issuedAt: Date
     let expiresAt: Date
+    /// Of the request that it answers; nil from a service that knows of none.
+    let nonce: String?
     let rights: [String: Right]
 
     /// One granted entitlement.
@@ -40,7 +42,7 @@ struct CertificateClaims: Sendable, Hashable {
 
 extension CertificateClaims: Decodable {
     private enum CodingKeys: String, CodingKey {
-        case iss, bundleID, environment, test, persona, appTransactionID, device, iat, exp, entitlements
+        case iss, bundleID, environment, test, persona, appTransactionID, device, iat, exp, nonce, entitlements
     }
 
     init(from decoder: any Decoder) throws {
@@ -56,6 +58,7 @@ extension CertificateClaims: Decodable {
         device = try fields.decode(String.self, forKey: .device)
         issuedAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .iat))
         expiresAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .exp))
+        nonce = try fields.decodeIfPresent(String.self, forKey: .nonce)
         rights = try fields.decode([String: Right].self, forKey: .entitlements)
     }
 }

@@ -34,6 +34,7 @@ struct CertificateReader: Sendable {
         case test = "is about what a test authority signed"
         case missing = "is missing"
         case old = "is older than what is known"
+        case replayed = "answers another request than this one"
         case fromTheFuture = "was issued later than now"
         case over = "is of a persona who stands for nobody any more"
     }
@@ -49,7 +50,7 @@ struct CertificateReader: Sendable {
     /// A certificate that the service just sent: its date is the service's, and this device's clock may be the wrong one.
     func read(_ text: String, for holder: Holder) throws(Refusal) -> CertificateClaims {
         guard let text = SignedText(text), keys.holds(text, type: CertificateClaims.type) else { throw .notSigned }
-        guard let claims = try? JSONDecoder().decode(CertificateClaims.self, from: text.payload) else {
+        guard let claims = try? JSONDecoder().decode(CertificateClaims.self, from: Data(text.payload)) else {
             throw .malformed
         }
         if let bundleID = holder.bundleID, claims.bundleID != bundleID { throw .anotherApp }
@@ -68,5 +69,10 @@ struct CertificateReader: Sendable {
 
 extension UUID {
     /// As certificates write a device: SHA-256 of the lower-case UUID, in Base64.
-    package var hashed: String { Base64URL.encode(SHA256.hash(data: Data(uuidString.lowercased().utf8))) }
+    package var hashed: String { uuidString.lowercased().hashed }
+}
+
+extension String {
+    /// SHA-256 in Base64.
+    var hashed: String { Base64.urlSafe.text(SHA256.hash(data: Data(utf8))) }
 }

@@ -24,14 +24,15 @@ struct KeyRing: Sendable {
 
     /// Whether the text has that type and was signed by a key of this ring.
     func holds(_ text: SignedText, type: String) -> Bool {
-        guard text.header.typ == type, let id = text.header.kid else { return false }
+        for (id, key) in pinned where text.isHeaded(type: type, by: id) { return text.isSigned(by: key) }
+        guard let header = text.header, header.typ == type, let id = header.kid else { return false }
         if let key = pinned[id] { return text.isSigned(by: key) }
-        guard let crosses = text.header.keys, crosses.count <= Self.longestChain else { return false }
+        guard let crosses = header.keys, crosses.count <= Self.longestChain else { return false }
         var known = pinned
         for cross in crosses {
-            guard let cross = SignedText(cross), cross.header.typ == Self.crossType, let signer = cross.header.kid,
-                let key = known[signer], cross.isSigned(by: key),
-                let fields = try? JSONDecoder().decode(JSONWebKey.self, from: cross.payload),
+            guard let cross = SignedText(cross), let header = cross.header, header.typ == Self.crossType,
+                let signer = header.kid, let key = known[signer], cross.isSigned(by: key),
+                let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(cross.payload)),
                 let next = try? Tenure.ServiceKey(fields), let verifier = next.verifier
             else { continue }
             known[next.id] = verifier

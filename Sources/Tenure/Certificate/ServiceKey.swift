@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 #if canImport(CryptoKit)
     import CryptoKit
@@ -44,19 +45,19 @@ extension Tenure {
         }
 
         init(_ key: JSONWebKey) throws(TenureError) {
-            guard key.kty == "EC", key.crv == "P-256", let x = Base64URL.decode(key.x), let y = Base64URL.decode(key.y),
+            guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x), let y = Base64.urlSafe.decode(key.y),
                 x.count == 32, y.count == 32
             else { throw .key("it is no P-256 key") }
-            self.init(coordinates: x + y)
+            self.init(coordinates: Data(x + y))
             guard verifier != nil else { throw .key("its point is not on the curve") }
         }
 
         /// RFC 7638: by what a certificate names its key.
         package var id: String {
             // The required members only, in the order of their names.
-            let x = Base64URL.encode(coordinates.prefix(32))
-            let y = Base64URL.encode(coordinates.suffix(32))
-            return Base64URL.encode(
+            let x = Base64.urlSafe.text(coordinates.prefix(32))
+            let y = Base64.urlSafe.text(coordinates.suffix(32))
+            return Base64.urlSafe.text(
                 SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)))
         }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 #if canImport(CryptoKit)
     import CryptoKit
@@ -16,26 +17,40 @@ struct SignedText {
         let keys: [String]?
     }
 
-    let header: Header
-    let payload: Data
-    private let signed: Data
-    private let signature: Data
+    let payload: [UInt8]
+    private let headerBytes: [UInt8]
+    private let signed: ArraySlice<UInt8>
+    private let signature: [UInt8]
 
     /// More is no certificate.
     static let largestSize = 64 * 1024
 
-    /// Nil where it is no compact JWS with ES256.
+    /// Nil where it is no compact JWS.
     init?(_ text: String) {
         guard text.utf8.count <= Self.largestSize else { return nil }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
-            let signature = Base64URL.decode(parts[2]), signature.count == 64,
-            let fields = try? JSONDecoder().decode(Header.self, from: header), fields.alg == "ES256"
+        let bytes = Array(text.utf8)
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Base64.urlSafe.decode(parts[0]),
+            let payload = Base64.urlSafe.decode(parts[1]), let signature = Base64.urlSafe.decode(parts[2]),
+            signature.count == 64
         else { return nil }
-        self.header = fields
+        headerBytes = header
         self.payload = payload
         self.signature = signature
-        signed = Data(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+        signed = bytes[..<parts[1].endIndex]
+    }
+
+    /// Whether the header is the one that a service with one key always writes: then nothing else is in it to be read.
+    func isHeaded(type: String, by keyID: String) -> Bool {
+        headerBytes.elementsEqual(#"{"alg":"ES256","kid":"\#(keyID)","typ":"\#(type)"}"#.utf8)
+    }
+
+    /// Nil where it is not of ES256.
+    var header: Header? {
+        guard let fields = try? JSONDecoder().decode(Header.self, from: Data(headerBytes)), fields.alg == "ES256" else {
+            return nil
+        }
+        return fields
     }
 
     func isSigned(by key: P256.Signing.PublicKey) -> Bool {

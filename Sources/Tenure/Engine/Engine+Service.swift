@@ -25,10 +25,12 @@ extension Engine {
         guard isWanted || isServiceDue else {
             return reading.note(.service, .skipped("it was asked within a day, and everything is granted"))
         }
-        guard let request = await SyncRequest(reading, from: setup.access) else {
+        guard var request = await SyncRequest(reading, from: setup.access) else {
             let why = "nothing that the App Store signed could be read, so that there is nothing to send"
             return reading.note(.service, setup.access.distribution.hasAppTransaction ? .failed(why) : .skipped(why))
         }
+        request.nonce = UUID().uuidString.lowercased()
+        request.persona = persona
         reading.note(
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
@@ -41,6 +43,15 @@ extension Engine {
         }
     }
 
+    /// Who is to stand in for the customer beside what is sent; nil beside anything of Production.
+    private var persona: String? {
+        let environments =
+            [reading.appTransaction?.environment].compactMap(\.self)
+            + (reading.transactions ?? []).map(\.environment)
+        guard !environments.isEmpty, environments.allSatisfy({ !$0.isProduction }) else { return nil }
+        return setup.persona
+    }
+
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         // An account that changed meanwhile was not asked about.
@@ -49,7 +60,7 @@ extension Engine {
         }
         if !setup.isListening {
             do throws(CertificateReader.Refusal) {
-                try take(response.certificate, expected: request.canBeBound)
+                try takeCertificate(response.certificate, inAnswerTo: request)
             } catch {
                 // Whoever answers in the service's place can say what they like. It changes nothing.
                 setup.options.log.error("the answer of the service does not count: its certificate \(error.rawValue)")
@@ -72,9 +83,11 @@ extension Engine {
         reading.note(.service, .done)
     }
 
-    private func take(_ text: String?, expected: Bool) throws(CertificateReader.Refusal) {
+    private func takeCertificate(
+        _ text: String?, inAnswerTo request: SyncRequest
+    ) throws(CertificateReader.Refusal) {
         guard let text else {
-            if expected { throw .missing }
+            if request.canBeBound { throw .missing }
             return
         }
         let account = memory.account
@@ -82,12 +95,19 @@ extension Engine {
             device: device, bundleID: setup.access.bundleID ?? account.bundleID,
             appTransactionID: account.key?.appTransactionID, environment: account.environment)
         let claims = try certificates.read(text, for: holder)
-        // One that was caught before and is played again says less than is known.
-        if let known = self.claims, claims.issuedAt < known.issuedAt.addingTimeInterval(-300) { throw .old }
+        if let nonce = claims.nonce {
+            // Made for this request, it is of this moment, however wrong a clock there was before, here or at the service.
+            guard nonce == request.nonce else { throw .replayed }
+            look()
+            learn { $0.learn(toldAt: claims.issuedAt, clock: $1) }
+        } else {
+            // One that was caught before and is played again says less than is known.
+            if let known = self.claims, claims.issuedAt < known.issuedAt.addingTimeInterval(-300) { throw .old }
+            // It may say that it is later, never that it is earlier.
+            memory.time.raise(to: claims.issuedAt)
+        }
         self.claims = claims
         memory.account.certificate = text
-        // It can be an old one that is played again: it may say that it is later, never that it is earlier.
-        memory.time.raise(to: claims.issuedAt)
     }
 
     /// What was sent and not refused is in the service's record.

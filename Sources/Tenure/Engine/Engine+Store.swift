@@ -2,12 +2,6 @@ import Foundation
 import TenureCore
 
 extension Engine {
-    /// What the app sells, as far as it is known.
-    var productIDs: [String] {
-        let known = policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
-        return known.isEmpty ? memory.products : Array(Set(known)).sorted()
-    }
-
     // MARK: What the store said
 
     func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
@@ -143,10 +137,14 @@ extension Engine {
 
     func learn(signedAt date: Date?) {
         guard let date else { return }
+        learn { $0.learn(signedAt: date, clock: $1) }
+    }
+
+    func learn(_ lesson: (inout DeviceTime, _ clock: Date) -> Void) {
         let floor = memory.time.floor
         // What was asked for before somebody saw a later clock says nothing of that clock.
         let latest = board.latest
-        memory.time.learn(signedAt: date, clock: latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
+        lesson(&memory.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
         if memory.time.floor < floor { heals += 1 }
     }
 

@@ -91,6 +91,7 @@ actor Engine {
             mayWrite = false
         }
         memory.settle(on: device, access.distribution, at: clock)
+        memory.stand(in: setup.persona?.hashed)
         self.memory = memory
         self.written = written
         self.mayWrite = mayWrite
@@ -147,11 +148,10 @@ actor Engine {
         searchFloor = memory.time.floor
         let distribution = setup.access.distribution
         // Where the app brings no policy, the service says what it sells: an empty list of purchases is asked about by that.
-        if productIDs.isEmpty, let service = setup.service {
-            memory.products = (try? await service.products()) ?? []
-        }
+        if productIDs.isEmpty { await refreshProducts() }
         // All at once: none has to wait for another's deadline.
         async let policyNews: Void = refreshPolicy()
+        async let productNews: Void = memory.catalogue == nil ? () : refreshProducts()
         let products = productIDs
         async let app = attempt(distribution.hasAppTransaction) { try await $0.appTransaction() }
         async let listed = attempt(distribution.hasPurchases) { try await $0.transactions(productIDs: products) }
@@ -167,7 +167,9 @@ actor Engine {
         post()
         if setup.service != nil { await askService() }
         await policyNews
+        await productNews
         noteDenials()
+        memory.joinTrials()
         save()
         if reading.failed { backoff.fail() } else { backoff.succeed() }
         isComplete = true
@@ -208,6 +210,7 @@ actor Engine {
             memory = known
             written = known
             memory.settle(on: device, setup.access.distribution, at: setup.clock())
+            memory.stand(in: setup.persona?.hashed)
             claims = Self.claims(
                 in: memory, by: certificates, setup: setup, device: device, clock: setup.clock())
             reading.note(.localState, .done)
@@ -230,7 +233,7 @@ actor Engine {
     @discardableResult
     func save() -> Bool {
         if let written, written.account == memory.account, written.trials == memory.trials,
-            written.products == memory.products,
+            written.catalogue == memory.catalogue,
             written.device == memory.device, written.distribution == memory.distribution,
             written.time.agrees(with: memory.time)
         {

@@ -20,6 +20,11 @@ package struct Setup: Sendable {
     /// Spreads the tries of many devices; in 0..<1.
     package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
+    /// Who is to stand in for the customer; nil in every copy that people get from the App Store.
+    var persona: String? {
+        access.isRehearsal || access.distribution == .testFlight ? options.persona : nil
+    }
+
     package init(access: any StoreAccess, vault: any Vault, policy: Tenure.PolicySource?) {
         self.access = access
         self.vault = vault

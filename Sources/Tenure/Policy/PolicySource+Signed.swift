@@ -53,7 +53,7 @@ extension Tenure.PolicySource {
 
     /// Beside the local state. It is verified each time it is read, so that it needs no keychain.
     private static func shelf(_ options: Tenure.Options) -> URL {
-        let name = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        let name = AppName.ofThisApp
         var folder = options.folder ?? FileVault.standard(name: name).folder
         #if canImport(Darwin)
             let support = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first

@@ -1,8 +1,7 @@
-import TenureCore
-
 extension Tenure {
-    /// The products of the policy and what they give; nil where the device has none.
+    /// The products and what they give: as the service says (`GET /v1/products`, once a day and kept), else as the device's
+    /// policy does; nil where nobody says. Waits for the service where nothing is known of it yet.
     public var catalogue: ProductCatalogue? {
-        get async { await engine.policy.map { ProductCatalogue($0) } }
+        get async { await engine.knownCatalogue() }
     }
 }

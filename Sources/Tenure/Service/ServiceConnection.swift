@@ -60,10 +60,24 @@ package struct ServiceConnection: Sendable {
         return try await post("v1/trials/\(segment)/sessions", TrialRequest(id: id), token: token)
     }
 
-    /// The ids of all that the app sells.
-    func products() async throws(ServiceFailure) -> [String] {
-        let answer: ProductsResponse = try await ask(URLRequest(url: url.appendingPath("v1/products")))
-        return answer.products.map(\.id)
+    /// What came of asking what the service sells.
+    enum Products: Sendable {
+        /// As `tag` names it.
+        case unchanged
+        case told(String, tag: String?)
+    }
+
+    /// What the service sells, and what each product gives: text that reads as `ProductsResponse`.
+    func products(unlessTagged tag: String?) async throws(ServiceFailure) -> Products {
+        var request = URLRequest(url: url.appendingPath("v1/products"))
+        if let tag { request.setValue(tag, forHTTPHeaderField: "If-None-Match") }
+        let (data, response) = try await answer(to: request)
+        if response.statusCode == 304, tag != nil { return .unchanged }
+        let _: ProductsResponse = try read(data, of: response)
+        guard data.count <= KeptCatalogue.largestText, let text = String(bytes: data, encoding: .utf8) else {
+            throw .noAnswer("its list of products is too large")
+        }
+        return .told(text, tag: response.value(forHTTPHeaderField: "ETag"))
     }
 
     private func post<Answer: Decodable & Sendable>(
@@ -82,6 +96,11 @@ package struct ServiceConnection: Sendable {
     }
 
     private func ask<Answer: Decodable & Sendable>(_ request: URLRequest) async throws(ServiceFailure) -> Answer {
+        let (data, response) = try await answer(to: request)
+        return try read(data, of: response)
+    }
+
+    private func answer(to request: URLRequest) async throws(ServiceFailure) -> (Data, HTTPURLResponse) {
         if let addressMistake { throw .noAnswer(addressMistake) }
         let data: Data
         let response: HTTPURLResponse
@@ -94,6 +113,12 @@ package struct ServiceConnection: Sendable {
             throw .noAnswer("\((error as? URLError)?.localizedDescription ?? "\(error)")")
         }
         guard data.count <= Self.largestAnswer else { throw .noAnswer("its answer is too large") }
+        return (data, response)
+    }
+
+    private func read<Answer: Decodable>(
+        _ data: Data, of response: HTTPURLResponse
+    ) throws(ServiceFailure) -> Answer {
         guard response.statusCode == 200 else {
             let retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) }
             guard let problem = try? JSONDecoder().decode(Problem.self, from: data) else {

@@ -6,7 +6,7 @@ import TenureCore
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, certificate, told, askedAt, denials,
-            stale
+            stale, persona
     }
 
     package init(from decoder: any Decoder) throws {
@@ -24,6 +24,7 @@ extension Account: Codable {
         told = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .told) ?? [:]
         askedAt = try fields.decodeIfPresent(Date.self, forKey: .askedAt)
         stale = try fields.decodeIfPresent(String.self, forKey: .stale)
+        persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
     }
 
@@ -39,6 +40,7 @@ extension Account: Codable {
         if !told.isEmpty { try fields.encode(told, forKey: .told) }
         try fields.encodeIfPresent(askedAt, forKey: .askedAt)
         try fields.encodeIfPresent(stale, forKey: .stale)
+        try fields.encodeIfPresent(persona, forKey: .persona)
         if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }
     }
 }

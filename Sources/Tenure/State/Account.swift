@@ -19,6 +19,9 @@ package struct Account: Sendable, Hashable {
     /// What was denied when everything was last known, and nothing new has come since.
     package var denials: Set<String> = []
 
+    /// Who stood in for the customer when the service was asked: their token, hashed.
+    package var persona: String?
+
     /// A device keeps what was signed for one account: thousands of renewals at the most.
     private static let mostPurchases = 5000
     private static let mostProofs = 8
@@ -42,6 +45,14 @@ package struct Account: Sendable, Hashable {
     package func isAnother(than transaction: StoreTransaction) -> Bool {
         guard let mine = key?.appTransactionID, let theirs = transaction.appTransactionID else { return false }
         return mine != theirs
+    }
+
+    /// What the service said was of somebody else.
+    mutating func forgetService() {
+        certificate = nil
+        told = [:]
+        askedAt = nil
+        denials = []
     }
 
     /// What the local state kept.
@@ -136,7 +147,7 @@ extension AcquisitionKey {
         self.init(appTransactionID: id, downloadID: nil, originalPurchaseDate: nil)
     }
 
-    fileprivate init(of proof: AppProof) {
+    init(of proof: AppProof) {
         var appTransactionID: String?
         if case .appTransaction(let id)? = proof.id { appTransactionID = id }
         var downloadID: String?

@@ -56,14 +56,23 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         newestSigning = signing
     }
 
+    /// The service said, in answer to what was asked just now, that it is that instant.
+    ///
+    /// Its present replaces what was believed before, so that no service whose clock ran ahead once is believed for ever.
+    /// It is not earlier than what the App Store signed, nor than the clock.
+    package mutating func learn(toldAt instant: Date, clock: Date) {
+        floor = max(instant, clock, newestSigning ?? .distantPast)
+    }
+
     /// It is not earlier than that.
     package mutating func raise(to instant: Date) { floor = max(floor, instant) }
 
     /// Seconds since this device was first met.
     package func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
 
+    /// What has begun already goes on, from the earlier of the two.
     package mutating func begin(_ name: String, at clock: Date) {
-        beginnings[name] = clock
+        beginnings[name] = min(beginnings[name] ?? clock, clock)
     }
 
     package func elapsed(since name: String, _ clock: Date) -> TimeInterval? {

@@ -10,9 +10,8 @@ package struct Memory: Sendable, Hashable, Codable {
     package var account = Account()
     /// What was used of trials, by acquisition: an account that goes and comes back finds what it had used.
     package var trials: [String: [String: TrialUse]] = [:]
-
-    /// What the service says that the app sells.
-    package var products: [String] = []
+    /// What the service says that the app sells; nil until somebody wanted to know.
+    package var catalogue: KeptCatalogue?
 
     package init(clock: Date) {
         time = DeviceTime(clock: clock)
@@ -24,6 +23,13 @@ package struct Memory: Sendable, Hashable, Codable {
         self.device = device ?? self.device
         if let other = self.distribution, other != distribution.rawValue { discardAccount() }
         self.distribution = distribution.rawValue
+    }
+
+    /// Who stands in for the customer from now on.
+    mutating func stand(in persona: String?) {
+        guard account.persona != persona else { return }
+        account.forgetService()
+        account.persona = persona
     }
 
     /// Forgets one account, for another.

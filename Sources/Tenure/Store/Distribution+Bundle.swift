@@ -66,6 +66,8 @@ enum DeviceIdentifier {
         get async {
             #if canImport(UIKit) && !os(watchOS)
                 await MainActor.run { UIDevice.current.identifierForVendor?.uuidString }
+            #elseif os(macOS)
+                NetworkAddress.ofThisMac
             #else
                 nil
             #endif

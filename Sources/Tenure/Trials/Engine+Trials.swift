@@ -21,28 +21,12 @@ extension Engine {
 
     // MARK: Counted here
 
-    /// Per acquisition: another account on this device has its own, and an account that comes back finds what it used.
-    private var holder: String {
-        let key = memory.account.key
-        return key?.appTransactionID ?? key?.originalPurchaseDate?.rfc3339 ?? Self.unknownHolder
-    }
-
-    private static let unknownHolder = "unknown"
-
-    private func beginning(_ entitlement: String) -> String { "\(holder)/\(entitlement)" }
-
-    private func use(of entitlement: String) -> Int {
-        // What was used before the account was known counts for whoever it turns out to be.
-        let holders = [holder, Self.unknownHolder]
-        return holders.compactMap { memory.trials[$0]?[entitlement]?.sessions }.max() ?? 0
-    }
-
     /// Sessions, or 1 while a trial of days runs or has not begun.
     private func left(of trial: TenureCore.Trial, named entitlement: String) -> Int {
         switch trial {
-        case .sessions(let count): return max(0, count - use(of: entitlement))
+        case .sessions(let count): return max(0, count - memory.trialSessions(of: entitlement))
         case .days(let count):
-            let elapsed = memory.time.elapsed(since: beginning(entitlement), setup.clock()) ?? 0
+            let elapsed = memory.trialElapsed(entitlement, at: setup.clock()) ?? 0
             return elapsed < Double(count) * 86_400 ? 1 : 0
         }
     }
@@ -56,11 +40,11 @@ extension Engine {
         let ends: Date
         switch trial {
         case .sessions:
-            memory.trials[holder, default: [:]][entitlement, default: TrialUse()].sessions = use(of: entitlement) + 1
+            memory.countTrialSession(of: entitlement)
             ends = now.addingTimeInterval(TenureCore.Trial.longestSession)
         case .days(let count):
-            let elapsed = memory.time.elapsed(since: beginning(entitlement), clock)
-            if elapsed == nil { memory.time.begin(beginning(entitlement), at: clock) }
+            let elapsed = memory.trialElapsed(entitlement, at: clock)
+            if elapsed == nil { memory.beginTrialOfDays(entitlement, at: clock) }
             ends = now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0))
         }
         guard save() else {

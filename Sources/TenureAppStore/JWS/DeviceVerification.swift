@@ -1,5 +1,6 @@
 import Crypto
 public import Foundation
+import TenureCore
 
 /// By which a device recognises what was signed for it: SHA-384 over the lower-case UUIDs of the nonce and of the
 /// device, as the App Store computes it.
@@ -28,8 +29,7 @@ public struct DeviceVerification: Sendable, Hashable {
     }
 
     package static func hash(nonce: UUID, deviceVerificationID: UUID) -> [UInt8] {
-        let text = nonce.uuidString.lowercased() + deviceVerificationID.uuidString.lowercased()
-        return Array(SHA384.hash(data: Array(text.utf8)))
+        Array(SHA384.hash(data: nonce.lowercaseUTF8 + deviceVerificationID.lowercaseUTF8))
     }
 }
 

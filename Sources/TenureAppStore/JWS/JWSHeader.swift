@@ -1,3 +1,5 @@
+import TenureCore
+
 /// The header of a JWS: the algorithm, and the certificates that its signer shows.
 struct JWSHeader {
     /// Nil where it names none.

@@ -1,4 +1,5 @@
 public import Foundation
+import TenureCore
 
 /// A JWS that was only taken apart: for showing to a person what it claims. It proves nothing.
 public struct UnverifiedJWS: Sendable, Hashable {
@@ -11,7 +12,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
 
     /// Throws `tooLarge`, or `malformed` where it is not three segments with two JSON objects.
     public init(_ jws: [UInt8]) throws(Rejection) {
-        let segments = try JWSSegments(jws)
+        let segments = try JWSSegments(jws[...])
         let header = try segments.object(segments.header, as: "header")
         let payload = try segments.object(segments.payload, as: "payload")
         kind = JWSKind(of: payload)

@@ -1,3 +1,5 @@
+import TenureCore
+
 /// How an app receipt came: the bytes of the file, or their Base64.
 public enum ReceiptEncoding: Sendable, Hashable {
     /// BER or DER.

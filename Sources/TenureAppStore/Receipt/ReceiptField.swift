@@ -1,4 +1,5 @@
 public import Foundation
+import TenureCore
 
 /// One attribute of a receipt, for people to read.
 public struct ReceiptField: Sendable, Hashable {

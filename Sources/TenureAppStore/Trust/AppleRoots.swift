@@ -1,3 +1,5 @@
+import TenureCore
+
 /// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints.
 enum AppleRoots {
     /// A constant of this source, so that a failure to read it is a mistake in the source and not in an input.

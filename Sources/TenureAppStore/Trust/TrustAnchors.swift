@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 /// Certificates that the operator trusts: roots, or the certificate with which one Xcode signs. Never empty.
 public struct TrustAnchors: Sendable {

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureAppStore
+import TenureCore
 
 /// Signs many JWS under one chain: the header is made once.
 struct CorpusSigner: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 #if canImport(CryptoKit)
     package import CryptoKit
@@ -18,16 +19,16 @@ package struct PinnedKey: Sendable {
     /// Also reads the same key as a JSON Web Key (RFC 7517), as the service shows its own. Nil for anything else.
     package init?(_ text: String) {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        let coordinates: Data
+        let coordinates: [UInt8]
         if trimmed.hasPrefix("{") {
             guard trimmed.utf8.count <= 4096,
                 let key = try? JSONDecoder().decode(WebKey.self, from: Data(trimmed.utf8)),
-                key.kty == "EC", key.crv == "P-256", let x = URLSafeBase64.decode(key.x.utf8),
-                let y = URLSafeBase64.decode(key.y.utf8), x.count == 32, y.count == 32
+                key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
+                let y = Base64.urlSafe.decode(key.y), x.count == 32, y.count == 32
             else { return nil }
             coordinates = x + y
         } else {
-            guard trimmed.utf8.count == 86, let bytes = URLSafeBase64.decode(trimmed.utf8) else { return nil }
+            guard trimmed.utf8.count == 86, let bytes = Base64.urlSafe.decode(trimmed) else { return nil }
             coordinates = bytes
         }
         // The cryptography checks that they are a point of the curve.
@@ -35,7 +36,7 @@ package struct PinnedKey: Sendable {
         publicKey = key
     }
 
-    package var text: String { URLSafeBase64.encode(publicKey.rawRepresentation) }
+    package var text: String { Base64.urlSafe.text(publicKey.rawRepresentation) }
 
     private struct WebKey: Decodable {
         let kty: String

@@ -43,17 +43,17 @@ package struct SignedPolicy: Sendable, Hashable {
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes = bytes.dropLast() }
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw .notSigned("it is no text of three parts") }
-        guard URLSafeBase64.decode(parts[0]) == Data(header.utf8) else {
+        guard Base64.urlSafe.decode(parts[0]) == Array(header.utf8) else {
             throw .notSigned("its header is not that of a signed policy")
         }
-        guard let signature = URLSafeBase64.decode(parts[2]), signature.count == signatureSize,
+        guard let signature = Base64.urlSafe.decode(parts[2]), signature.count == signatureSize,
             let proof = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
         else { throw .notSigned("its signature cannot be read") }
         let signed = bytes[..<parts[1].endIndex]
         guard keys.contains(where: { $0.publicKey.isValidSignature(proof, for: signed) }) else { throw .wrongSignature }
-        guard let payload = URLSafeBase64.decode(parts[1]) else { throw .notSigned("its payload cannot be read") }
+        guard let payload = Base64.urlSafe.decode(parts[1]) else { throw .notSigned("its payload cannot be read") }
         do {
-            let signed = try SignedPolicy(payload: payload, text: String(decoding: bytes, as: UTF8.self))
+            let signed = try SignedPolicy(payload: Data(payload), text: String(decoding: bytes, as: UTF8.self))
             let found = signed.policy.app.bundleID
             if let bundleID, found != bundleID { throw SignedPolicyError.wrongApp(found: found, wanted: bundleID) }
             return signed
@@ -104,11 +104,11 @@ package struct SignedPolicy: Sendable, Hashable {
             (Claim.policy.rawValue, PolicyFile.json(policy)),
         ]).bytes
         guard payload.count <= SourceText.maximumSize else { throw .tooLarge(bytes: payload.count) }
-        let signed = URLSafeBase64.encode(Self.header.utf8) + "." + URLSafeBase64.encode(payload)
+        let signed = Base64.urlSafe.text(Self.header.utf8) + "." + Base64.urlSafe.text(payload)
         guard let signature = try? key.signature(for: Data(signed.utf8)) else {
             throw .notSigned("the key does not sign")
         }
-        let text = signed + "." + URLSafeBase64.encode(signature.rawRepresentation)
+        let text = signed + "." + Base64.urlSafe.text(signature.rawRepresentation)
         self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: policy.app.bundleID)
     }
 

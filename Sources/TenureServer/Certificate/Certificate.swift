@@ -8,10 +8,13 @@ struct Certificate {
     let bundleID: String
     let customer: Customer
     let appTransactionID: String?
-    let deviceVerificationID: UUID
+    /// As `UUID.hashed` writes it.
+    let device: String
     let decisions: [Decision]
     /// Who stood in for the customer.
     var persona: RecordedPersona?
+    /// What the device made for the request that this answers.
+    var nonce: String?
     let terms: ServiceConfiguration.Terms
     let now: Date
 
@@ -44,14 +47,20 @@ struct Certificate {
                 json.value(appTransactionID)
             }
             json.key("device")
-            json.value(deviceVerificationID.hashed)
+            json.value(device)
             json.key("iat")
             json.value(seconds(now))
             json.key("exp")
             json.value(seconds(end))
+            if let nonce {
+                json.key("nonce")
+                json.value(nonce)
+            }
             json.key("entitlements")
             json.object { json in
-                for decision in decisions where decision.outcome == .granted { write(decision, into: &json) }
+                for index in decisions.indices where decisions[index].outcome == .granted {
+                    write(decisions[index], into: &json)
+                }
             }
         }
         return json.bytes

@@ -1,10 +1,4 @@
-import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import TenureCore
 
 /// A secret in a file that only its owner can read: made on first need, and never replaced.
 package struct SecretFile {
@@ -30,52 +24,32 @@ package struct SecretFile {
     }
 
     private func read() throws(ServiceError) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure("read it")
+        let contents: WholeFile.Contents?
+        do throws(FileFailure) {
+            contents = try file.read(most: Self.largestSize)
+        } catch {
+            throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
-        defer { close(descriptor) }
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            let mode = attributes[.posixPermissions] as? NSNumber
-        else { throw failure("read the rights of it") }
-        guard mode.intValue & 0o077 == 0 else {
+        guard let contents else { return nil }
+        guard !contents.isOpenToOthers else {
             throw .keyFile(path: path, detail: "others than its owner can read it; run `chmod 600` on it, or remove it")
         }
-        var contents = [UInt8](repeating: 0, count: 4096)
-        let count = contents.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) }
-        guard count >= 0 else { throw failure("read it") }
-        return Array(contents.prefix(count))
+        guard contents.bytes.count <= Self.largestSize else {
+            throw .keyFile(path: path, detail: "it is larger than any key; restore it from your backup")
+        }
+        return contents.bytes
     }
 
-    /// Complete or not at all: written aside, flushed, and then given its name, unless something bears it already.
     private func write(_ contents: [UInt8]) throws(ServiceError) {
-        let aside = "\(path).\(UInt64.random(in: .min ... .max))"
-        let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("make it") }
-        defer { unlink(aside) }
-        let written = contents.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
-        let isFlushed = fsync(descriptor) == 0
-        close(descriptor)
-        guard written == contents.count, isFlushed else { throw failure("write it") }
-        guard link(aside, path) == 0 || errno == EEXIST else { throw failure("make it") }
-        let folder = (path as NSString).deletingLastPathComponent
-        let folderDescriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
-        guard folderDescriptor >= 0 else { return }
-        fsync(folderDescriptor)
-        close(folderDescriptor)
+        do throws(FileFailure) {
+            try file.write(contents, replacing: false)
+        } catch {
+            throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
+        }
     }
 
-    private func failure(_ act: String) -> ServiceError {
-        .keyFile(path: path, detail: "cannot \(act) (\(String(cString: strerror(errno)).lowercased()))")
-    }
-}
+    private var file: WholeFile { WholeFile(path: path) }
 
-// The methods of `SecretFile` hide the system's functions of the same names.
-private func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
-}
-
-private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, buffer, count)
+    /// In bytes; a key in PEM has less.
+    private static let largestSize = 4096
 }

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAPI
 import TenureAppStore
+import TenureCore
 package import TenureStore
 
 /// The canonical dump of a record: one line of JSON for each of its facts, in an order that the same content always has.

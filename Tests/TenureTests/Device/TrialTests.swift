@@ -52,6 +52,48 @@ import Testing
         }
     }
 
+    /// What a device learns of one account in the course of time: nothing, the date, and the id.
+    private static let names: [StoreAppTransaction] = [World.newcomer(id: nil), World.newcomer()]
+
+    @Test(arguments: [Trial.sessions(1), .days(7)])
+    func `an account that is known by another name later has used what it used`(_ trial: Trial) async throws {
+        // Without eras, so that a trial can begin while nobody knows the account.
+        let policy = try Policy(
+            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "always", model: .free)],
+            entitlements: [
+                Entitlement(name: "cloud", products: [.init(id: World.yearly)], trial: trial)
+            ])
+        for known in 0...Self.names.count {
+            let device = Device(FakeStore(), policy: policy)
+            device.store.change { $0.app = known == 0 ? nil : Self.names[known - 1] }
+            let first = device.start()
+            _ = await first.settled()
+            _ = try await first.trial("cloud").begin()
+            device.time.now += 7 * World.day
+            for name in Self.names[max(0, known - 1)...] {
+                device.store.change { $0.app = name }
+                let tenure = device.start()
+                _ = await tenure.settled()
+                await #expect(throws: TenureError.trialOver(entitlement: "cloud"), "\(known)") {
+                    try await tenure.trial("cloud").begin()
+                }
+            }
+            // Another account comes, and this one back, known by its purchases alone.
+            let other = World.newcomer(id: "704000000000000003")
+            device.store.change { $0.app = other }
+            _ = await device.start().settled()
+            device.store.change { state in
+                state.app = nil
+                state.transactions = [World.purchase(of: "704000000000000002")]
+            }
+            let back = device.start()
+            _ = await back.settled()
+            await #expect(throws: TenureError.trialOver(entitlement: "cloud"), "\(known), back") {
+                try await back.trial("cloud").begin()
+            }
+        }
+    }
+
     @Test func `owners never see one`() async throws {
         let device = Device(FakeStore { $0.app = World.owner() })
         let tenure = device.start()

@@ -13,6 +13,10 @@ struct ScenarioPlayer {
     let time: TestTime
     /// How StoreKit behaves whenever an app starts.
     var behaviour = LocalStore.Behaviour()
+    /// Whether a customer who shows a receipt, or nothing, has no more than that.
+    var showsNoMore = false
+    /// Carries notifications; nil: nobody wants them.
+    var courier: LocalAppStore.Courier?
     /// Wires the app; the store is StoreKit's.
     let setUp: @Sendable (inout Setup) -> Void
 
@@ -21,23 +25,32 @@ struct ScenarioPlayer {
         let expected: Decision.Outcome
         let answer: Tenure.Answer
         let isAllowed: Bool
+        /// Whether the app's device has what the story says that its customer shows, and no more.
+        let isTold: Bool
     }
 
     struct Played: Sendable {
         var outcomes: [Outcome] = []
         /// Calls that would have shown a sign-in.
         var prompts = 0
+        /// With which status the service took each notification.
+        var notified: [Int] = []
     }
 
     func play() async throws -> Played {
-        let store = LocalAppStore(scenario.founding.world, signer: signer) { _, _, _ in .success }
-        time.now = scenario.founding.now
+        var founding = scenario.founding
+        if courier != nil {
+            for index in founding.apps.indices { founding.apps[index].notificationURL = "in-process:" }
+        }
+        let time = time
+        let store = LocalAppStore(
+            founding.world, signer: signer, clock: { time.now = $0 }, courier: courier ?? { _, _, _ in .success })
         for customer in scenario.customers {
             var particulars: [Particular: String] = [.customer: customer.name, .storefront: customer.storefront]
             particulars[.family] = customer.family
             try await store.perform(Act(.customer, particulars))
         }
-        var vaults: [String: MemoryVault] = [:]
+        var devices: [String: (store: LocalStore, vault: MemoryVault)] = [:]
         var played = Played()
         for step in scenario.timeline {
             let date: Date =
@@ -46,29 +59,36 @@ struct ScenarioPlayer {
                 case .after(let seconds): await store.world.now.addingTimeInterval(seconds)
                 }
             try await store.perform(Act(.advance, [.to: date.rfc3339]))
-            time.now = date
             for event in step.events {
                 switch event {
                 case .act(let act, _): try await store.perform(act)
                 case .expect(let expectation) where expectation.opensApp:
-                    // The same device each time, with the copy that the system has renewed in between.
-                    let device = try await LocalStore(store, customer: expectation.customer)
-                    let vault = vaults[expectation.customer] ?? MemoryVault()
-                    vaults[expectation.customer] = vault
-                    played.outcomes.append(try await open(device, vault, expectation))
-                    played.prompts += device.signInRequests
+                    let device =
+                        if let known = devices[expectation.customer] {
+                            known
+                        } else {
+                            (store: try await LocalStore(store, customer: expectation.customer), vault: MemoryVault())
+                        }
+                    devices[expectation.customer] = device
+                    played.outcomes.append(try await open(device.store, device.vault, expectation))
                 // What the service knows by itself is not the client's affair.
                 case .expect, .catchUp: break
                 }
             }
         }
+        played.prompts = devices.values.reduce(0) { $0 + $1.store.signInRequests }
         return played
     }
 
+    /// The same device each time, with what the system has renewed in between, where it could.
     private func open(
         _ store: LocalStore, _ vault: MemoryVault, _ expectation: Scenario.Expectation
     ) async throws -> Outcome {
+        let shows = scenario.customers.first { $0.name == expectation.customer }?.shows ?? .appTransaction
         store.behaviour = behaviour
+        if showsNoMore { store.behaviour.show(shows) }
+        store.relaunchApp()
+        await store.renewArtifacts()
         return await store.run {
             var setup = Setup(access: StoreKitAccess(), vault: vault, policy: nil)
             let time = time
@@ -80,7 +100,22 @@ struct ScenarioPlayer {
             return Outcome(
                 place: expectation.place, expected: expectation.outcome,
                 answer: await tenure.decision(for: expectation.entitlement),
-                isAllowed: await tenure.allows(expectation.entitlement))
+                isAllowed: await tenure.allows(expectation.entitlement), isTold: showsNoMore || shows.isByStoreKit)
         }
+    }
+}
+
+extension Scenario.Showing {
+    fileprivate var isByStoreKit: Bool { self == .appTransaction || self == .both }
+}
+
+extension LocalStore.Behaviour {
+    /// StoreKit answers nothing where a story's customer has a receipt alone, or nothing.
+    fileprivate mutating func show(_ shows: Scenario.Showing) {
+        guard !shows.isByStoreKit else { return }
+        appTransaction = .fails(.unknown)
+        transactions = .fails(.unknown)
+        products = .fails(.unknown)
+        isOffline = shows == .nothing
     }
 }

@@ -18,6 +18,8 @@ struct RealService: Sendable {
     let url: URL
     let key: Tenure.ServiceKey
     let line: Line
+    /// With which status each notification was taken.
+    let notified = Locked<[Int]>([])
 
     static let authority: TestAuthority = {
         do {

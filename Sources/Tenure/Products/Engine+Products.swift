@@ -1,0 +1,39 @@
+import Foundation
+import TenureCore
+
+extension Engine {
+    /// What the service said it sells, or what the device's policy says; asks the service where neither is known.
+    func knownCatalogue() async -> ProductCatalogue? {
+        if memory.catalogue == nil {
+            await refreshProducts()
+            save()
+        }
+        return memory.catalogue?.catalogue ?? policy.map { ProductCatalogue($0) }
+    }
+
+    /// What the app sells, as far as it is known.
+    var productIDs: [String] {
+        let known = policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
+        return known.isEmpty ? memory.catalogue?.catalogue?.ids ?? [] : Array(Set(known)).sorted()
+    }
+
+    /// Asks the service what it sells, once a day. Who does not answer is asked again with the next search.
+    func refreshProducts() async {
+        guard let service = setup.service else { return }
+        let clock = setup.clock()
+        let known = memory.catalogue
+        if let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
+        do throws(ServiceFailure) {
+            switch try await service.products(unlessTagged: known?.tag) {
+            case .unchanged: memory.catalogue?.askedAt = clock
+            case .told(let text, let tag):
+                memory.catalogue = KeptCatalogue(text: text, tag: tag, askedAt: clock)
+            }
+        } catch {
+            setup.options.log.info("the service does not say what it sells: \(error)")
+        }
+    }
+
+    /// Somewhat less than a day, so that who looks once a day asks each time.
+    private static let productsWait: TimeInterval = 82_800
+}

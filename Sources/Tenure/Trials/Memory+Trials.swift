@@ -1,0 +1,59 @@
+import Foundation
+import TenureCore
+
+/// What was used of trials, counted on the device.
+///
+/// One acquisition has several names in the course of time: none while nobody knows the account, then the date of its
+/// purchase, and the App Store's id once a newer system tells it. Whatever it is called at the moment, it has used what
+/// was used under any of its names.
+extension Memory {
+    /// Who the present account is, and under which names something may have been used by it before: the best first, and
+    /// last that of nobody, since what was used before the account was known counts for whoever it turns out to be.
+    private var holders: [String] {
+        let keys = [account.key].compactMap(\.self) + account.proofs.map(AcquisitionKey.init(of:))
+        let ids = keys.compactMap(\.appTransactionID)
+        let dates = keys.compactMap { $0.originalPurchaseDate?.rfc3339 }
+        return ids + dates + [Self.nobody]
+    }
+
+    private static let nobody = "unknown"
+
+    /// Sessions that were begun.
+    func trialSessions(of entitlement: String) -> Int {
+        holders.compactMap { trials[$0]?[entitlement]?.sessions }.max() ?? 0
+    }
+
+    /// Seconds since a trial of days began; nil where it has not.
+    func trialElapsed(_ entitlement: String, at clock: Date) -> TimeInterval? {
+        holders.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
+    }
+
+    mutating func countTrialSession(of entitlement: String) {
+        note(sessions: trialSessions(of: entitlement) + 1, of: entitlement)
+    }
+
+    mutating func beginTrialOfDays(_ entitlement: String, at clock: Date) {
+        time.begin(Self.beginning(of: entitlement, by: holder), at: clock)
+    }
+
+    /// Writes under the best name what stands under any of them: the account may come back with that one alone.
+    mutating func joinTrials() {
+        let holders = holders
+        for entitlement in Set(holders.flatMap { trials[$0].map { Array($0.keys) } ?? [] }) {
+            note(sessions: trialSessions(of: entitlement), of: entitlement)
+        }
+        for (name, beginning) in time.beginnings {
+            guard let known = holders.first(where: { name.hasPrefix($0 + "/") }) else { continue }
+            let entitlement = String(name.dropFirst(known.count + 1))
+            time.begin(Self.beginning(of: entitlement, by: holder), at: beginning)
+        }
+    }
+
+    private var holder: String { holders.first ?? Self.nobody }
+
+    private mutating func note(sessions: Int, of entitlement: String) {
+        trials[holder, default: [:]][entitlement, default: TrialUse()].sessions = sessions
+    }
+
+    private static func beginning(of entitlement: String, by holder: String) -> String { "\(holder)/\(entitlement)" }
+}

@@ -1,8 +1,0 @@
-import TenureAppStore
-
-/// Base64 for JWS and tokens, as text.
-enum Base64URL {
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        String(decoding: Base64.urlSafe.encode(bytes), as: UTF8.self)
-    }
-}

@@ -1,0 +1,39 @@
+import Foundation
+import TenureCore
+import Testing
+
+@Suite struct Base64Tests {
+    @Test func `every length is spelled and read back, as Foundation spells it`() {
+        for count in 0..<100 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+            let standard = Base64.standard.encode(bytes)
+            #expect(String(decoding: standard, as: UTF8.self) == Data(bytes).base64EncodedString())
+            #expect(Base64.standard.decode(standard[...]) == bytes)
+            let urlSafe = Base64.urlSafe.encode(bytes)
+            let foundations = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            #expect(String(decoding: urlSafe, as: UTF8.self) == foundations.replacing("=", with: ""))
+            #expect(Base64.urlSafe.encode(Data(bytes)) == urlSafe)
+            #expect(Base64.urlSafe.encode(([0] + bytes)[1...]) == urlSafe)
+            #expect(!urlSafe.contains(UInt8(ascii: "=")))
+            #expect(Base64.urlSafe.decode(urlSafe[...]) == bytes)
+        }
+    }
+
+    @Test(arguments: [
+        "A", "AA", "AAA", "AA=", "AAA==", "====", "AB==", "AAB=", "A===", "AA==AA==", "AAAA=", "AAAA\n", " AAAA",
+        "AA-_", "é", "=", "=AAA",
+    ])
+    func `standard Base64 has one spelling`(text: String) {
+        #expect(Base64.standard.decode(Array(text.utf8)[...]) == nil)
+    }
+
+    @Test(arguments: ["A", "AB", "AAB", "AA==", "AAA=", "AA+/", "AAAAA", "AA A", "A\0AA", "AAA\u{7F}"])
+    func `url-safe Base64 has one spelling`(text: String) {
+        #expect(Base64.urlSafe.decode(Array(text.utf8)[...]) == nil)
+    }
+
+    @Test func `nothing spells nothing`() {
+        #expect(Base64.standard.decode([]) == [])
+        #expect(Base64.urlSafe.decode([]) == [])
+    }
+}

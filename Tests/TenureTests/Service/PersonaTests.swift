@@ -1,0 +1,106 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+private let adminKey = "0123456789abcdef0123456789abcdef"
+
+extension RealService {
+    /// The token of a persona who bought build 37 in 2014.
+    fileprivate func earlyBuyer() async throws -> String {
+        var request = URLRequest(url: url.appendingPathComponent("v1/admin/personas"))
+        request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        request.setValue("Bearer \(adminKey)", forHTTPHeaderField: "Authorization")
+        request.httpBody = Data(
+            """
+            {"name": "early-buyer", "set": {"originalPlatform": "iOS", "originalAppVersion": "37", \
+            "originalPurchaseDate": "2014-05-01"}}
+            """.utf8)
+        let (data, _) = try await URLSession.shared.data(for: request)
+        struct Answer: Decodable {
+            struct Persona: Decodable { let token: String }
+            let personas: [Persona]
+        }
+        return try #require(try JSONDecoder().decode(Answer.self, from: data).personas.first).token
+    }
+}
+
+/// A tester, or in production somebody who paid nothing either.
+private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
+    let app = try World.signed(World.newcomer(environment: environment))
+    return FakeStore { $0.app = app }
+}
+
+@Suite struct `A build under test` {
+    private func withPersona(
+        _ body: @escaping @Sendable (RealService, _ token: String) async throws -> Void
+    ) async throws {
+        try await RealService.run({ $0.adminKey = adminKey }) { service in
+            try await body(service, try await service.earlyBuyer())
+        }
+    }
+
+    @Test func `meets the app as the persona that it hands over, online and offline`() async throws {
+        try await withPersona { service, token in
+            let device = Device(try comer(.sandbox), policy: nil) { setup in
+                service.connect(&setup)
+                setup.options.whileUndetermined = .deny
+            }
+            #expect(await !device.start().allows("everything"))
+            let tenure = device.start { $0.options.persona = token }
+            #expect(await tenure.allows("everything"))
+            #expect(await tenure.decision(for: "everything").reasons.contains { $0.code == "persona" })
+            service.line.condition = .down
+            #expect(await device.start { $0.options.persona = token }.allows("everything"))
+            // Who stands in for nobody any more has nothing of it, even while nobody can be asked.
+            #expect(await !device.start().allows("everything"))
+            #expect(await !device.start { $0.options.persona = "another" }.allows("everything"))
+            service.line.condition = .up
+            let again = device.start()
+            #expect(await !again.allows("everything"))
+            #expect(await again.decision(for: "everything").outcome == .denied)
+        }
+    }
+
+    @Test func `in TestFlight sends it, and a copy from the App Store never does`() async throws {
+        try await withPersona { service, token in
+            for (distribution, environment, isSent) in [
+                (Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),
+                (.appStore, .sandbox, false), (.appStore, .production, false),
+            ] {
+                let sent = Locked<[String]>([])
+                let store = try comer(environment)
+                store.change { state in
+                    state.distribution = distribution
+                    state.isRehearsal = false
+                }
+                let device = Device(store, policy: nil) { setup in
+                    let line = service.line
+                    setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60) { request in
+                        let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
+                        sent.withLock { $0.append(body) }
+                        return try await line.send(request)
+                    }
+                    setup.keys = [service.key]
+                    setup.options.persona = token
+                }
+                _ = await device.start().settled()
+                let bodies = sent.withLock { $0 }
+                #expect(!bodies.isEmpty)
+                #expect(bodies.contains { $0.contains(token) } == isSent, "\(distribution), \(environment)")
+            }
+            // What people bought is refused beside nothing: it goes without.
+            let device = Device(try comer(.production), policy: nil) { setup in
+                service.connect(&setup)
+                setup.options.persona = token
+            }
+            #expect(await device.start().decision(for: "everything").outcome == .denied)
+        }
+    }
+}
