@@ -104,6 +104,14 @@ private let examples = URL(fileURLWithPath: #filePath)
         other.errors
             == "error: another local store runs in `\(world)`; stop it, or choose another folder by --folder\n")
 
+    let elsewhere = try Command.run(
+        "appstore", "run", "--folder", folder.url("other").path, "--world", "\(examples)/calculator-disaster.yaml",
+        "--port", "\(port)")
+    #expect(elsewhere.status == 1)
+    #expect(
+        elsewhere.errors
+            == "error: the port \(port) of this machine is in use; stop what listens there, or choose another port\n")
+
     _ = first.end(by: SIGKILL)
     let second = try RunningCommand(arguments)
     let again = try #require(try await second.port(), "\(second.errors)")

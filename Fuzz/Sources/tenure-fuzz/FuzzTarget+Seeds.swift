@@ -24,7 +24,7 @@ extension FuzzTarget {
         case .releaseList: Self.releaseLists
         case .policyCases: Self.texts(Self.policyCaseFile)
         case .scenario: Self.texts(Self.story)
-        case .acts: Self.acts
+        case .acts: Self.actBodies
         case .evidenceLines: try world.evidence
         case .sync: try world.syncs
         case .notificationBody: try world.notificationBodies
@@ -99,7 +99,7 @@ extension FuzzTarget {
             known: { Ada: { everything: denied } }
         """
 
-    private static let acts = texts(
+    private static let actBodies = texts(
         #"{"act":"acquire","customer":"Ada","platform":"iOS","price":"4.99"}"#,
         #"[{"act":"advance","by":"31d"},{"act":"buy","customer":"Ada","product":"com.example.calculator.yearly","quantity":2}]"#,
         #"{"act":"refund","customer":"Ada","product":"com.example.calculator.yearly","percent":50,"periodsAgo":1}"#)

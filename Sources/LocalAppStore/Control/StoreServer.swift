@@ -1,6 +1,7 @@
 import Foundation
 package import Hummingbird
 import Logging
+import NIOCore
 import ServiceLifecycle
 import TenureCore
 
@@ -26,10 +27,25 @@ package struct StoreServer: Sendable {
 
     /// Runs until SIGINT or SIGTERM. `onServerRunning` is told the port once clients can connect.
     package func run(onServerRunning: @escaping @Sendable (_ port: Int) async -> Void) async throws {
-        try await application(onServerRunning: onServerRunning).runService()
+        do {
+            try await application(onServerRunning: onServerRunning).runService()
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw PortInUse(port: port)
+        }
+    }
+
+    /// Somebody else listens there.
+    package struct PortInUse: Error, Sendable, CustomStringConvertible {
+        let port: Int
+
+        package var description: String {
+            "the port \(port) of this machine is in use; stop what listens there, or choose another port"
+        }
     }
 
     /// Runs for as long as `body` takes, which is told the port.
+    ///
+    /// Throws `PortInUse`, or what `body` throws.
     package func serve<Result: Sendable>(
         _ body: @escaping @Sendable (_ port: Int) async throws -> Result
     ) async throws -> Result {
@@ -41,7 +57,11 @@ package struct StoreServer: Sendable {
             tasks.addTask {
                 // Where it cannot listen nobody must wait for its port.
                 defer { started.finish() }
-                try await group.run()
+                do {
+                    try await group.run()
+                } catch let error as IOError where error.errnoCode == EADDRINUSE {
+                    throw PortInUse(port: port)
+                }
                 return nil
             }
             tasks.addTask {
@@ -67,7 +87,8 @@ package struct StoreServer: Sendable {
 
     private static var logger: Logger {
         var logger = Logger(label: "appstore")
-        logger.logLevel = .warning
+        // What goes wrong is thrown. A connection that ends with the server is no error, though it is logged as one.
+        logger.logLevel = .critical
         return logger
     }
 
