@@ -28,6 +28,7 @@ let package = Package(
         // For `Fuzz` and `Benchmarks`, which are packages of their own.
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
+        .library(name: "TenureRehearsal", targets: ["TenureRehearsal"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
         .library(name: "FuzzedReaders", targets: ["FuzzedReaders"]),
         .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
@@ -79,6 +80,8 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
+        // The linter: for the command and the service. No app needs it.
+        .target(name: "TenurePolicyLint", dependencies: ["TenureCore", "TenurePolicyFile"]),
         .target(
             name: "TenureAppStore",
             dependencies: [
@@ -156,7 +159,9 @@ let package = Package(
         // What a policy would do to everybody whose evidence is known.
         .target(
             name: "TenureRehearsal",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI"]),
+            dependencies: [
+                "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore", "TenureAPI",
+            ]),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
             name: "Tenure",
@@ -176,8 +181,8 @@ let package = Package(
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "TenureStore", "TenurePostgres",
-                "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
+                "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint", "TenureStore",
+                "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
@@ -187,7 +192,10 @@ let package = Package(
             ]
         ),
         .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore"]),
-        .testTarget(name: "TenurePolicyFileTests", dependencies: ["TenureCore", "TenurePolicyFile"]),
+        .testTarget(
+            name: "TenurePolicyFileTests", dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint"]),
+        .testTarget(
+            name: "TenurePolicyLintTests", dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint"]),
         .testTarget(
             name: "TenureAppStoreTests",
             dependencies: [
@@ -212,13 +220,24 @@ let package = Package(
         // Readers that only this package sees, for `Fuzz`.
         .target(
             name: "FuzzedReaders",
-            dependencies: ["TenureCore", "TenureStore", "TenureAPI"], path: "Tests/FuzzedReaders"),
+            dependencies: [
+                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
+                "TenureRehearsal", "LocalAppStore", "Tenure",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ], path: "Tests/FuzzedReaders"),
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),
+        // The app that the tests of the local App Store and of StoreKit sell.
+        .target(
+            name: "CalculatorSeller",
+            dependencies: ["TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore"],
+            path: "Tests/CalculatorSeller"),
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [
+                "CalculatorSeller",
+                .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -251,7 +270,7 @@ let package = Package(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureMint", "CommandRunner", "LocalAppStore",
+                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -308,6 +327,7 @@ let package = Package(
             name: "StoreKitTests",
             dependencies: [
                 "StoreKit", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore", "TenurePolicyFile",
+                "CalculatorSeller",
             ]),
     ]
     for target in package.targets where ["Tenure", "TenureTests"].contains(target.name) {

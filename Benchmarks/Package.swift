@@ -23,6 +23,7 @@ let package = Package(
                 .product(name: "TenureAppStore", package: "tenure"),
                 .product(name: "TenureMint", package: "tenure"),
                 .product(name: "TenureServer", package: "tenure"),
+                .product(name: "TenureRehearsal", package: "tenure"),
                 .product(name: "PostgresBenchmark", package: "tenure"),
                 .product(name: "ClientBenchmark", package: "tenure"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),

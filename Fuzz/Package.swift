@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Everything is instrumented from the command line (`-Xswiftc -sanitize=fuzzer`, see run.sh): the coverage that counts
+// Everything is instrumented from the command line (`-Xswiftc -sanitize=fuzzer`, see `Scripts/fuzz`): the coverage that counts
 // is that of the parsers, which are another package. The flags here only link libFuzzer.
 let package = Package(
     name: "tenure-fuzz",

@@ -70,8 +70,8 @@ public struct ClientBenchmark: Sendable {
             "exp":\(issued + 365 * 86_400),"entitlements":{"everything":{"refreshAfter":\(issued + 14 * 86_400)},\
             "cloud":{"until":\(issued + 300 * 86_400)}}}
             """
-        let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
-        return signed + "." + Base64URL.encode(try signer.signature(for: Data(signed.utf8)).rawRepresentation)
+        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(claims.utf8)
+        return signed + "." + Base64.urlSafe.text(try signer.signature(for: Data(signed.utf8)).rawRepresentation)
     }
 
     /// The floor of both: one verification of a signature.

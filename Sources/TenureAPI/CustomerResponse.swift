@@ -108,9 +108,11 @@ extension JSONWriter {
         }
         key(Key.entitlements)
         beginObject()
+        // What the proofs say is a reason of most entitlements.
+        var told = ToldReasons()
         for decision in customer.decisions {
             key(decision.entitlement)
-            value(decision, namesEntitlement: false)
+            value(decision, namesEntitlement: false, told: &told)
         }
         endObject()
         key(Key.purchases)

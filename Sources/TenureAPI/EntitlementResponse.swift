@@ -71,6 +71,11 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
 extension JSONWriter {
     /// A decision with its reasons; `namesEntitlement` where it does not stand under its name.
     package mutating func value(_ decision: Decision, namesEntitlement: Bool) {
+        var told = ToldReasons()
+        value(decision, namesEntitlement: namesEntitlement, told: &told)
+    }
+
+    mutating func value(_ decision: Decision, namesEntitlement: Bool, told: inout ToldReasons) {
         typealias Key = EntitlementResponse.CodingKeys
         beginObject()
         if namesEntitlement {
@@ -83,7 +88,7 @@ extension JSONWriter {
         value(decision.until)
         key(Key.reasons)
         beginArray()
-        for reason in decision.reasons { value(reason) }
+        for reason in decision.reasons { value(reason, &told) }
         endArray()
         key(Key.sentence)
         value(decision.sentence)
@@ -92,6 +97,15 @@ extension JSONWriter {
         for settlement in decision.settlements { value(settlement.rawValue) }
         endArray()
         endObject()
+    }
+
+    private mutating func value(_ reason: Reason, _ told: inout ToldReasons) {
+        guard layout == .compact else { return value(reason) }
+        if let place = told.place(of: reason) {
+            repeated(place)
+        } else {
+            told.add(reason, at: repeatable { $0.value(reason) })
+        }
     }
 
     package mutating func value(_ reason: Reason) {
@@ -108,5 +122,17 @@ extension JSONWriter {
             }
         }
         endObject()
+    }
+}
+
+/// Where in a text the reasons of one customer stand that were written already.
+struct ToldReasons {
+    private var places: [(reason: Reason, place: Range<Int>)] = []
+
+    func place(of reason: Reason) -> Range<Int>? { places.first { $0.reason.isSame(as: reason) }?.place }
+
+    mutating func add(_ reason: Reason, at place: Range<Int>) {
+        // A handful; nobody searches a long list.
+        if places.count < 16 { places.append((reason, place)) }
     }
 }

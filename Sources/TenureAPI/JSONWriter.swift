@@ -14,7 +14,7 @@ package struct JSONWriter {
     }
 
     package private(set) var bytes: [UInt8] = []
-    private let layout: Layout
+    let layout: Layout
     private var needsComma = false
     private var followsKey = false
     private var depth = 0
@@ -99,6 +99,22 @@ package struct JSONWriter {
         beginArray()
         for text in texts { value(text) }
         endArray()
+    }
+
+    /// Writes a value that a compact text may repeat; says where it stands.
+    mutating func repeatable(_ body: (inout JSONWriter) -> Void) -> Range<Int> {
+        let start = bytes.count + (needsComma && !followsKey ? 1 : 0)
+        body(&self)
+        return start..<bytes.count
+    }
+
+    /// Writes once more what stands there.
+    mutating func repeated(_ place: Range<Int>) {
+        separate()
+        // A copy: with a slice of itself the array would copy all of its bytes.
+        let value = [UInt8](bytes[place])
+        bytes += value
+        needsComma = true
     }
 
     // MARK: Parts

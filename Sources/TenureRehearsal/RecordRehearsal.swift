@@ -52,7 +52,7 @@ package struct RecordRehearsal: Sendable {
             comparison: comparison, realms: realms, policies: policies,
             instants: CriticalInstants(of: [comparison.new] + [comparison.old].compactMap(\.self) + policies.values))
         var tally = Tally(for: comparison)
-        var known = KnownVerdicts()
+        var kinds = CountedKinds()
         var passedOver = 0
         var state = EvidenceRehearsal.Progress()
         var next: Int64 = 0
@@ -62,18 +62,17 @@ package struct RecordRehearsal: Sendable {
             guard next < newest, !isStopped() else { return nil }
             defer { next += Self.pageSize }
             return Page(
-                after: next, through: min(next + Self.pageSize, newest), known: known, ranks: ExampleRanks(of: tally))
+                after: next, through: min(next + Self.pageSize, newest), known: kinds.known,
+                ranks: ExampleRanks(of: tally))
         }
 
         let judgePage = { @Sendable (page: Page, _: Int) async -> Result<(PageJudge.Outcome, Page), RehearsalError> in
             do throws(RehearsalError) {
-                let rows: CustomerPage
-                do throws(StoreError) {
-                    rows = try await store.customerPage(after: page.after, through: page.through)
-                } catch {
-                    throw .record(error)
+                let outcome = try await judge.judge(knowing: page.known, ranks: page.ranks) {
+                    body throws(StoreError) in
+                    try await store.forEachCustomer(after: page.after, through: page.through, body)
                 }
-                return .success((try judge.judge(rows, knowing: page.known, ranks: page.ranks), page))
+                return .success((outcome, page))
             } catch {
                 return .failure(error)
             }
@@ -81,13 +80,14 @@ package struct RecordRehearsal: Sendable {
         try await inOrder(makeNext: nextPage, judgePage) { result in
             let (outcome, page) = try result.get()
             tally.add(outcome.tally)
-            known.add(outcome.known, from: page.known.all.count)
+            kinds.add(outcome.own, times: outcome.times, in: &tally)
             passedOver += outcome.passedOver
             done = page.through
-            state.lines = tally.customers + passedOver
+            state.lines = tally.customers + kinds.customers + passedOver
             state.share = Double(done) / Double(max(1, newest))
             progress(state)
         }
+        kinds.add(to: &tally)
         return Outcome(tally: tally, passedOver: passedOver, isPartial: isStopped() && done < newest)
     }
 

@@ -3,6 +3,7 @@ package import TenureStore
 /// Why a rehearsal cannot go on. What is wrong with a line is no reason: it is counted.
 package enum RehearsalError: Error, Sendable, Hashable {
     case unreadable(String)
+    case folder(String)
     /// The evidence is compressed, and there is no `gzip` to read it.
     case noGzip(String)
     case damagedArchive
@@ -19,6 +20,7 @@ extension RehearsalError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let path): "`\(path)` cannot be read; check that it is there and who may read it"
+        case .folder(let path): "`\(path)` is a folder; name the file that holds the lines"
         case .noGzip(let path):
             "`\(path)` is compressed and there is no `gzip` here to read it; install it, or decompress the file first"
         case .damagedArchive: "the compressed file is damaged or cut off: only what stood before that counts"

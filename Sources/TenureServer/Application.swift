@@ -137,7 +137,7 @@ extension TenureService {
     /// What runs beside the server. Services end in reverse order: the record last, when nobody needs it any more.
     fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
         warn(logger)
-        var services: [any Service] = [RecordService(store: store, logger: logger)]
+        var services: [any Service] = [RecordService(store: store, metrics: metrics, logger: logger)]
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }
@@ -200,11 +200,19 @@ private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, Sys
 /// Closes the record when the service ends.
 private struct RecordService: Service {
     let store: any Store
+    let metrics: ServiceMetrics
     let logger: Logger
 
     func run() async throws {
-        try? await gracefulShutdown()
-        if Task.isCancelled { logger.warning("what was not finished in time was cut off") }
+        await withTaskCancellationHandler {
+            try? await gracefulShutdown()
+        } onCancel: {
+            // The time to finish is over. Counted at this very moment: a little later whoever is cut off is counted no more.
+            let requests = metrics.snapshot.inFlight
+            guard requests > 0 else { return }
+            logger.warning(
+                "what was not finished in time was cut off", metadata: ["requests": .stringConvertible(requests)])
+        }
         // A task of its own: where the time to finish is over, this one is cancelled, and the record closes all the same.
         let store = store
         let closing = Task { try await store.close() }

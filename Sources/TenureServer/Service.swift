@@ -18,11 +18,18 @@ struct TenureService: Sendable {
     let announcer: Announcer?
     let configuration: ServiceConfiguration
     let metrics = ServiceMetrics()
+    /// To the App Store; opened by the first call.
+    private let http = HTTPTransport()
+    /// `http`, or what a test has in its place.
+    private let transport: AppStoreTransport
 
     /// On the given record, or on the SQLite file that the configuration names.
-    init(_ configuration: ServiceConfiguration, store: (any Store)? = nil) async throws(ServiceError) {
+    init(
+        _ configuration: ServiceConfiguration, store: (any Store)? = nil, appStore transport: AppStoreTransport? = nil
+    ) async throws(ServiceError) {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
+        self.transport = transport ?? http.transport
         let record: any Store
         if let store { record = store } else { record = try Self.openStore(configuration) }
         self.store = record
@@ -56,25 +63,30 @@ struct TenureService: Sendable {
 
     /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        let http = HTTPTransport()
-        guard let desk = try appStoreDesk(through: http.transport, logger: logger) else { return [] }
+        guard let desk = try appStoreDesk(through: transport, logger: logger) else { return [] }
         return [http, desk.histories, desk.catchUp]
     }
 
     /// Nil without a key.
     func appStoreDesk(through transport: AppStoreTransport, logger: Logger) throws(ServiceError) -> AppStoreDesk? {
-        guard let settings = configuration.appStore else { return nil }
-        let verifier = try configuration.verifier()
-        var time = AppStoreTime.system
-        time.now = configuration.now
-        let connection = try AppStoreConnection(
-            settings, verifier: verifier, transport: transport, time: time, share: configuration.appStoreRateShare,
-            logger: logger)
+        guard let connection = try appStoreConnection(through: transport, logger: logger) else { return nil }
         return AppStoreDesk(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
-                verifier: verifier, store: store, policies: policies, announcer: announcer), logger: logger,
+                verifier: connection.verifier, store: store, policies: policies, announcer: announcer), logger: logger,
             now: configuration.now, idle: configuration.appStoreIdle)
+    }
+
+    /// Nil without a key.
+    private func appStoreConnection(
+        through transport: AppStoreTransport, logger: Logger
+    ) throws(ServiceError) -> AppStoreConnection? {
+        guard let settings = configuration.appStore else { return nil }
+        var time = AppStoreTime.system
+        time.now = configuration.now
+        return try AppStoreConnection(
+            settings, verifier: try configuration.verifier(), transport: transport, time: time,
+            share: configuration.appStoreRateShare, logger: logger)
     }
 
     func metricsSource(of app: String?) -> MetricsSource {
@@ -123,7 +135,10 @@ struct TenureService: Sendable {
         router.get("v1/keys") { _, _ in Response.json(keys) }
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
-        AdminDesk(self, verifier: sync.verifier).addRoutes(to: router)
+        // What it fails at, the one who asked is told.
+        let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
+        let appStore = try appStoreConnection(through: transport, logger: silent)
+        AdminDesk(self, verifier: sync.verifier, appStore: appStore).addRoutes(to: router)
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)
         return router

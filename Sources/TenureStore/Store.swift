@@ -1,5 +1,5 @@
 package import Foundation
-package import TenureCore
+import TenureCore
 
 /// The record: a ledger of what the App Store signed and what people decided, with what it proves beside it.
 ///
@@ -20,14 +20,16 @@ package protocol Store: Sendable {
     /// By what clients and support people see.
     func customer(named publicID: String) async throws(StoreError) -> Customer?
 
-    func customer(by identity: Identity, in realm: Realm) async throws(StoreError) -> Customer?
-
     /// The next customers by number, those left out who turned out to be another.
     func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64]
 
-    /// The customers whose numbers lie in this range (its beginning left out) with what is proven of them, those left
-    /// out who turned out to be another.
-    func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage
+    /// Tells the customers whose numbers lie in this range (its beginning left out), in their order, those left out who
+    /// turned out to be another: the code of the realm, the public id, and the encoded facts. The pointers are good until
+    /// `body` returns.
+    func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError)
 
     /// The highest number that any customer has; 0 where there is none.
     func newestCustomer() async throws(StoreError) -> Int64
@@ -67,12 +69,6 @@ package protocol Store: Sendable {
         _ change: @escaping @Sendable (Customer?) -> Amendment
     ) async throws(StoreError) -> Reception
 
-    /// A notification byte by byte as it came; nil where it never came.
-    func notification(_ uuid: String, in realm: Realm) async throws(StoreError) -> StoredNotification?
-
-    /// Customers who have a purchase to which the app gave this UUID: several accounts may have the same.
-    func customers(withAppAccountToken token: String, in realm: Realm) async throws(StoreError) -> [Customer]
-
     /// Begins a session of a trial where `admits` says so, and returns what was used before it and whether it was
     /// counted. Acts on one customer happen one after the other, so that no two of them take the last one.
     ///
@@ -82,15 +78,6 @@ package protocol Store: Sendable {
         _ session: String, of entitlement: String, for customer: Int64, at now: Date,
         if admits: @escaping @Sendable (Customer, TrialUse) -> Bool
     ) async throws(StoreError) -> (customer: Customer, use: TrialUse, isCounted: Bool)?
-
-    /// The devices on which a customer was seen, the latest first.
-    func devices(of customer: Int64) async throws(StoreError) -> [RecordedDevice]
-
-    /// Adds an act of support, with its reason and the name of the key that did it; nil where there is no such
-    /// customer.
-    func record(
-        _ act: SupportAct, for customer: Int64, reason: String?, actor: String?
-    ) async throws(StoreError) -> Customer?
 
     /// Records a version of the policy, once however often it comes, and returns all versions with it.
     func record(policy compiled: [UInt8], sha256: [UInt8], at now: Date) async throws(StoreError) -> [RecordedPolicy]
@@ -131,16 +118,8 @@ package protocol Store: Sendable {
     /// All that the ledger holds of a customer.
     func ledger(of customer: Int64) async throws(StoreError) -> CustomerLedger?
 
-    /// Replaces what is known of a customer by what `derive` makes of the ledger; nil where there is none.
-    func rederive(
-        _ customer: Int64, by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
-    ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)?
-
     /// The artifacts of a customer in the order in which they came, byte by byte as they came.
     func artifacts(of customer: Int64) async throws(StoreError) -> [Artifact]
-
-    /// The promises of a customer as the ledger has them.
-    func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise]
 
     /// Says who is told what. Under other terms than before every customer is looked at once, by `announceAll`.
     func announce(to endpoints: [Endpoint], under terms: String, at now: Date) async throws(StoreError)
@@ -268,10 +247,6 @@ extension Store {
         of customer: CustomerName, with parts: CustomerDossier.Parts
     ) async throws(StoreError) -> CustomerDossier? {
         try await dossier(of: customer, with: parts, visitsAfter: 0)
-    }
-
-    package func record(_ act: SupportAct, for customer: Int64) async throws(StoreError) -> Customer? {
-        try await record(act, for: customer, reason: nil, actor: nil)
     }
 
     package func announceDue(

@@ -96,9 +96,14 @@ package final class RunningCommand {
     package var identifier: Int32 { process.processIdentifier }
 
     /// Bytes of memory in use, by Linux's books; nil elsewhere.
-    package var residentMemory: Int? {
+    package var residentMemory: Int? { memory("VmRSS:") }
+
+    /// The most that it ever had in use.
+    package var peakMemory: Int? { memory("VmHWM:") }
+
+    private func memory(_ name: String) -> Int? {
         let status = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)
-        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let line = status?.split(separator: "\n").first { $0.hasPrefix(name) }
         return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
     }
 
@@ -128,6 +133,15 @@ package final class RunningCommand {
             try await Task.sleep(for: .milliseconds(50))
         }
         return errors.contains(text)
+    }
+
+    /// Whether it writes this to standard output, sooner or later.
+    package func writes(_ text: String) async throws -> Bool {
+        for _ in 0..<600 where process.isRunning {
+            if output.contains(text) { return true }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return output.contains(text)
     }
 
     /// The port that it says it serves on, once it does; nil if it never does.

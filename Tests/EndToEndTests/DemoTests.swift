@@ -28,6 +28,16 @@ import Testing
         #expect(customers(second) == customers(first))
     }
 
+    @Test(arguments: ["Ctrl-C stops the service", "serving com.example.calculator"])
+    func `Ctrl-C ends it at once and silently, also while customers come`(line: String) async throws {
+        let folder = try Folder()
+        let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
+        #expect(try await demo.writes(line))
+        demo.signal(SIGINT)
+        #expect(await demo.ended() == 0)
+        #expect(demo.errors == "")
+    }
+
     @Test func `what keeps it from starting is one clear line`() throws {
         let folder = try Folder()
         try folder.write("in the way", to: "var")

@@ -96,4 +96,30 @@ import Testing
         let nowhere = try world.record("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
         #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be reached"), "\(nowhere.errors)")
     }
+
+    @Test func `says of what is no record that it is none, and leaves it as it is`() throws {
+        let world = try SoakWorld()
+        let letter = try world.folder.write("to my grandmother, and longer than a header of SQLite", to: "letter.txt")
+        let inner = world.folder.url("inner").path
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+        let before = try FileManager.default.contentsOfDirectory(atPath: world.folder.path).sorted()
+        for (path, word) in [(letter, "is no database of SQLite"), (inner, "is a folder")] {
+            var commands = ["check", "rebuild", "dump"].map { ["record", $0, "--database", path] }
+            commands.append(["record", "backup", "--database", path, world.folder.url("copy").path])
+            commands.append(["record", "migrate", "--database", path, "--to", world.folder.url("new").path])
+            commands.append([
+                "serve", "--policy", world.folder.url("policy.yaml").path, "--database", path, "--port", "0",
+            ])
+            commands.append(["serve", "--check", "--policy", world.folder.url("policy.yaml").path, "--database", path])
+            for command in commands {
+                let result = try Command.run(
+                    command, removing: ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") })
+                #expect(result.status == 1, "\(command)")
+                #expect(result.errors.hasPrefix("error: ") && result.errors.contains(path), "\(result.errors)")
+                #expect(result.errors.contains(word), "\(result.errors)")
+                #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: world.folder.path).sorted() == before)
+    }
 }

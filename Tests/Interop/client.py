@@ -2,11 +2,12 @@
 
 Reads a JSON object from the file in argv[1]: `url`, `key` (PEM), `keyID`, `issuerID`, `bundleID`, `appAppleID`, `root`
 (Base64 of DER), `environment`, and the ids of a world with one subscriber who also bought 45 consumables, of which two
-were refunded. Writes a JSON object to standard output: what each step gave, or the error that it raised.
+were refunded, and `errors`, all that are documented. Writes a JSON object to standard output: what each step gave, or the error that it raised.
 """
 import base64
 import json
 import sys
+import urllib.request
 
 from appstoreserverlibrary.api_client import APIException, AppStoreServerAPIClient, GetTransactionHistoryVersion
 from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
@@ -175,5 +176,20 @@ step("4040009", lambda: client.get_status_of_subscription_renewal_date_extension
 step("4040010", lambda: client.get_transaction_info("410999999999999"))
 step("wrong app", lambda: client_for("com.example.other").get_transaction_info(consumable))
 step("wrong key", lambda: client_for(world["bundleID"], "ABCDEFGHIJ").get_transaction_info(consumable))
+
+
+
+def refusal(code):
+    """What Apple's client makes of a documented error, which the store is told to answer next."""
+    body = json.dumps({"code": code, "requests": 1}).encode()
+    headers = {"Content-Type": "application/json"}
+    urllib.request.urlopen(urllib.request.Request(world["url"] + "/control/trouble", body, headers)).close()
+    try:
+        client.get_transaction_info(consumable)
+    except APIException as error:
+        return f"{error.http_status_code} {error.raw_api_error}" + ("" if error.api_error else " unknown")
+
+
+results["errors"] = [refusal(code) for code in world["errors"]]
 
 print(json.dumps(results))

@@ -66,7 +66,9 @@ struct ServerAPIClientTests {
             guard case .object(let told) = results,
                 case .object(let expected) = try JSONValue(parsing: Array(Self.expected.utf8))
             else { throw AppleLibrary.Failure(status: 0) }
-            #expect(told.members.map(\.name) == expected.members.map(\.name))
+            #expect(told.members.map(\.name) == expected.members.map(\.name) + ["errors"])
+            let errors = ServerAPIError.allCases.map { JSONValue.string("\($0.status) \($0.rawValue)") }
+            #expect(told["errors"] == .array(errors))
             for member in expected.members { #expect(told[member.name] == member.value, "\(member.name)") }
             group.cancelAll()
         }
@@ -88,6 +90,7 @@ struct ServerAPIClientTests {
             "consumable": .string(world.id(of: world.transactions[1])),
             "appTransaction": .string(world.id(of: world.acquisitions[0])),
             "order": .string(world.orderID(of: world.transactions[1])),
+            "errors": .array(ServerAPIError.allCases.map { .number(String($0.rawValue)) }),
             "start": milliseconds(world.now.addingTimeInterval(-100 * 86_400)), "end": milliseconds(world.now),
         ]
     }

@@ -1,4 +1,6 @@
+import CalculatorSeller
 import Foundation
+import GRDB
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -48,6 +50,27 @@ private func open(_ file: String) throws -> LocalAppStore {
         #expect(kept.notifications == world.notifications)
         #expect(world.notifications[1].attempts.map(\.result) == [.noResponse, .success])
         #expect(kept.outbox.isEmpty)
+    }
+}
+
+@Test func `a world of a newer release, or with an entry that cannot be, is not gone on with`() async throws {
+    try await withFile { file in
+        try await open(file).perform(Act(.customer, [.customer: "Ada"]))
+        let database = try DatabaseQueue(path: file)
+        let add = "INSERT INTO journal (entry) VALUES (?)"
+        for (entry, complaint) in [
+            (#"{"act":"fly"}"#, "entry 3 cannot happen again (there is no act `fly`"),
+            (#"{"act":"acquire","customer":"Eve"}"#, "entry 3 cannot happen again (there is no customer `Eve`"),
+            (#"{"attempt":"SUCCESS","notification":7}"#, "entry 3 cannot happen again (it cannot be read"),
+            ("half of", "entry 3 cannot happen again (it cannot be read"),
+        ] {
+            try await database.write { try $0.execute(sql: add, arguments: [entry]) }
+            #expect { try open(file) } throws: { "\($0)".contains(complaint) }
+            try await database.write { try $0.execute(sql: "DELETE FROM journal WHERE id = 3") }
+        }
+        #expect(try await open(file).world.accounts.map(\.name) == ["Ada"])
+        try await database.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+        #expect { try open(file) } throws: { "\($0)".contains("`\(file)` was written by a newer release of Tenure") }
     }
 }
 

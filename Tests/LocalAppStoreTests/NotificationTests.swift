@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CalculatorSeller
 import Foundation
 import Hummingbird
 import LocalAppStore

@@ -1,3 +1,4 @@
+import CalculatorSeller
 import Foundation
 import LocalAppStore
 import TenureCore
@@ -184,4 +185,31 @@ func `every example goes as it expects`(_ name: String) async throws {
         "REFUND_REVERSED", "REVOKE", "PRICE_INCREASE/PENDING", "PRICE_INCREASE/ACCEPTED", "RESCIND_CONSENT",
         "EXPIRED/PRICE_INCREASE", "EXPIRED/PRODUCT_NOT_FOR_SALE",
     ] { #expect(told.contains(name), "\(name)") }
+}
+
+@Test func `a step before the clock starts, or before the one above, is a mistake at its place`() throws {
+    func read(_ steps: String) throws -> Scenario {
+        try ScenarioReader.read(
+            Array(
+                """
+                scenario: Backwards
+                begins: 2014-03-01
+                app:
+                  bundleID: com.example.calculator
+                  appleID: 828838134
+                  releases: [{ platform: iOS, build: "37", version: "1.4", at: 2014-01-10 }]
+                customers: { Ada: {} }
+                timeline:
+                \(steps)
+                """.utf8), named: "s.yaml")
+    }
+    #expect(try read("  - { at: 2014-03-01, Ada: acquires }").timeline.count == 1)
+    for (steps, place) in [
+        ("  - { at: 2014-02-28, Ada: acquires }", "s.yaml:9:11"),
+        ("  - { at: 2014-05-01, Ada: acquires }\n  - { at: 2014-04-30, Ada: updates }", "s.yaml:10:11"),
+    ] {
+        #expect { try read(steps) } throws: {
+            "\($0)".contains("\(place): time does not run backwards")
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import CalculatorSeller
 import Crypto
 import Foundation
 import HTTPTypes
@@ -10,63 +11,8 @@ import TenureCore
 import TenureMint
 
 /// An invented app in a local store of its own.
-enum Shop {
-    static let authority: TestAuthority = {
-        do {
-            return try TestAuthority(seed: "local store tests")
-        } catch {
-            fatalError("no test authority can be made: \(error)")
-        }
-    }()
+enum Shop: CalculatorSeller {
     static let signer = StoreSigner(authority: authority)
-
-    static let bundleID = "com.example.calculator"
-    static let everything = "com.example.calculator.everything"
-    static let coins = "com.example.calculator.coins"
-    static let season = "com.example.calculator.season"
-    static let monthly = "com.example.calculator.monthly"
-    static let yearly = "com.example.calculator.yearly"
-    static let pro = "com.example.calculator.pro"
-
-    static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
-
-    static func app(gracePeriodDays: Int? = nil, url: String? = nil) -> StoreApp {
-        StoreApp(
-            bundleID: bundleID, appAppleID: 828_838_134,
-            releases: [
-                StoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10")),
-                StoreRelease(platform: .macOS, build: "900", version: "1.9", releasedAt: date("2014-02-01")),
-                StoreRelease(platform: .iOS, build: "120", version: "2.0", releasedAt: date("2015-06-10T18:00:00Z")),
-            ],
-            prices: [
-                AppPrice(from: date("2014-01-10"), price: 4990), AppPrice(from: date("2015-06-10T18:00:00Z"), price: 0),
-            ],
-            products: [
-                StoreProduct(
-                    id: everything, type: .nonConsumable, price: 9990, prices: ["DEU": 10990], isFamilyShareable: true),
-                StoreProduct(id: coins, type: .consumable, price: 990),
-                StoreProduct(id: season, type: .nonRenewing, price: 2990),
-                StoreProduct(
-                    id: monthly, type: .autoRenewable, price: 1990, group: "plans", level: 2,
-                    period: CalendarPeriod(months: 1), isFamilyShareable: true,
-                    offers: [
-                        SubscriptionOffer(
-                            type: .introductory, discount: .freeTrial, period: CalendarPeriod(days: 7)),
-                        SubscriptionOffer(
-                            id: "comeback", type: .winBack, discount: .payAsYouGo, period: CalendarPeriod(months: 1),
-                            count: 2, price: 990),
-                        SubscriptionOffer(
-                            id: "thanks", type: .promotional, discount: .payUpFront,
-                            period: CalendarPeriod(months: 3), price: 2990),
-                    ]),
-                StoreProduct(
-                    id: yearly, type: .autoRenewable, price: 19990, group: "plans", level: 2,
-                    period: CalendarPeriod(months: 12)),
-                StoreProduct(
-                    id: pro, type: .autoRenewable, price: 4990, group: "plans", level: 1,
-                    period: CalendarPeriod(months: 1)),
-            ], gracePeriodDays: gracePeriodDays, notificationURL: url)
-    }
 
     static func world(
         _ environment: AppStoreEnvironment = .production, at now: String = "2014-09-06T10:00:00Z",
@@ -87,17 +33,6 @@ enum Shop {
         try world.acquire(customer)
         return world
     }
-
-    static let verifier: AppStoreVerifier = {
-        do {
-            let anchors = try authority.anchors
-            return AppStoreVerifier(
-                app: AppIdentity(bundleID: bundleID, appAppleID: 828_838_134),
-                trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
-        } catch {
-            fatalError("the authority's roots cannot be trusted: \(error)")
-        }
-    }()
 }
 
 extension World {

@@ -1,3 +1,4 @@
+import CalculatorSeller
 import Foundation
 import LocalAppStore
 import TenureAppStore
@@ -246,6 +247,53 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> World {
     world.advance(to: start.addingTimeInterval(7200 + 3600))
     #expect(world.transactions.count == 15)
     #expect(world.transactions.last?.expiresDate == start.addingTimeInterval(7200 + 7200))
+}
+
+@Test func `how short time is in the sandbox a scenario may say`() throws {
+    func scenario(_ lines: String) throws -> Scenario {
+        try ScenarioReader.read(
+            Array(
+                """
+                scenario: A slower sandbox
+                begins: 2026-01-10T12:00:00Z
+                \(lines)
+                app:
+                  bundleID: \(Shop.bundleID)
+                  appleID: 828838134
+                  gracePeriodDays: 3
+                  releases: [{ platform: iOS, build: "37", version: "1.4", at: 2014-01-10 }]
+                  products:
+                    \(Shop.monthly): { type: autoRenewable, price: 1.99, group: plans, period: P1M }
+                customers: { Hana: {} }
+                """.utf8), named: "story.yaml")
+    }
+    let told = try scenario("environment: Sandbox\nsandbox: { month: 1h, renewals: 2, waitingDay: 1m }")
+    var world = told.founding.world
+    try world.addCustomer("Hana")
+    try world.acquire("Hana")
+    try world.buy(Shop.monthly, "Hana")
+    let start = world.now
+    world.advance(to: start.addingTimeInterval(4 * 3600))
+    #expect(world.transactions.map { $0.expiresDate?.timeIntervalSince(start) } == [3600, 7200, 10800])
+    #expect(world.told().last == "EXPIRED/VOLUNTARY")
+    try world.buy(Shop.monthly, "Hana")
+    try world.setBillingWorks(false, of: "Hana")
+    world.advance(to: start.addingTimeInterval(5 * 3600 + 179))
+    #expect(try world.entitledProducts(of: "Hana") == [Shop.monthly])
+    world.advance(to: start.addingTimeInterval(5 * 3600 + 180))
+    #expect(try world.entitledProducts(of: "Hana").isEmpty)
+
+    // It is kept with the world, and worlds that were kept before there was such a thing go by Apple's.
+    let kept = try JSONDecoder().decode(Founding.self, from: JSONEncoder().encode(told.founding))
+    #expect(kept.sandboxPace == told.founding.sandboxPace)
+    #expect(try scenario("environment: Sandbox").founding.sandboxPace == nil)
+    for (lines, mistake) in [
+        ("sandbox: { month: 1h }", "story.yaml:3:1: only in the sandbox"),
+        ("environment: Sandbox\nsandbox: { days: 59s }", "story.yaml:4:18: that is too short"),
+        ("environment: Sandbox\nsandbox: { renewals: 1001 }", "story.yaml:4:22: a subscription renews"),
+    ] {
+        #expect { try scenario(lines) } throws: { "\($0)".contains(mistake) }
+    }
 }
 
 @Test func `in the sandbox grace periods and billing retry are short, too`() throws {

@@ -11,7 +11,7 @@ extension StoreClause {
             try expect(second.facts.proofs == [Sample.proof()], "what was proven stays proven")
             try expect(try await store.customer(first.id) == second, "a look-up gives the same")
         },
-        StoreClause("a page has the customers of a range of numbers, each as they are, and nobody who is another") {
+        StoreClause("a scan tells the customers of a range of numbers, each as they are, and nobody who is another") {
             store in
             var made: [Customer] = []
             for number in 1...4 {
@@ -24,7 +24,7 @@ extension StoreClause {
             try expect(newest == made[3].id, "the highest number")
             var found: [(realm: UInt8, publicID: String, facts: CustomerFacts)] = []
             for range in [(0, made[1].id), (made[1].id, newest), (newest, newest + 10)] {
-                try await store.customerPage(after: range.0, through: range.1).forEach {
+                try await store.forEachCustomer(after: range.0, through: range.1) {
                     realm, publicID, facts throws(StoreError) in
                     found.append(
                         (realm, String(decoding: publicID, as: UTF8.self), try CustomerFacts(decoding: facts)))

@@ -7,8 +7,7 @@ package enum EarlierRelease {
     /// Three rows for each table, with numbers, texts and bytes that tell the columns apart, and references that lead
     /// somewhere. What is known of a customer is in the form that is stored.
     package static func fill(_ session: any SQLSession, after migrations: [Migration]) throws(StoreError) {
-        let tables = try RecordTable.all(after: migrations)
-        for table in tables where !table.key.isEmpty {
+        for table in try tables(after: migrations) where !table.key.isEmpty {
             for row in 1...3 {
                 let values = table.columns.enumerated().map { index, column in
                     value(of: column, at: index, in: table, row: row)
@@ -18,6 +17,14 @@ package enum EarlierRelease {
                 try session.execute("INSERT INTO \(table.name) (\(names)) VALUES (\(places))", values)
             }
         }
+    }
+
+    /// Without those of messages in their first form: no release wrote to them, and the next step makes them anew.
+    private static func tables(after migrations: [Migration]) throws(StoreError) -> [RecordTable] {
+        let tables = try RecordTable.all(after: migrations)
+        let outbox = tables.first { $0.name == "outbox" }
+        guard let outbox, !outbox.columns.contains(where: { $0.name == "data" }) else { return tables }
+        return tables.filter { !["outbox", "deliveries", "delivery_log"].contains($0.name) }
     }
 
     private static func value(
@@ -48,7 +55,7 @@ package enum EarlierRelease {
         _ session: any SQLSession, after migrations: [Migration]
     ) throws(StoreError) -> Set<String> {
         var lines: Set<String> = []
-        for table in try RecordTable.all(after: migrations) {
+        for table in try tables(after: migrations) {
             let names = table.columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
             for row in try session.rows("SELECT \(names) FROM \(table.name)") {
                 lines.insert("\(table.name) \(row.values)")

@@ -58,14 +58,14 @@ extension StoreClause {
         StoreClause("what is derived anew replaces what is known, and nobody else's") { store in
             let one = try await store.amend("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof()]) }
             let other = try await store.amend("2") { $0.add([], proving: [Sample.proof("2")]) }
-            let same = try await store.rederive(one.id) { ledger throws(StoreError) in ledger.customer.facts }
+            let same = try await store.rebuild(one.id) { ledger throws(StoreError) in ledger.customer.facts }
             try expect(same?.hasChanged == false && same?.customer == one, "the same facts are no change")
-            let none = try await store.rederive(one.id) { _ throws(StoreError) in CustomerFacts() }
+            let none = try await store.rebuild(one.id) { _ throws(StoreError) in CustomerFacts() }
             try expect(none?.hasChanged == true, "others are")
             try expect(try await store.customer(one.id)?.facts == CustomerFacts(), "and stand in the record")
             try expect(try await store.customer(other.id) == other, "the other is as before")
             try expect(
-                try await store.rederive(4711) { _ throws(StoreError) in CustomerFacts() } == nil, "nobody is nil")
+                try await store.rebuild(4711) { _ throws(StoreError) in CustomerFacts() } == nil, "nobody is nil")
         },
     ]
 }

@@ -69,6 +69,55 @@ extension StoreClause {
             let erased = try await store.attempt([2], after: start, survey: survey)
             try expect(erased == .unsettled, "the survey is to be made again")
         },
+        StoreClause("visitors who come and go hold off no publication, and what they were promised ends with it") {
+            store in
+            let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
+            let one = try await store.amend("1") { $0.add([Sample.artifact("a")]) }
+            // More than are kept of what one shows: the first ones are gone when the publication comes.
+            for number in 0..<15 { _ = try await store.visit(number) }
+            let survey = PublicationSurvey(mark: try await store.ledgerMark())
+            for number in 15..<40 { _ = try await store.visit(number) }
+            let judged = Seen()
+            let outcome = try await store.attempt([2], after: start, survey: survey) { surveyed in
+                judged.add(surveyed.customer.id)
+                return PublicationVerdict()
+            }
+            guard case .published = outcome else { throw BrokenClause(description: "not published: \(outcome)") }
+            let kept = try await store.survey(after: one.id, limit: 100).map(\.customer.id)
+            try expect(kept.count == 20 && Set(kept).isSubset(of: judged.all), "each is looked at")
+
+            // The last rows of all are of visitors, whose numbers a database may give again.
+            let next = PublicationSurvey(mark: try await store.ledgerMark())
+            for number in 40..<60 { _ = try await store.visit(number) }
+            let late = try await store.amend("2") { $0.add([Sample.artifact("b")]) }
+            let taken = try await store.attempt(
+                [3], after: try unwrap(try await store.publication(), "the second"), survey: next
+            ) { surveyed in PublicationVerdict(loses: surveyed.customer.id == late.id) }
+            try expect(taken == .takes(1), "a customer who came meanwhile is met")
+        },
+        StoreClause("links, and acts that were refused, hold off no publication; a transfer does") { store in
+            let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
+            let one = try await store.bring("1")
+            let other = try await store.bring("2")
+            var mark = try await store.ledgerMark()
+            _ = try await store.act(.link(user: "u", .newest), on: one)
+            _ = try await store.act(.link(user: "u", .newest), on: one)
+            _ = try await store.act(.unlink(user: "nobody"), on: one, reason: "\"refused\": she said")
+            _ = try await store.perform(
+                RequestedAct(.erase, actor: "ada", at: Sample.now), on: .publicID("cus_x"), by: Sample.rederivation)
+            let outcome = try await store.attempt([2], after: start, survey: PublicationSurvey(mark: mark))
+            guard case .published(let publication) = outcome else {
+                throw BrokenClause(description: "not published: \(outcome)")
+            }
+            mark = try await store.ledgerMark()
+            _ = try await store.act(.link(user: "v", .newest), on: one)
+            let transferred = try await store.attempt([3], after: publication, survey: PublicationSurvey(mark: mark))
+            try expect(transferred == .unsettled, "what one had may be another's now")
+            mark = try await store.ledgerMark()
+            _ = try await store.act(.erase, on: other, reason: "a \"refused\": parcel")
+            let erased = try await store.attempt([3], after: publication, survey: PublicationSurvey(mark: mark))
+            try expect(erased == .unsettled, "somebody is gone")
+        },
         StoreClause("a publication ends promises, and a rollback restores them") { store in
             let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
             let promises = [Sample.promise(policy: 1), Sample.promise("cloud", policy: 1)]
@@ -196,6 +245,16 @@ private func expectSame(_ one: Int64, _ other: Int64) throws(StoreError) {
 }
 
 extension Store {
+    /// By somebody who shows what names the customer of the app transaction `1`, each time with another list.
+    fileprivate func visit(_ number: Int) async throws -> Customer {
+        let visit = Identity(visitLedBy: .app, naming: Identity(.appTransactionID, "1"), showing: "digest\(number)")
+        return try await amend([visit], in: Sample.production, at: Sample.now) { known in
+            var amendment = Amendment(of: known)
+            amendment.add([Sample.artifact("visit \(number)")])
+            return (amendment, ())
+        }.0
+    }
+
     fileprivate func attempt(
         _ policy: [UInt8], after base: RecordedPublication, act: RecordedPublication.Act = .publish,
         survey: PublicationSurvey? = nil, allowance: Int = 0, endsPromises: Bool = false, restoringAfter: Int64? = nil,

@@ -18,7 +18,7 @@ extension StoreClause {
             ] {
                 let reception = try await store.tell(uuid, about: identities)
                 try expect(reception.isOfErased && !reception.isNew && reception.customer == nil, "\(uuid)")
-                try expect(try await store.notification(uuid, in: Sample.production) == nil, "\(uuid) is not kept")
+                try expect(try await !store.keepsNotification(uuid, in: Sample.production), "\(uuid) is not kept")
             }
             try expect(try await store.customers(after: 0, limit: 9).isEmpty, "nobody is there")
             let other = try await store.tell("other", about: [Identity(.originalTransactionID, "z")])

@@ -104,7 +104,7 @@ private struct ShuffledWorld {
         var promises = 0
         for id in try await store.customers(after: 0, limit: 100) {
             let known = try unwrap(try await store.customer(id), "a customer")
-            let rederived = try unwrap(try await store.rederive(id, by: Sample.facts), "what they have")
+            let rederived = try unwrap(try await store.rebuild(id, by: Sample.facts), "what they have")
             try expect(!rederived.hasChanged, "what stands beside \(known.publicID) is what the ledger proves")
             promises += known.facts.promises.count
         }

@@ -1,3 +1,4 @@
+import CalculatorSeller
 import Foundation
 import LocalAppStore
 import StoreKit
@@ -72,6 +73,34 @@ import Testing
             let device = try await LocalStore(url: url, roots: foreign.jws.root.der)
             let result = try await device.run { try await AppTransaction.shared }
             #expect(result.problem == .invalidCertificateChain)
+        }
+    }
+
+    @Test func `a folder that takes no receipt is told of when the app is installed, and whenever it is renewed`()
+        async throws
+    {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("receipts \(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let kiosk = try await Kiosk()
+        @Sendable func complains(_ work: () async throws -> Void) async -> Bool {
+            do {
+                try await work()
+                return false
+            } catch StoreKitError.systemError(let failure) {
+                return "\(failure)".contains("the receipt cannot be kept as `\(folder.path)/StoreKit/receipt`")
+            } catch {
+                return false
+            }
+        }
+        try await serving(kiosk) { url in
+            let device = try await LocalStore(url: url, folder: folder)
+            #expect(FileManager.default.fileExists(atPath: device.receiptURL.path))
+            try FileManager.default.removeItem(at: folder)
+            // Where the folder should be there is a file.
+            try Data().write(to: folder)
+            #expect(await complains { _ = try await LocalStore(url: url, folder: folder) })
+            #expect(await complains { try await device.run { try await AppStore.sync() } })
+            #expect(await complains { try await device.run { _ = try await AppTransaction.refresh() } })
         }
     }
 

@@ -1,3 +1,4 @@
+import CalculatorSeller
 import Foundation
 import LocalAppStore
 import StoreKit
@@ -6,33 +7,7 @@ import TenureCore
 import TenureMint
 
 /// An invented app in a local store of its own, and devices in front of it.
-struct Kiosk {
-    static let authority: TestAuthority = {
-        do {
-            return try TestAuthority(seed: "StoreKit tests")
-        } catch {
-            fatalError("no test authority can be made: \(error)")
-        }
-    }()
-
-    static let bundleID = "com.example.calculator"
-    static let everything = "com.example.calculator.everything"
-    static let coins = "com.example.calculator.coins"
-    static let season = "com.example.calculator.season"
-    static let monthly = "com.example.calculator.monthly"
-    static let yearly = "com.example.calculator.yearly"
-    static let pro = "com.example.calculator.pro"
-
-    static let verifier: AppStoreVerifier = {
-        do {
-            return AppStoreVerifier(
-                app: AppIdentity(bundleID: bundleID, appAppleID: 828_838_134),
-                trust: try TrustConfiguration(anchors: [.production: try authority.anchors]))
-        } catch {
-            fatalError("the authority's roots cannot be trusted: \(error)")
-        }
-    }()
-
+struct Kiosk: CalculatorSeller {
     let store: LocalAppStore
 
     /// With Ada, who bought build 37 on the day on which the world begins.
@@ -64,45 +39,6 @@ struct Kiosk {
 
     func device(_ customer: String? = "Ada", named name: String = "first") async throws -> LocalStore {
         try await LocalStore(store, customer: customer, device: name)
-    }
-
-    static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
-
-    static func app(gracePeriodDays: Int?) -> StoreApp {
-        StoreApp(
-            bundleID: bundleID, appAppleID: 828_838_134,
-            releases: [
-                StoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10")),
-                StoreRelease(platform: .macOS, build: "900", version: "1.9", releasedAt: date("2014-02-01")),
-                StoreRelease(platform: .iOS, build: "120", version: "2.0", releasedAt: date("2015-06-10T18:00:00Z")),
-            ],
-            prices: [
-                AppPrice(from: date("2014-01-10"), price: 4990), AppPrice(from: date("2015-06-10T18:00:00Z"), price: 0),
-            ],
-            products: [
-                StoreProduct(
-                    id: everything, type: .nonConsumable, price: 9990, prices: ["DEU": 10990], isFamilyShareable: true),
-                StoreProduct(id: coins, type: .consumable, price: 990),
-                StoreProduct(id: season, type: .nonRenewing, price: 2990),
-                StoreProduct(
-                    id: monthly, type: .autoRenewable, price: 1990, group: "plans", level: 2,
-                    period: CalendarPeriod(months: 1), isFamilyShareable: true,
-                    offers: [
-                        SubscriptionOffer(type: .introductory, discount: .freeTrial, period: CalendarPeriod(days: 7)),
-                        SubscriptionOffer(
-                            id: "comeback", type: .winBack, discount: .payAsYouGo, period: CalendarPeriod(months: 1),
-                            count: 2, price: 990),
-                        SubscriptionOffer(
-                            id: "thanks", type: .promotional, discount: .payUpFront,
-                            period: CalendarPeriod(months: 3), price: 2990),
-                    ]),
-                StoreProduct(
-                    id: yearly, type: .autoRenewable, price: 19990, group: "plans", level: 2,
-                    period: CalendarPeriod(months: 12)),
-                StoreProduct(
-                    id: pro, type: .autoRenewable, price: 4990, group: "plans", level: 1,
-                    period: CalendarPeriod(months: 1)),
-            ], gracePeriodDays: gracePeriodDays)
     }
 }
 

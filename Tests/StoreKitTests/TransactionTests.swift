@@ -1,3 +1,4 @@
+import CalculatorSeller
 import Foundation
 import LocalAppStore
 import StoreKit

@@ -153,6 +153,45 @@ import Testing
         }
     }
 
+    /// Of the schema of OASIS (sarif-schema-2.1.0.json), the members of the objects that are written here: those that it
+    /// requires first. It allows no others.
+    private static let sarifMembers: [String: (required: Set<String>, others: Set<String>)] = [
+        "": (["version", "runs"], ["$schema"]),
+        "runs": (["tool"], ["results", "columnKind"]),
+        "tool": (["driver"], []),
+        "driver": (["name"], ["semanticVersion", "version", "informationUri", "rules"]),
+        "rules": (["id"], ["shortDescription", "fullDescription", "help", "helpUri", "defaultConfiguration"]),
+        "shortDescription": (["text"], ["markdown"]),
+        "fullDescription": (["text"], ["markdown"]),
+        "help": (["text"], ["markdown"]),
+        "defaultConfiguration": ([], ["level", "enabled", "rank"]),
+        "results": (["message"], ["ruleId", "ruleIndex", "level", "locations"]),
+        "message": ([], ["text", "markdown", "id", "arguments"]),
+        "locations": ([], ["id", "physicalLocation", "message"]),
+        "physicalLocation": ([], ["artifactLocation", "region"]),
+        "artifactLocation": ([], ["uri", "uriBaseId"]),
+        "region": ([], ["startLine", "startColumn", "endLine", "endColumn"]),
+    ]
+
+    private func expectSARIF(_ value: Any, at name: String = "") throws {
+        if let values = value as? [Any] {
+            for value in values { try expectSARIF(value, at: name) }
+        } else if let object = value as? [String: Any] {
+            let (required, others) = try #require(Self.sarifMembers[name], "`\(name)` is no object of ours")
+            let members = Set(object.keys)
+            #expect(required.isSubset(of: members), "`\(name)` lacks \(required.subtracting(members))")
+            #expect(members.isSubset(of: required.union(others)), "`\(name)` has \(members.subtracting(others))")
+            for (member, value) in object { try expectSARIF(value, at: member) }
+        }
+    }
+
+    @Test func `SARIF has what its schema requires, and nothing that it does not know`() throws {
+        for (name, text) in [("policy.yaml", Desk.policy), ("broken.yaml", Desk.policy + "\ncolour: red\n")] {
+            let policy = try folder.write(text, to: name)
+            try expectSARIF(try Command.run("policy", "check", policy, "--format", "sarif").json())
+        }
+    }
+
     @Test func `the help names every exit code`() throws {
         let help = try Command.run("policy", "check", "--help").output
         #expect(help.contains("Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64"))

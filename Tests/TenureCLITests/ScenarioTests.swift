@@ -85,6 +85,49 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(second.end(by: SIGTERM) == 0)
 }
 
+@Test func `a world belongs to one store at a time, and one that was killed goes on`() async throws {
+    let folder = try Folder()
+    let world = folder.url("world").path
+    let arguments = ["appstore", "run", "--folder", world, "--port", "0"]
+    // Somebody was stopped in the middle of the story.
+    try FileManager.default.createDirectory(atPath: world, withIntermediateDirectories: true)
+    try Data("half a world".utf8).write(to: URL(fileURLWithPath: "\(world)/world.sqlite.part"))
+    let first = try RunningCommand(arguments + ["--world", "\(examples)/calculator-disaster.yaml"])
+    let port = try #require(try await first.port(), "\(first.errors)")
+    let bought = try Command.run(
+        "appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(port)")
+    #expect(bought.status == 0)
+
+    let other = try Command.run(arguments)
+    #expect(other.status == 1)
+    #expect(
+        other.errors
+            == "error: another local store runs in `\(world)`; stop it, or choose another folder by --folder\n")
+
+    _ = first.end(by: SIGKILL)
+    let second = try RunningCommand(arguments)
+    let again = try #require(try await second.port(), "\(second.errors)")
+    let known = try Command.run("appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(again)")
+    #expect(known.errors.contains("there is a customer `Zoe` already"))
+    #expect(second.end(by: SIGTERM) == 0)
+}
+
+@Test func `a world that this release cannot read is left alone`() throws {
+    let folder = try Folder()
+    for (contents, complaint) in [
+        ("no database", "file is not a database"), ("", "is empty; remove it"),
+    ] {
+        let world = folder.url("world \(contents)")
+        try FileManager.default.createDirectory(at: world, withIntermediateDirectories: true)
+        let file = world.appendingPathComponent("world.sqlite")
+        try Data(contents.utf8).write(to: file)
+        let result = try Command.run("appstore", "run", "--folder", world.path, "--port", "0")
+        #expect(result.status == 1)
+        #expect(result.errors.contains(complaint), "\(result.errors)")
+        #expect(result.errors.contains(file.path) && result.errors.split(separator: "\n").count == 1)
+    }
+}
+
 @Test func `a scenario is played against a running service`() async throws {
     let folder = try Folder()
     let authority = folder.url("authority").path

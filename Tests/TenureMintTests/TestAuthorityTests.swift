@@ -34,6 +34,45 @@ import Testing
         #expect(first.authority.xcodeJWS.der == again.authority.xcodeJWS.der)
     }
 
+    @Test func `with a seed receipts are the same to the byte, since RSA signs without a random number`() throws {
+        let (first, again, other) = (try TestAuthority(seed: "one"), try TestAuthority(seed: "one"), Self.authority)
+        #expect(first.receipts.certificates == again.receipts.certificates)
+        #expect(first.receipts.leaf.key.pem == again.receipts.leaf.key.pem)
+        #expect(first.xcodeReceipts.der == again.xcodeReceipts.der)
+        #expect(Set(first.receipts.certificates).isDisjoint(with: other.receipts.certificates))
+
+        func minter(_ authority: TestAuthority) -> ReceiptMinter {
+            ReceiptMinter(authority: authority, signedAt: Self.instant)
+        }
+        for style in [ReceiptStyle(), ReceiptStyle(form: .ber, digest: .sha1), ReceiptStyle(hasSignedAttributes: true)]
+        {
+            let receipt = try minter(first).mint(minter(first).draft, style: style)
+            #expect(try minter(again).mint(minter(again).draft, style: style) == receipt)
+            #expect(try minter(other).mint(minter(other).draft, style: style) != receipt)
+        }
+        for defect in ReceiptDefect.allCases {
+            let minted = Result { try minter(first).mint(with: defect) }
+            #expect(try minter(again).mint(with: defect) == minted.get(), "\(defect)")
+        }
+        #expect(throws: Never.self) {
+            try AppStoreVerifier(
+                app: AppIdentity(), trust: TrustConfiguration(anchors: [.production: first.anchors])
+            ).verifyReceipt(minter(first).mint(), now: nil)
+        }
+    }
+
+    @Test func `keys of different seeds and roles are different`() throws {
+        let (one, two) = (try TestAuthority(seed: "one"), try TestAuthority(seed: "two"))
+        let keys = [one, two].flatMap { authority in
+            [
+                authority.receipts.root, authority.receipts.intermediate, authority.receipts.leaf,
+                authority.xcodeReceipts,
+            ]
+            .map(\.key.pem)
+        }
+        #expect(Set(keys).count == 8)
+    }
+
     @Test func `a saved authority is read again with the same keys, which only its owner can read`() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("authority-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }

@@ -1,4 +1,5 @@
 import Foundation
+import TenurePolicyLint
 import Testing
 
 @testable import TenurePolicyFile

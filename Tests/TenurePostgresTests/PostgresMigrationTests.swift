@@ -6,17 +6,6 @@ import Testing
 @testable import TenurePostgres
 
 @Suite struct `the shape of a PostgreSQL record` {
-    /// Names and types of all columns, and all indexes.
-    private static func shape(of address: PostgresAddress) throws -> [SQLRow] {
-        let connection = try PostgresConnection(to: address, for: .acts)
-        return try connection.rows(
-            """
-            SELECT table_name::text || '.' || column_name || ' ' || data_type || ' ' || is_nullable
-            FROM information_schema.columns WHERE table_schema = $1
-            UNION ALL SELECT replace(indexdef, $1, '') FROM pg_indexes WHERE schemaname = $1 ORDER BY 1
-            """, [.text(address.schema)])
-    }
-
     @Test(arguments: 0..<Migration.all.count)
     func `comes from every earlier one, with its data`(version: Int) async throws {
         let address = try freshAddress()
@@ -33,7 +22,7 @@ import Testing
         }
         let fresh = try freshAddress()
         try await withStore(at: fresh) { _ in }
-        #expect(try Self.shape(of: address) == Self.shape(of: fresh))
+        #expect(try shape(of: address) == shape(of: fresh))
     }
 
     @Test func `of a newer release is refused`() async throws {

@@ -106,3 +106,14 @@ actor Log<Entry: Sendable> {
         await withCheckedContinuation { waiting.append((count, $0)) }
     }
 }
+
+/// Names and types of all columns, and all indexes.
+func shape(of address: PostgresAddress) throws -> [SQLRow] {
+    let connection = try PostgresConnection(to: address, for: .acts)
+    return try connection.rows(
+        """
+        SELECT table_name::text || '.' || column_name || ' ' || data_type || ' ' || is_nullable
+        FROM information_schema.columns WHERE table_schema = $1
+        UNION ALL SELECT replace(indexdef, $1, '') FROM pg_indexes WHERE schemaname = $1 ORDER BY 1
+        """, [.text(address.schema)])
+}

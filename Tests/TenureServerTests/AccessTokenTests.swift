@@ -33,6 +33,22 @@ import Testing
         }
     }
 
+    @Test func `are one: a request with two is of nobody`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(
+                SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
+            let token = try #require(answer.accessToken?.value)
+            for others in [[], ["Bearer \(token)"], ["Basic x"]] {
+                var headers = HTTPFields([HTTPField(name: .authorization, value: "Bearer \(token)")])
+                for other in others { headers.append(HTTPField(name: .authorization, value: other)) }
+                let status = try await client.http.execute(uri: "/v1/customer", method: .get, headers: headers) {
+                    $0.status
+                }
+                #expect(status == (others.isEmpty ? .ok : .unauthorized))
+            }
+        }
+    }
+
     @Test func `end`() async throws {
         try await withFolder { folder in
             let token = try await withService(in: folder) { client in

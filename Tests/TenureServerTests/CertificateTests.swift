@@ -146,7 +146,7 @@ struct OpenedJWS {
         let ecdsa = try P256.Signing.ECDSASignature(rawRepresentation: signature)
         #expect(publicKey.isValidSignature(ecdsa, for: Data(signed.utf8)))
         let canonical = #"{"crv":"P-256","kty":"EC","x":"\#(key["x"] ?? "")","y":"\#(key["y"] ?? "")"}"#
-        #expect(Base64URL.encode(SHA256.hash(data: Data(canonical.utf8))) == key["kid"])
+        #expect(Base64.urlSafe.text(SHA256.hash(data: Data(canonical.utf8))) == key["kid"])
     }
 
     private static func decode(_ text: String) -> Data? {

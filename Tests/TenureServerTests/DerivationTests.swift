@@ -1,4 +1,5 @@
 import Foundation
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -43,7 +44,7 @@ import Testing
             let derivation = try Self.derivation()
             for customer in customers {
                 let known = try await store.customer(customer)
-                let rederived = try await store.rederive(customer) { ledger throws(StoreError) in
+                let rederived = try await store.rebuild(customer) { ledger throws(StoreError) in
                     try derivation.facts(of: ledger)
                 }
                 #expect(rederived?.hasChanged == false)
@@ -64,7 +65,7 @@ import Testing
             }
             let derivation = try Self.derivation()
             let error = await #expect(throws: StoreError.self) {
-                try await store.rederive(1) { ledger throws(StoreError) in try derivation.facts(of: ledger) }
+                try await store.rebuild(1) { ledger throws(StoreError) in try derivation.facts(of: ledger) }
             }
             #expect(error?.description.contains("artifact 1 (appTransaction) of cus_") == true)
             try await store.close()

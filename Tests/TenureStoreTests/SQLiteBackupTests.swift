@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import StoreContract
 import TenureCore
 import Testing
 
@@ -57,9 +58,7 @@ import Testing
     @Test func `copies a record of an earlier release as it is`() throws {
         try withFolder { folder in
             let queue = try DatabaseQueue(path: folder + "/record.sqlite")
-            try queue.write { db in
-                for statements in Migration.all[0].statements(for: .sqlite) { try db.execute(sql: statements) }
-            }
+            try queue.write { try Migration.all[0].run(on: $0) }
             try queue.close()
             _ = try SQLiteBackup(of: folder + "/record.sqlite", to: folder + "/copy").run(replacing: false)
             let copy = try DatabaseQueue(path: folder + "/copy")

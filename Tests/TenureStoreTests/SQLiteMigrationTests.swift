@@ -8,12 +8,22 @@ import Testing
 
 @Suite struct `a SQLite record of an earlier release` {
     @Test(arguments: 1...Migration.all.count)
-    func `comes with all that it held`(version: Int) async throws {
+    func `comes with all that it held, in the shape of a new one`(version: Int) async throws {
+        try await expectKept(Array(Migration.all.prefix(version)))
+    }
+
+    @Test(arguments: EditedLifecycle.allCases)
+    func `whose second step was edited comes so too`(form: EditedLifecycle) async throws {
+        for count in Set([2, form.migrations.count]) {
+            try await expectKept(Array(form.migrations.prefix(count)))
+        }
+    }
+
+    private func expectKept(_ migrations: [Migration]) async throws {
         try await withFolder { folder in
-            let path = folder + "/record.sqlite"
-            let migrations = Array(Migration.all.prefix(version))
+            let path = folder + "/old.sqlite"
             let queue = try DatabaseQueue(path: path)
-            try Migration.migrator.migrate(queue, upTo: migrations[version - 1].name)
+            try Migration.migrator(of: migrations).migrate(queue)
             try await queue.write { try EarlierRelease.fill(SQLiteSession(db: $0), after: migrations) }
             let before = try await queue.read {
                 try EarlierRelease.contents(SQLiteSession(db: $0), after: migrations)
@@ -28,17 +38,9 @@ import Testing
             #expect(after == before)
             try await EarlierRelease.expectKnown(store)
             try await store.close()
-        }
-    }
 
-    @Test(arguments: 1...Migration.all.count)
-    func `has the shape of a new one afterwards`(version: Int) throws {
-        try withFolder { folder in
-            let queue = try DatabaseQueue(path: folder + "/old.sqlite")
-            try Migration.migrator.migrate(queue, upTo: Migration.all[version - 1].name)
-            try queue.close()
+            try await SQLiteStore(path: folder + "/new.sqlite").close()
             let shapes = try ["old", "new"].map { name in
-                _ = try SQLiteStore(path: "\(folder)/\(name).sqlite")
                 let queue = try DatabaseQueue(path: "\(folder)/\(name).sqlite")
                 return try queue.read { db in
                     try String.fetchAll(

@@ -79,7 +79,7 @@ import Testing
             try Data("this is a letter to my grandmother, and longer than a header of SQLite".utf8)
                 .write(to: URL(fileURLWithPath: path))
             let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
-            guard case .damaged? = error else {
+            guard case .unusable? = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }

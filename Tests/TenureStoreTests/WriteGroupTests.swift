@@ -56,6 +56,37 @@ import Testing
         }
     }
 
+    @Test func `each is written by whoever gathers, also where that one is cancelled`() async throws {
+        try await withFolder { folder in
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let tasks = (0..<100).map { number in
+                Task {
+                    try await store.write(locking: []) { session throws(StoreError) in
+                        try session.execute(
+                            "INSERT INTO marks (name, value) VALUES ($1, 'x')", [.text("\(number)")])
+                        return
+                    }
+                }
+            }
+            for task in tasks { task.cancel() }
+            for task in tasks { try await task.value }
+            let count = try await store.read { session throws(StoreError) in
+                try session.row("SELECT count(*) FROM marks")?.integer(0)
+            }
+            #expect(count == 100)
+            // One after the other, nobody waits for anybody.
+            let groups = store.groupsWritten
+            for number in 100..<110 {
+                try await store.write(locking: []) { session throws(StoreError) in
+                    _ = try session.execute(
+                        "INSERT INTO marks (name, value) VALUES ($1, 'x')", [.text("\(number)")])
+                }
+            }
+            #expect(store.groupsWritten == groups + 10)
+            try await store.close()
+        }
+    }
+
     @Test func `a write to a closed record is an error`() async throws {
         try await withFolder { folder in
             let store = try SQLiteStore(path: folder + "/record.sqlite")

@@ -36,6 +36,7 @@ enum DurableSyncs {
             cpu.append(processCPUTime())
             let verifying = try await benchmark.seconds(toVerify: batch, clients: clients)
             cpu.append(processCPUTime())
+            let flushes = benchmark.flushes
             let syncing = try await benchmark.seconds(toSync: batch, from: device, clients: clients)
             cpu.append(processCPUTime())
             let costs = zip(cpu, cpu.dropFirst()).map { ($1 - $0) / Double(count) * 1e6 }
@@ -44,7 +45,8 @@ enum DurableSyncs {
                 """
                 \(name): \(Int(Double(count) / syncing)) syncs/s, \(Int(Double(count) / (syncing - verifying))) without \
                 verification, \(Int(Double(count) / bare)) bare INSERTs/s; CPU \(format(costs[2])) µs a sync, of which \
-                verification \(format(costs[1])), an INSERT \(format(costs[0]))
+                verification \(format(costs[1])), an INSERT \(format(costs[0])); \
+                \(format(Double(count) / Double(benchmark.flushes - flushes))) syncs a flush
                 """)
         }
         try await benchmark.close()

@@ -17,23 +17,30 @@ nonisolated(unsafe) private var target: FuzzTarget = .appVersion
 nonisolated(unsafe) private var world: World?
 
 /// `tenure-fuzz TARGET [CORPUS...] [-libfuzzer=flags]`: mints a seed corpus for the target, and feeds it with inputs
-/// until a limit (`-runs=N`, `-max_total_time=S`) or until it crashes.
+/// until a limit (`-runs=N`, `-max_total_time=S`) or until it crashes. Without a target it lists them.
 @main
 enum Fuzz {
     static func main() throws {
         var arguments = CommandLine.arguments
-        guard arguments.count > 1, let chosen = FuzzTarget(rawValue: arguments[1]) else {
+        guard arguments.count > 1 else {
+            print(FuzzTarget.allCases.map(\.rawValue).joined(separator: "\n"))
+            return
+        }
+        guard let chosen = FuzzTarget(rawValue: arguments[1]) else {
+            print("there is no target `\(arguments[1])`; without one they are listed")
             print("usage: tenure-fuzz TARGET [CORPUS...] [-runs=N ...]")
-            print("targets: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))")
             exit(64)
         }
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "tenure-fuzz-\(chosen.rawValue)-\(getpid())")
+        let (seeds, keys) = (folder.appending(path: "seeds"), folder.appending(path: "keys"))
+        for folder in [seeds, keys] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
         target = chosen
-        let made = try World()
+        let made = try World(folder: keys)
         world = made
         arguments.remove(at: 1)
-
-        let seeds = FileManager.default.temporaryDirectory.appending(path: "tenure-fuzz-\(chosen.rawValue)-\(getpid())")
-        try FileManager.default.createDirectory(at: seeds, withIntermediateDirectories: true)
         for (index, seed) in try chosen.seeds(from: made).enumerated() {
             try Data(seed).write(to: seeds.appending(path: "seed-\(index)"))
         }
@@ -62,7 +69,7 @@ enum Fuzz {
             target.run(Array(UnsafeBufferPointer(start: bytes, count: count)), in: world)
             return 0
         }
-        try? FileManager.default.removeItem(at: seeds)
+        try? FileManager.default.removeItem(at: folder)
         exit(status)
     }
 }

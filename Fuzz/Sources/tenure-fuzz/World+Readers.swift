@@ -40,4 +40,54 @@ extension World {
                 of: [app.proof], [try transaction.purchase], [try renewal.renewal])
         }
     }
+
+    // MARK: Bodies
+
+    private func texts() throws -> [String] { try jws.map { String(decoding: $0.bytes, as: UTF8.self) } }
+
+    var appStoreAnswers: [[UInt8]] {
+        get throws {
+            let jws = try texts()
+            return [
+                #"{"revision":"1_1","hasMore":false,"bundleId":"com.example.calculator","appAppleId":828838134,"environment":"Production","signedTransactions":["\#(jws[1])","x"]}"#,
+                #"{"revision":"1_1","hasMore":true,"signedTransactions":[]}"#,
+                #"{"environment":"Production","data":[{"subscriptionGroupIdentifier":"1","lastTransactions":[{"status":1,"originalTransactionId":"1","signedTransactionInfo":"\#(jws[1])","signedRenewalInfo":"\#(jws[2])"}]}]}"#,
+                #"{"signedAppTransactionInfo":"\#(jws[0])"}"#,
+                #"{"paginationToken":"a","hasMore":false,"notificationHistory":[{"signedPayload":"\#(jws[3])","sendAttempts":[{"attemptDate":1795176000000,"sendAttemptResult":"SUCCESS"}]}]}"#,
+                #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#,
+                "1795176000000",
+            ].map { Array($0.utf8) }
+        }
+    }
+
+    var notificationBodies: [[UInt8]] {
+        get throws {
+            [#"{"signedPayload":"\#(try texts()[3])"}"#, #"{"notification_type":"CANCEL"}"#].map { Array($0.utf8) }
+        }
+    }
+
+    var adminBodies: [[UInt8]] {
+        get throws {
+            [
+                #"{"entitlement":"everything","reason":"promised","until":"2026-11-20T12:00:00Z","userID":"u","customer":"cus_1","accessToken":"x","other":"cus_2","id":"s"}"#,
+                #"{"name":"Ada","set":{"originalPlatform":"iOS","originalAppVersion":"37","originalPurchaseDate":"2014-05-01"},"expires":"2026-11-20T12:00:00.5Z","replace":true,"platform":"macOS"}"#,
+                #"{"policy":"app: {}","version":3,"reason":"r","author":"a","keepPromises":true,"takeFrom":7,"rehearsal":"r"}"#,
+                #"{"artifact":"\#(try texts()[1].prefix(1500))"}"#,
+                #"{"artifact":"{\"status\":0,\"receipt\":{\"download_id\":1}}"}"#,
+            ].map { Array($0.utf8) }
+        }
+    }
+
+    /// Of every kind that a file may hold.
+    var evidence: [[UInt8]] {
+        get throws {
+            let jws = try texts()
+            let receipt = Data(try receiptMinter.mint()).base64EncodedString()
+            return [
+                jws[0], "\u{FEFF}\"\(jws[1])\"\r\n\n\(receipt.prefix(2000))\n",
+                #"{"id":"c1","appTransaction":"\#(jws[0].prefix(900))","transactions":["x"],"renewalInfos":null,"receipt":"MIIB"}"#
+                    + "\n{",
+            ].map { Array($0.utf8) }
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import FuzzedReaders
 import TenureAppStore
 import TenureCore
 import TenureMint
@@ -9,9 +10,11 @@ struct World {
     let verifier: AppStoreVerifier
     let jwsMinter: JWSMinter
     let receiptMinter: ReceiptMinter
+    let strangers: FuzzedStrangers
     static let instant = Date(timeIntervalSince1970: 1_795_176_000)
 
-    init() throws {
+    /// Keeps keys in the folder.
+    init(folder: URL) throws {
         authority = try TestAuthority(seed: "fuzz")
         let trust = try TrustConfiguration(anchors: [
             .production: authority.anchors, .sandbox: authority.anchors, .xcode: authority.xcodeAnchors,
@@ -19,6 +22,7 @@ struct World {
         verifier = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.calculator"), trust: trust)
         jwsMinter = JWSMinter(authority: authority, signedAt: Self.instant)
         receiptMinter = ReceiptMinter(authority: authority, signedAt: Self.instant)
+        strangers = try FuzzedStrangers(verifier: verifier, folder: folder.path, now: Self.instant)
     }
 
     private static let kinds: [JWSKind] = [.appTransaction, .transaction, .renewalInfo, .notification]
@@ -121,7 +125,10 @@ struct World {
 
     // MARK: Policies
 
-    let policies = [
+    static let policy = Array(texts[0].utf8)
+    var policies: [String] { Self.texts }
+
+    private static let texts = [
         """
         app: { bundleID: com.example.calculator, appleID: 828838134 }
         eras:

@@ -59,7 +59,7 @@ extension Act {
     }
 
     /// Throws where a particular is no value of its kind, whatever the world is like.
-    func checkValues() throws(ActMistake) {
+    package func checkValues() throws(ActMistake) {
         _ = try platform()
         _ = try price()
         for name in [Particular.preordered, .licenceEnds, .to] { _ = try date(name) }

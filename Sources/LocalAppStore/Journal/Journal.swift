@@ -15,11 +15,20 @@ package struct Journal: Sendable {
 
     private let queue: DatabaseQueue
 
+    /// What this release writes, in SQLite's `user_version`; the first one wrote 0.
+    private static let version = 1
+
     /// Opens a journal, or begins one with `founding`. Throws a `JournalError`.
     package init(path: String, founding: @autoclosure () throws -> Founding) throws {
         do {
             queue = try DatabaseQueue(path: path)
             try queue.write { db in
+                let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                guard version <= Self.version else {
+                    throw JournalError(
+                        "`\(path)` was written by a newer release of Tenure; use that one, or another file")
+                }
+                if version < Self.version { try db.execute(sql: "PRAGMA user_version = \(Self.version)") }
                 try db.execute(
                     sql: """
                         CREATE TABLE IF NOT EXISTS journal (id INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT
@@ -34,21 +43,28 @@ package struct Journal: Sendable {
         }
     }
 
-    /// The world as it was left.
+    /// The world as it was left. Throws a `JournalError`.
     package func world() throws -> World {
-        try queue.read { db in
-            let rows = try String.fetchCursor(db, sql: "SELECT entry FROM journal ORDER BY id")
-            guard let first = try rows.next(),
-                let founding = try? JSONDecoder().decode(Founding.self, from: Data(first.utf8))
-            else { throw JournalError("it does not begin with a world; take another file") }
-            var world = founding.world
-            while let row = try rows.next() {
-                switch try Entry(row) {
-                case .act(let act): try world.perform(act)
-                case .attempt(let notification, let result): world.recordAttempt(result, of: notification)
+        do {
+            return try queue.read { db in
+                let rows = try String.fetchCursor(db, sql: "SELECT entry FROM journal ORDER BY id")
+                guard let first = try rows.next(),
+                    let founding = try? JSONDecoder().decode(Founding.self, from: Data(first.utf8))
+                else { throw JournalError("it does not begin with a world; take another file") }
+                var world = founding.world
+                var count = 1
+                while let row = try rows.next() {
+                    count += 1
+                    do {
+                        try Entry(row).happen(in: &world)
+                    } catch {
+                        throw JournalError("entry \(count) cannot happen again (\(error)); take another file")
+                    }
                 }
+                return world
             }
-            return world
+        } catch let error as DatabaseError {
+            throw JournalError(path: queue.path, error)
         }
     }
 
@@ -88,15 +104,25 @@ package struct Founding: Codable, Sendable {
     package var environment: AppStoreEnvironment
     package var now: Date
     package var apps: [StoreApp]
+    /// Nil: Apple's.
+    package var sandboxPace: SandboxPace?
 
-    package init(seed: String, environment: AppStoreEnvironment = .production, now: Date, apps: [StoreApp]) {
+    package init(
+        seed: String, environment: AppStoreEnvironment = .production, now: Date, apps: [StoreApp],
+        sandboxPace: SandboxPace? = nil
+    ) {
         self.seed = seed
         self.environment = environment
         self.now = now
         self.apps = apps
+        self.sandboxPace = sandboxPace
     }
 
-    package var world: World { World(seed: seed, environment: environment, startingAt: now, apps: apps) }
+    package var world: World {
+        World(
+            seed: seed, environment: environment, startingAt: now, apps: apps,
+            sandboxPace: sandboxPace ?? SandboxPace())
+    }
 }
 
 package struct JournalError: Error, Sendable, CustomStringConvertible {
@@ -124,14 +150,25 @@ extension Journal.Entry {
         return String(decoding: JSONValue.object(object).bytes, as: UTF8.self)
     }
 
-    init(_ text: String) throws {
-        guard case .object(let object) = try JSONValue(parsing: Array(text.utf8)) else {
-            throw JournalError("an entry cannot be read; take another file")
+    fileprivate func happen(in world: inout World) throws {
+        switch self {
+        case .act(let act): try world.perform(act)
+        case .attempt(let notification, let result):
+            guard world.notifications.indices.contains(notification) else { throw Unreadable() }
+            world.recordAttempt(result, of: notification)
         }
+    }
+
+    private struct Unreadable: Error, CustomStringConvertible {
+        let description = "it cannot be read"
+    }
+
+    init(_ text: String) throws {
+        guard case .object(let object) = try? JSONValue(parsing: Array(text.utf8)) else { throw Unreadable() }
         if case .string(let word)? = object["attempt"] {
             guard let result = SendAttemptResult(rawValue: word), case .number(let digits)? = object["notification"],
                 let number = Int(digits)
-            else { throw JournalError("an entry cannot be read; take another file") }
+            else { throw Unreadable() }
             self = .attempt(notification: number, result)
         } else {
             self = .act(try Act(object))

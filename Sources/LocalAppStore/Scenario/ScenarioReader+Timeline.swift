@@ -5,8 +5,8 @@ import TenurePolicyFile
 
 /// What happens, step by step, and what is expected.
 extension ScenarioReader {
-    mutating func timeline(_ part: Part, customers: [String]) -> [Scenario.Step] {
-        var last: Date?
+    mutating func timeline(_ part: Part, customers: [String], begins: Date?) -> [Scenario.Step] {
+        var last = begins
         return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, last: &last) }
     }
 
@@ -23,7 +23,9 @@ extension ScenarioReader {
                 times += 1
                 guard let date = part.dayOrInstant(&reading) else { continue }
                 if let last, date < last {
-                    reading.report("time does not run backwards: this lies before the step above", at: part.position)
+                    reading.report(
+                        "time does not run backwards: this lies before the step above, or before `begins`",
+                        at: part.position)
                 }
                 last = date
                 time = .at(date)

@@ -33,16 +33,45 @@ package struct ScenarioReader {
         if environment == .xcode, let part = fields["environment"] {
             reading.report("the store signs in `Production` or `Sandbox`; write one of them", at: part.position)
         }
+        let pace = fields["sandbox"].map { sandboxPace($0) }
+        if pace != nil, environment != .sandbox, let part = fields["sandbox"] {
+            reading.report("only in the sandbox time is short; write `environment: Sandbox`", at: part.position)
+        }
         let begins = fields["begins"].flatMap { $0.dayOrInstant(&reading) }
         let app = fields["app"].flatMap { self.app($0) }
         let customers = fields["customers"].map { self.customers($0) } ?? []
-        let timeline = fields["timeline"].map { self.timeline($0, customers: customers.map(\.name)) } ?? []
+        let timeline =
+            fields["timeline"].map { self.timeline($0, customers: customers.map(\.name), begins: begins) } ?? []
         guard let name, let begins, let app else { return nil }
         return Scenario(
             name: name, story: story, policy: policy,
             founding: Founding(
-                seed: seed ?? name, environment: environment ?? .production, now: begins, apps: [app]),
+                seed: seed ?? name, environment: environment ?? .production, now: begins, apps: [app],
+                sandboxPace: pace),
             customers: customers, timeline: timeline)
+    }
+
+    private mutating func sandboxPace(_ part: Part) -> SandboxPace {
+        var pace = SandboxPace()
+        guard let fields = fields(part, .sandbox) else { return pace }
+        func length(_ name: String, atLeast shortest: TimeInterval, _ example: String) -> TimeInterval? {
+            guard let part = fields[name], let seconds = part.duration(&reading, example: example) else { return nil }
+            if seconds < shortest {
+                reading.report("that is too short; write `\(example)`, or anything longer", at: part.position)
+            }
+            return max(seconds, shortest)
+        }
+        pace.days = length("days", atLeast: SandboxPace.shortestPeriod, "1m") ?? pace.days
+        pace.weeks = length("weeks", atLeast: SandboxPace.shortestPeriod, "1m") ?? pace.weeks
+        pace.month = length("month", atLeast: SandboxPace.shortestPeriod, "1m") ?? pace.month
+        pace.waitingDay = length("waitingDay", atLeast: 1, "1s") ?? pace.waitingDay
+        if let part = fields["renewals"], let renewals = part.integer(&reading, example: "12") {
+            if !(0...1000).contains(renewals) {
+                reading.report("a subscription renews 0 to 1000 times in the sandbox; write `12`", at: part.position)
+            }
+            pace.renewals = min(max(renewals, 0), 1000)
+        }
+        return pace
     }
 
     // MARK: Customers

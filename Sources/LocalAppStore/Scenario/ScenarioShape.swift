@@ -1,17 +1,21 @@
 /// The mappings of a scenario file, and the keys of each.
 enum ScenarioShape: String, CaseIterable, Sendable {
-    case file, app, release, price, product, offer, customer, step
+    case file, app, release, price, product, offer, sandbox, customer, step
 
     var keys: [String] {
         switch self {
         case .file:
-            ["scenario", "story", "policy", "seed", "environment", "begins", "app", "customers", "timeline"]
+            [
+                "scenario", "story", "policy", "seed", "environment", "sandbox", "begins", "app", "customers",
+                "timeline",
+            ]
         case .app: ["bundleID", "appleID", "gracePeriodDays", "releases", "prices", "products"]
         case .release: ["platform", "build", "version", "at"]
         case .price: ["from", "price"]
         case .product:
             ["type", "price", "prices", "group", "level", "period", "familyShareable", "introductory", "offers"]
         case .offer: ["id", "type", "discount", "period", "count", "price"]
+        case .sandbox: ["days", "weeks", "month", "waitingDay", "renewals"]
         case .customer: ["storefront", "family", "shows"]
         // And the names of customers.
         case .step: ["at", "after", "store", "service", "expect", "known"]
@@ -38,7 +42,7 @@ enum ScenarioShape: String, CaseIterable, Sendable {
         case .price: [("from", "from: 2014-01-10"), ("price", "price: 4.99")]
         case .product: [("type", "type: nonConsumable"), ("price", "price: 9.99")]
         case .offer: [("discount", "discount: freeTrial"), ("period", "period: P1W")]
-        case .customer, .step: []
+        case .sandbox, .customer, .step: []
         }
     }
 }

@@ -114,11 +114,17 @@ private struct HistoryFilter {
             guard let ownership = OwnershipType(rawValue: name) else { throw .invalidInAppOwnershipType }
             return ownership
         }
-        isRevoked = try request.single("revoked").map { name throws(ServerAPIError) in
-            // Apple's library for Python writes `True`.
-            guard let flag = Bool(name.lowercased()) else { throw .invalidRevoked }
-            return flag
-        }
+        let isRevoked = try Self.flag(request.single("revoked"), .invalidRevoked)
+        // As the first version of the history called the same.
+        let excludesRevoked = try Self.flag(request.single("excludeRevoked"), .invalidExcludeRevoked) ?? false
+        self.isRevoked = isRevoked ?? (excludesRevoked ? false : nil)
+    }
+
+    /// Apple's library for Python writes `True`.
+    private static func flag(_ text: String?, _ error: ServerAPIError) throws(ServerAPIError) -> Bool? {
+        guard let text else { return nil }
+        guard let flag = Bool(text.lowercased()) else { throw error }
+        return flag
     }
 
     func admits(_ transaction: StoreTransaction, in world: World) -> Bool {

@@ -48,7 +48,8 @@ extension ServerAPIRequest {
     /// Twenty at a time, the oldest first: what was sent, and how it went.
     func notificationHistory() throws -> JSONObject {
         let body = try object()
-        let filter = try NotificationFilter(body, of: self, oldest: world.now.addingTimeInterval(-keptFor))
+        let oldest = world.now.addingTimeInterval(-keptFor)
+        let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // They stand in the order of their dates.
         var first = world.notifications.firstPlace { $0.date >= filter.begin }
         if let token = single("paginationToken"), !token.isEmpty {
@@ -56,6 +57,10 @@ extension ServerAPIRequest {
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
                 (0...world.notifications.count).contains(number)
             else { throw ServerAPIError.invalidPaginationToken }
+            // Apple does not say when a token expires: here when what it leads to is kept no more.
+            if number < world.notifications.count, world.notifications[number].date < oldest {
+                throw ServerAPIError.paginationTokenExpired
+            }
             first = max(first, number)
         }
         var items: [JSONValue] = []

@@ -33,9 +33,12 @@ struct StoreIDs: Sendable {
     func transactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstTransaction) }
     func appTransactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstAppTransaction) }
 
-    func transactionIndex(order: some StringProtocol) -> Int? {
-        guard order.utf8.count == 10, order.hasPrefix("M") else { return nil }
-        return Int(order.dropFirst(), radix: 36)
+    func transactionIndex(order id: some StringProtocol) -> Int? {
+        // As it is written, and not in small letters or with a sign.
+        guard id.utf8.count == 10, let index = Int(id.dropFirst(), radix: 36), index >= 0, order(index) == id else {
+            return nil
+        }
+        return index
     }
 
     private static func index(_ id: some StringProtocol, from first: Int) -> Int? {

@@ -24,6 +24,7 @@ package struct World: Sendable {
     package internal(set) var massExtensions: [ExtensionSummary] = []
     package internal(set) var network = Network.up
 
+    let sandboxPace: SandboxPace
     let ids: StoreIDs
     var agenda = Agenda()
     var revision = 0
@@ -36,10 +37,12 @@ package struct World: Sendable {
     var sharedPurchases: Set<Int> = []
 
     package init(
-        seed: String, environment: AppStoreEnvironment = .production, startingAt now: Date, apps: [StoreApp] = []
+        seed: String, environment: AppStoreEnvironment = .production, startingAt now: Date, apps: [StoreApp] = [],
+        sandboxPace: SandboxPace = SandboxPace()
     ) {
         self.seed = seed
         self.environment = environment
+        self.sandboxPace = sandboxPace
         clock = StoreClock(startingAt: now)
         ids = StoreIDs(seed: seed, environment: environment)
         for app in apps { add(app) }
@@ -150,8 +153,11 @@ package struct World: Sendable {
         return acquisitions[place]
     }
 
+    /// By the id that the receipt in the purchaser's mail names. Who is shared something ordered nothing.
     package func transaction(order id: String) -> StoreTransaction? {
-        guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place) else { return nil }
+        guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place),
+            !transactions[place].isFamilyShared
+        else { return nil }
         return transactions[place]
     }
 

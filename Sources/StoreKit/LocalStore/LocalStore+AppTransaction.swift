@@ -20,7 +20,7 @@ extension LocalStore {
         let flaw = try await admit(\.appTransaction)
         defer { wakeListeners() }
         let result = try await fetchAppTransaction(flaw)
-        await fetchReceipt()
+        try await fetchReceipt()
         return result
     }
 
@@ -29,7 +29,7 @@ extension LocalStore {
         try await contact(isFresh: true)
         // Who has no app transaction has nothing to synchronize there.
         if state.withLock({ $0.contents?.appVersion != nil }) { _ = try await fetchAppTransaction(nil) }
-        await fetchReceipt()
+        try await fetchReceipt()
     }
 
     /// The system renews its copies of the app transaction and of the receipt by itself, as it does now and then, and asks
@@ -62,27 +62,44 @@ extension LocalStore {
 
     // MARK: The receipt
 
-    /// Puts the receipt where apps look for it. Without one there is no file.
-    func fetchReceipt() async {
+    /// Puts the receipt where apps look for it. Without one there is no file. Throws where the folder takes none: an app
+    /// that is told nothing of it would look for a receipt that is never there.
+    func fetchReceipt() async throws(StoreKitError) {
         guard let answer = try? await ask(.receipt) else { return }
-        keepReceipt(answer)
+        do {
+            try keepReceipt(answer)
+        } catch {
+            throw .systemError(error)
+        }
     }
 
-    /// For who looks for the file before anything was asked.
+    /// For who looks for the file before anything was asked, and can be told of nothing: what is wrong is written to
+    /// standard error.
     func fetchReceiptAtOnce() {
         guard !behaviour.isOffline, !FileManager.default.fileExists(atPath: receiptURL.path) else { return }
         let body = state.withLock { self.body(JSONObject(), $0.place) }
-        if let answer = connection.askAtOnce(.receipt, body) { keepReceipt(answer) }
+        guard let answer = connection.askAtOnce(.receipt, body) else { return }
+        do {
+            try keepReceipt(answer)
+        } catch {
+            FileHandle.standardError.write(Data("StoreKit: \(error)\n".utf8))
+        }
     }
 
-    private func keepReceipt(_ answer: JSONObject) {
+    private func keepReceipt(_ answer: JSONObject) throws(Failure) {
         guard let receipt = answer.text("receipt").flatMap({ Base64.standard.decode(Array($0.utf8)[...]) }) else {
             return
         }
         state.withLock { $0.isSandbox = answer.text("environment") == AppStore.Environment.sandbox.rawValue }
         let receiptURL = receiptURL
-        try? FileManager.default.createDirectory(
-            at: receiptURL.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try? Data(receipt).write(to: receiptURL, options: .atomic)
+        do {
+            try FileManager.default.createDirectory(
+                at: receiptURL.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(receipt).write(to: receiptURL, options: .atomic)
+        } catch {
+            throw Failure(
+                "the receipt cannot be kept as `\(receiptURL.path)`; make the folder writable, or name another by TENURE_STORE_FOLDER"
+            )
+        }
     }
 }

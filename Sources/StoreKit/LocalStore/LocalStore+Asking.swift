@@ -61,7 +61,7 @@ extension LocalStore {
     /// The first contact, when the app is installed.
     func install() async throws(StoreKitError) {
         try await contact()
-        await fetchReceipt()
+        try await fetchReceipt()
     }
 
     /// Gets everything from the App Store, and tells the listeners what is new.

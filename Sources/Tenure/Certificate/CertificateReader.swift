@@ -74,5 +74,5 @@ extension UUID {
 
 extension String {
     /// SHA-256 in Base64.
-    var hashed: String { Base64URL.encode(SHA256.hash(data: Data(utf8))) }
+    var hashed: String { Base64.urlSafe.text(SHA256.hash(data: Data(utf8))) }
 }

@@ -45,7 +45,7 @@ extension Tenure {
         }
 
         init(_ key: JSONWebKey) throws(TenureError) {
-            guard key.kty == "EC", key.crv == "P-256", let x = Base64URL.decode(key.x), let y = Base64URL.decode(key.y),
+            guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x), let y = Base64.urlSafe.decode(key.y),
                 x.count == 32, y.count == 32
             else { throw .key("it is no P-256 key") }
             self.init(coordinates: Data(x + y))
@@ -55,9 +55,9 @@ extension Tenure {
         /// RFC 7638: by what a certificate names its key.
         package var id: String {
             // The required members only, in the order of their names.
-            let x = Base64URL.encode(coordinates.prefix(32))
-            let y = Base64URL.encode(coordinates.suffix(32))
-            return Base64URL.encode(
+            let x = Base64.urlSafe.text(coordinates.prefix(32))
+            let y = Base64.urlSafe.text(coordinates.suffix(32))
+            return Base64.urlSafe.text(
                 SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)))
         }
 

@@ -47,7 +47,11 @@ struct JSONTape: Sendable, Hashable {
         guard index < nodes.count else { return nil }
         let node = nodes[index]
         switch node.kind {
-        case .string: return String(decoding: bytes[Int(node.start)..<Int(node.end)], as: UTF8.self)
+        case .string:
+            // The bytes without a slice of them, which would count as one more owner.
+            return bytes.withUnsafeBufferPointer {
+                String(decoding: UnsafeBufferPointer(rebasing: $0[Int(node.start)..<Int(node.end)]), as: UTF8.self)
+            }
         case .escapedString: return JSONEscapes.unescaped(bytes[Int(node.start)..<Int(node.end)])
         default: return nil
         }

@@ -77,7 +77,7 @@ public struct AppStoreVerifier: Sendable {
 
     /// Verifies what speaks of a customer by itself, of whatever kind it shows itself to be: an app transaction of both
     /// variants, a transaction or renewal info; see `verifyAppTransaction`.
-    package func verifyEvidence(_ jws: [UInt8], now: Date?) throws(Rejection) -> VerifiedArtifact {
+    package func verifyEvidence(_ jws: ArraySlice<UInt8>, now: Date?) throws(Rejection) -> VerifiedArtifact {
         let signed = try signed(jws)
         switch JWSKind(of: signed.tape) {
         case .appTransaction: return .appTransaction(try verified(signed, now: now))
@@ -90,7 +90,7 @@ public struct AppStoreVerifier: Sendable {
 
     /// Verifies one JWS without what is nested in it.
     func verify<Payload: StorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
-        let signed = try signed(jws)
+        let signed = try signed(jws[...])
         try checkKind(of: signed.tape, is: Payload.kind)
         return try verified(signed, now: now)
     }
@@ -102,7 +102,7 @@ public struct AppStoreVerifier: Sendable {
         let digest: SHA256Digest
     }
 
-    private func signed(_ jws: [UInt8]) throws(Rejection) -> Signed {
+    private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
         let (chain, isKnownHeader) = try chain(of: segments)
         let digest = SHA256.hash(data: segments.signedBytes)
@@ -128,9 +128,7 @@ public struct AppStoreVerifier: Sendable {
 
     private func chain(of segments: JWSSegments) throws(Rejection) -> (chain: TrustedChain, isKnownHeader: Bool) {
         // A header of 4.5 KB that was seen before needs no decoding: that is most of a token.
-        let known = segments.bytes.withUnsafeBufferPointer {
-            cache.chain(ofHeader: .init(rebasing: $0[segments.header]))
-        }
+        let known = segments.bytes[segments.header].withUnsafeBufferPointer { cache.chain(ofHeader: $0) }
         if let known { return (known, true) }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()

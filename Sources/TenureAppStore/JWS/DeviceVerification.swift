@@ -29,8 +29,7 @@ public struct DeviceVerification: Sendable, Hashable {
     }
 
     package static func hash(nonce: UUID, deviceVerificationID: UUID) -> [UInt8] {
-        let text = nonce.uuidString.lowercased() + deviceVerificationID.uuidString.lowercased()
-        return Array(SHA384.hash(data: Array(text.utf8)))
+        Array(SHA384.hash(data: nonce.lowercaseUTF8 + deviceVerificationID.lowercaseUTF8))
     }
 }
 

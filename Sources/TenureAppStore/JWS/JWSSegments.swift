@@ -6,37 +6,40 @@ struct JWSSegments {
     /// Genuine ones have 2 to 12 KB.
     static let maximumSize = 256 * 1024
 
-    let bytes: [UInt8]
+    let bytes: ArraySlice<UInt8>
     let header: Range<Int>
     let payload: Range<Int>
     let signature: Range<Int>
 
     /// Throws `tooLarge` or `malformed`.
-    init(_ bytes: [UInt8]) throws(Rejection) {
+    init(_ bytes: ArraySlice<UInt8>) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
             throw Rejection(.tooLarge, "\(bytes.count) bytes, and no genuine JWS has more than \(Self.maximumSize)")
         }
-        guard let first = Self.period(in: bytes, from: 0), let second = Self.period(in: bytes, from: first + 1),
-            first > 0, second > first + 1, second + 1 < bytes.count, Self.period(in: bytes, from: second + 1) == nil
+        guard let first = Self.period(in: bytes, from: bytes.startIndex),
+            let second = Self.period(in: bytes, from: first + 1),
+            first > bytes.startIndex, second > first + 1, second + 1 < bytes.endIndex,
+            Self.period(in: bytes, from: second + 1) == nil
         else { throw Rejection(.malformed, "a JWS has three segments, separated by periods") }
         self.bytes = bytes
-        header = 0..<first
+        header = bytes.startIndex..<first
         payload = first + 1..<second
-        signature = second + 1..<bytes.count
+        signature = second + 1..<bytes.endIndex
     }
 
     /// The next period; `memchr` finds it thirty times as fast as a loop does.
-    private static func period(in bytes: [UInt8], from start: Int) -> Int? {
+    private static func period(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
         bytes.withUnsafeBytes { buffer in
-            guard start < buffer.count, let base = buffer.baseAddress,
-                let found = memchr(base + start, Int32(UInt8(ascii: ".")), buffer.count - start)
+            let offset = start - bytes.startIndex
+            guard offset >= 0, offset < buffer.count, let base = buffer.baseAddress,
+                let found = memchr(base + offset, Int32(UInt8(ascii: ".")), buffer.count - offset)
             else { return nil }
-            return UnsafeRawPointer(found) - base
+            return bytes.startIndex + (UnsafeRawPointer(found) - base)
         }
     }
 
     /// What the signature covers.
-    var signedBytes: ArraySlice<UInt8> { bytes[0..<payload.upperBound] }
+    var signedBytes: ArraySlice<UInt8> { bytes[..<payload.upperBound] }
 
     /// The bytes of one segment. Throws `malformed` unless it is canonical base64url without padding.
     func decoded(_ segment: Range<Int>, as name: String) throws(Rejection) -> [UInt8] {

@@ -12,7 +12,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
 
     /// Throws `tooLarge`, or `malformed` where it is not three segments with two JSON objects.
     public init(_ jws: [UInt8]) throws(Rejection) {
-        let segments = try JWSSegments(jws)
+        let segments = try JWSSegments(jws[...])
         let header = try segments.object(segments.header, as: "header")
         let payload = try segments.object(segments.payload, as: "payload")
         kind = JWSKind(of: payload)

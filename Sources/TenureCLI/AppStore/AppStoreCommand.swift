@@ -4,10 +4,10 @@ struct AppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "appstore",
         abstract: "A local App Store: customers who bought years ago, a clock to turn, everything signed.",
-        discussion: "`test-notification` alone asks Apple's.",
+        discussion: "`test-notification` and `order` ask Apple's.",
         subcommands: [
             AppStoreRunCommand.self, AppStoreDoCommand.self, AppStoreDeviceCommand.self, AppStoreTroubleCommand.self,
-            AppStoreTestNotificationCommand.self,
+            AppStoreTestNotificationCommand.self, AppStoreOrderCommand.self,
         ]
     )
 }

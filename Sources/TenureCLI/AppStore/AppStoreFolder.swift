@@ -4,15 +4,18 @@ import TenureMint
 import TenureServer
 
 /// The folder of a local store: what is missing is made, what is there is kept.
-struct AppStoreFolder {
+///
+/// One process at a time has it: two that write one world down would make a third of it, which neither of them saw.
+final class AppStoreFolder: Sendable {
     let path: String
+    private let lock: Int32
 
     var authorityPath: String { path + "/authority" }
     var keyPath: String { path + "/SubscriptionKey.p8" }
     var clockPath: String { path + "/clock" }
     private var journalPath: String { path + "/world.sqlite" }
 
-    /// Throws one clear line where the folder cannot be made.
+    /// Throws one clear line where the folder cannot be made, or another process has it.
     init(path: String) throws {
         self.path = path
         do {
@@ -21,43 +24,76 @@ struct AppStoreFolder {
         } catch {
             throw CommandError("the folder `\(path)` cannot be made; choose another by --folder, or make it writable")
         }
+        // The system lets go of it when the process ends, however that happens.
+        lock = Foundation.open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else {
+            throw CommandError(
+                "the folder `\(path)` cannot be written to; choose another by --folder, or make it writable")
+        }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            _ = Foundation.close(lock)
+            throw CommandError("another local store runs in `\(path)`; stop it, or choose another folder by --folder")
+        }
     }
+
+    deinit { _ = Foundation.close(lock) }
 
     /// The store as it was left, or as the scenario says.
     func open(world file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {
-        let isNew = !FileManager.default.fileExists(atPath: journalPath)
-        var scenario: Scenario?
-        if isNew {
+        if !FileManager.default.fileExists(atPath: journalPath) {
             guard let file else {
                 throw CommandError("there is no world in `\(path)` yet; name a scenario to begin with, by --world")
             }
-            scenario = try ScenarioOnDisk(path: file).read()
+            try await begin(try ScenarioOnDisk(path: file).read())
         }
         let journal = try Journal(
-            path: journalPath,
-            founding: try {
-                guard let scenario else { throw CommandError("`\(journalPath)` is empty; remove it") }
-                return scenario.founding
-            }())
-        let authority = try authority(seed: scenario?.founding.seed)
+            path: journalPath, founding: try { throw CommandError("`\(journalPath)` is empty; remove it") }())
+        let world = try journal.world()
+        try write("the clock", to: clockPath) { try RehearsalClock.set(clockPath, to: world.now) }
         let store = try LocalAppStore(
-            journal, signer: StoreSigner(authority: authority),
+            journal, signer: StoreSigner(authority: try authority(seed: world.seed)),
             clock: { [clockPath] in try? RehearsalClock.set(clockPath, to: $0) }, courier: HTTPCourier().carry)
-        if let scenario { try await scenario.happen(in: store) }
-        let key = try ServerAPIKey(seed: await store.world.seed)
-        try Data(key.pem.utf8).write(to: URL(fileURLWithPath: keyPath), options: .atomic)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyPath)
+        let key = try ServerAPIKey(seed: world.seed)
+        try write("the key", to: keyPath) {
+            try Data(key.pem.utf8).write(to: URL(fileURLWithPath: keyPath), options: .atomic)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyPath)
+        }
         return (store, key)
     }
 
-    private func authority(seed: String?) throws -> TestAuthority {
+    /// Plays the story into a world that has its name only when all of it has happened: who is stopped in between begins
+    /// again, and never goes on from half a story.
+    private func begin(_ scenario: Scenario) async throws {
+        let part = journalPath + ".part"
+        for file in [part, part + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
+        let journal = try Journal(path: part, founding: scenario.founding)
+        let store = try LocalAppStore(
+            journal, signer: StoreSigner(authority: try authority(seed: scenario.founding.seed)),
+            courier: HTTPCourier().carry)
+        try await scenario.happen(in: store)
+        try journal.close()
+        try write("the world", to: journalPath) {
+            try FileManager.default.moveItem(atPath: part, toPath: journalPath)
+        }
+    }
+
+    private func authority(seed: String) throws -> TestAuthority {
         let folder = URL(fileURLWithPath: authorityPath)
         if FileManager.default.fileExists(atPath: authorityPath + "/roots.pem") {
             return try TestAuthority(directory: folder)
         }
         let authority = try TestAuthority(seed: seed)
-        try authority.save(to: folder)
+        try write("the test authority", to: authorityPath) { try authority.save(to: folder) }
         return authority
+    }
+
+    /// Foundation's own words name neither the file nor what to do.
+    private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {
+        do {
+            try work()
+        } catch {
+            throw CommandError("\(what) cannot be written to `\(file)`; make room, or make the folder writable")
+        }
     }
 }
 

@@ -54,6 +54,8 @@ struct AppStoreRunCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingErrors {
             let desk = try AppStoreFolder(path: folder)
+            // The folder is this process's until it ends.
+            defer { withExtendedLifetime(desk) {} }
             let (store, key) = try await desk.open(world: world)
             if let notify {
                 for app in await store.world.apps where app.notificationURL != notify {

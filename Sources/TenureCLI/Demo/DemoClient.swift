@@ -13,11 +13,23 @@ struct DemoClient {
         let description: String
     }
 
-    func sync(_ customer: DemoCustomer) async throws -> CustomerResponse {
-        guard let url = URL(string: "http://127.0.0.1:\(port)/v1/sync") else {
+    /// Whether the service takes new connections; one that was told to stop takes none.
+    var isServed: Bool {
+        get async {
+            guard let url = try? url("/health/live") else { return false }
+            return (try? await URLSession.shared.data(from: url)) != nil
+        }
+    }
+
+    private func url(_ path: String) throws(Refusal) -> URL {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
             throw Refusal(description: "no such port")
         }
-        var request = URLRequest(url: url)
+        return url
+    }
+
+    func sync(_ customer: DemoCustomer) async throws -> CustomerResponse {
+        var request = URLRequest(url: try url("/v1/sync"))
         request.httpMethod = "POST"
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = Data(body(of: customer))

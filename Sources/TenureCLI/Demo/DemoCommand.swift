@@ -73,6 +73,8 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) asy
             }
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
+            // Told to stop while they came: whoever is late meets nobody, and nothing is wrong.
+            if !(error is DemoClient.Refusal), await !client.isServed { return }
             Terminal.standardError.write("error: \(customer.name) could not be synced: \(describe(error))")
         }
     }

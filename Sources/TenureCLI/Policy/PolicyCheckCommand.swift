@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureCore
 import TenurePolicyFile
+import TenurePolicyLint
 
 struct PolicyCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

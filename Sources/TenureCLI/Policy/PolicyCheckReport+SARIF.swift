@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAPI
 import TenurePolicyFile
+import TenurePolicyLint
 
 /// Findings as code hosts read them: SARIF 2.1.0 (OASIS, 2020).
 extension PolicyCheckReport {

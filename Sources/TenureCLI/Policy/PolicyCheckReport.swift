@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 import TenurePolicyFile
+import TenurePolicyLint
 
 /// What `tenure policy check` found, and the words in which it says so.
 struct PolicyCheckReport {

@@ -26,7 +26,7 @@ struct RecordMigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
-            guard to != options.database else {
+            guard !to.isSame(as: options.database) else {
                 throw CommandError("the target is the source; name another database by --to")
             }
             try await withRecord(options.database) { source in

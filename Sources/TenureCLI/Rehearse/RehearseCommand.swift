@@ -3,6 +3,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 import TenurePolicyFile
+import TenurePolicyLint
 import TenureRehearsal
 
 struct RehearseCommand: AsyncParsableCommand {

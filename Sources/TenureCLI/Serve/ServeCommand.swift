@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import TenureCore
 import TenurePolicyFile
+import TenurePolicyLint
 import TenureServer
 import TenureStore
 

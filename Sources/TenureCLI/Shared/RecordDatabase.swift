@@ -27,13 +27,18 @@ struct RecordDatabase: ExpressibleByArgument, Sendable, Hashable {
         return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
     }
 
+    /// Whether both are one, however they are written.
+    func isSame(as other: RecordDatabase) -> Bool {
+        self == other || (!isPostgres && !other.isPostgres && SQLiteStore.areSame(text, other.text))
+    }
+
     /// Opens it and brings it up to date. A file that is not there is made only where `making` says so.
     func open(making: Bool) async throws -> any SQLStore {
         if isPostgres { return try await PostgresStore(PostgresAddress(text)) }
         guard making || FileManager.default.fileExists(atPath: text) else {
             throw CommandError("there is no record at `\(text)`; name the database of your service by --database")
         }
-        return try SQLiteStore(path: text)
+        return try SQLiteStore(path: text, making: making)
     }
 }
 

@@ -10,12 +10,14 @@ public func decide(
     let judge = Judge(evidence, promises: promises, policy: policy, now: now)
     var decisions: [Decision] = []
     decisions.reserveCapacity(policy.entitlements.count)
-    for entitlement in policy.entitlements {
-        decisions.append(judge.decision(on: entitlement))
-    }
-    guard !judge.promises.isEmpty else { return decisions }
+    // By place: a copy of an entitlement retains what all cores count.
+    let entitlements = policy.entitlements
+    for index in entitlements.indices { decisions.append(judge.decision(on: entitlements[index])) }
     // Renaming or deleting an entitlement is a policy edit: what was promised under the old name stands.
-    let orphans = Set(judge.promises.map(\.entitlement)).filter { policy.entitlement(named: $0) == nil }
+    var orphans: Set<String> = []
+    for promise in judge.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {
+        orphans.insert(promise.entitlement)
+    }
     for name in orphans.sorted() {
         decisions.append(judge.decision(on: Entitlement(name: name)))
     }
@@ -184,7 +186,7 @@ private struct Judge {
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {
-            guard let answer = promise.answer(for: evidence, at: now) else { continue }
+            guard let answer = promise.answer(for: evidence, judged: eraSources, at: now) else { continue }
             if let known = best, !answer.isBetter(than: known) { continue }
             best = answer
         }

@@ -25,6 +25,9 @@ public struct Reason: Sendable {
         }
     }
 
+    /// Whether it is the same finding of the same decisions: quicker than `==`, and false now and then where that is true.
+    package func isSame(as other: Reason) -> Bool { context === other.context && finding == other.finding }
+
     /// Every code that there is.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case eraHonoured, eraNotHonoured, inDoubt, noHonours, nothingToCompare, noAcquisition, outsideWindow

@@ -27,6 +27,18 @@ public struct Acquisition: Sendable, Hashable {
 
     /// The facts of artifacts that speak of one acquisition. `proofs` is not empty.
     init(of proofs: [AppProof]) {
+        // Nearly every customer has a single one: then nothing is to be weighed.
+        if proofs.count == 1, let proof = proofs.first {
+            key = AcquisitionKey(of: proofs)
+            originalPlatform = proof.originalPlatform
+            originalAppVersion = proof.originalAppVersion
+            originalPurchaseDate = proof.originalPurchaseDate
+            preorderDate = proof.preorderDate
+            version = proof.originalAppVersion.flatMap { AppVersion($0) }
+            refund = proof.revocationDate.map { Refund(revocationDate: $0, restorations: []) }
+            expirationDate = proof.kind.canCarryExpiration ? proof.expirationDate : nil
+            return
+        }
         let bySigning = proofs.sorted(by: AppProof.areInSigningOrder)
         key = AcquisitionKey(of: bySigning)
         originalPlatform = bySigning.lazy.compactMap(\.originalPlatform).first

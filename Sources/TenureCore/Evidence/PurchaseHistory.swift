@@ -3,14 +3,17 @@ import Foundation
 /// The latest-signed state of each transaction, oldest purchase first, with the renewal info of its subscription where it
 /// is the current period.
 func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase] {
-    var latest: [String: Purchase] = [:]
-    for purchase in transactions {
-        latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
+    var result = transactions
+    if transactions.count > 1 {
+        var latest: [String: Purchase] = [:]
+        for purchase in transactions {
+            latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
+        }
+        result = latest.values.sorted {
+            ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
+        }
+        markReplaced(in: &result)
     }
-    var result = latest.values.sorted {
-        ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
-    }
-    markReplaced(in: &result)
     guard !renewals.isEmpty else { return result }
 
     var renewalOf: [String: Renewal] = [:]

@@ -3,25 +3,35 @@ import Foundation
 /// Rule A3: the releases of one platform, and the eras in which each was on sale.
 struct ReleaseList {
     private let releases: [Release]
+    /// Places in `releases`, apart: among instants and among days whoever is certainly earlier than one is so than all
+    /// behind it, and in a mixed list that is not so.
+    private let instants: [Int]
+    private let days: [Int]
 
     init(_ releases: [Release]) {
-        self.releases = releases.sorted { $0.releasedAt.earliest < $1.releasedAt.earliest }
+        let releases = releases.sorted { $0.releasedAt.earliest < $1.releasedAt.earliest }
+        self.releases = releases
+        instants = releases.indices.filter { releases[$0].releasedAt.isInstant }
+        days = releases.indices.filter { !releases[$0].releasedAt.isInstant }
     }
 
     /// The eras of each release by the number that the App Store names it by, of both where it stands twice; and whether
     /// any beginning has a moment, without which no release is told from another.
     func eras(firstEra: Int, beginnings: [Beginning?]) -> (byVersion: [AppVersion: EraSet], meetBoundary: Bool) {
         // A beginning without an instant takes its version's listed date, for the version proof only.
+        var listed: [AppVersion: Release.Moment] = [:]
+        for release in releases {
+            guard let version = release.originalAppVersion, listed[version] == nil else { continue }
+            listed[version] = release.releasedAt
+        }
         let starts = beginnings.map { beginning -> Release.Moment? in
             if let date = beginning?.date { return .instant(date) }
-            guard let version = beginning?.version else { return nil }
-            return releases.first { $0.originalAppVersion == version }?.releasedAt
+            return beginning?.version.flatMap { listed[$0] }
         }
         var result: [AppVersion: EraSet] = [:]
         for release in releases {
             guard let version = release.originalAppVersion else { continue }
-            // Where it is not certain which of two came first, neither ends the other's sale.
-            let next = releases.lazy.map(\.releasedAt).first { release.releasedAt.isCertainlyEarlier(than: $0) }
+            let next = end(ofSaleFrom: release.releasedAt)
             var eras = EraSet()
             for era in firstEra..<max(firstEra, min(starts.count, EraSet.capacity))
             where Self.wasOnSale(from: release.releasedAt, until: next, inEra: era, starts: starts) {
@@ -30,6 +40,26 @@ struct ReleaseList {
             result[version] = (result[version] ?? EraSet()).union(eras)
         }
         return (result, starts.contains { $0 != nil })
+    }
+
+    /// When the next release came. Where it is not certain which of two came first, neither ends the other's sale.
+    func end(ofSaleFrom moment: Release.Moment) -> Release.Moment? {
+        let next = [instants, days].compactMap { firstPlace(in: $0, certainlyAfter: moment) }.min()
+        return next.map { releases[$0].releasedAt }
+    }
+
+    private func firstPlace(in places: [Int], certainlyAfter moment: Release.Moment) -> Int? {
+        var low = 0
+        var high = places.count
+        while low < high {
+            let middle = (low + high) / 2
+            if moment.isCertainlyEarlier(than: releases[places[middle]].releasedAt) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
+        }
+        return low < places.count ? places[low] : nil
     }
 
     /// Whether a release that was on sale from one moment to another (exclusive) can have been on sale in the era.
@@ -72,7 +102,11 @@ extension Release.Moment {
         return earliest < other.latest
     }
 
-    fileprivate func isCertainlyEarlier(than other: Release.Moment) -> Bool {
+    fileprivate var isInstant: Bool {
+        if case .instant = self { true } else { false }
+    }
+
+    func isCertainlyEarlier(than other: Release.Moment) -> Bool {
         self != other && !other.canBeAtMost(self)
     }
 

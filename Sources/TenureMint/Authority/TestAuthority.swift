@@ -7,8 +7,7 @@ package import X509
 
 /// Signs as the App Store does, with roots of its own: for rehearsals and tests, wherever an operator trusts them.
 ///
-/// With a seed the EC keys and certificates are the same every time. RSA keys (of receipts) are always random, since
-/// swift-crypto makes none from a seed: keep an authority in a directory to keep them. No private key ships with
+/// With a seed its keys and certificates are the same every time, those of receipts too. No private key ships with
 /// Tenure.
 public struct TestAuthority: Sendable {
     /// P-384, P-384, P-256: signs JWS.
@@ -37,7 +36,7 @@ public struct TestAuthority: Sendable {
         try self.init(seed: text, receiptsOf: nil)
     }
 
-    /// A new authority that signs receipts with the keys of another one: making RSA keys takes seconds.
+    /// A new authority that signs receipts with the keys of another one, which saves the time that RSA keys take.
     package init(seed text: String?, receiptsOf other: TestAuthority?) throws {
         let seed = text.map(Seed.init) ?? Seed.random()
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(seed.p384("root")), by: nil)
@@ -50,12 +49,16 @@ public struct TestAuthority: Sendable {
             receipts = other.receipts
             xcodeReceipts = other.xcodeReceipts
         } else {
-            func rsa() throws -> AuthorityKey { .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)) }
-            let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa(), by: nil)
-            let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt).issue(for: rsa(), by: root)
-            let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa(), by: intermediate)
+            // At random they are made in half the time.
+            func rsa(_ label: String) throws -> AuthorityKey {
+                .rsa(try text == nil ? _RSA.Signing.PrivateKey(keySize: .bits2048) : seed.rsa(label))
+            }
+            let root = try AuthorityRole.root.recipe(for: .receipt).issue(for: rsa("receipt root"), by: nil)
+            let intermediate = try AuthorityRole.intermediate.recipe(for: .receipt)
+                .issue(for: rsa("receipt intermediate"), by: root)
+            let leaf = try AuthorityRole.leaf.recipe(for: .receipt).issue(for: rsa("receipt leaf"), by: intermediate)
             receipts = AuthorityChain(root: root, intermediate: intermediate, leaf: leaf)
-            xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa(), by: nil)
+            xcodeReceipts = try AuthorityRole.xcode.recipe(for: .receipt).issue(for: rsa("receipt xcode"), by: nil)
         }
         xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(seed.p256("xcode")), by: nil)
     }
@@ -69,6 +72,9 @@ public struct TestAuthority: Sendable {
     public var xcodeAnchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [xcodeJWS.der, xcodeReceipts.der]) }
     }
+
+    /// From which keys come that are nobody's here, the same for the same authority.
+    private var stranger: Seed { Seed("stranger to \(jws.root.key.pem)") }
 
     /// The chain for artifacts signed at `instant`, made anew where it has a defect or another signature algorithm.
     package func chain(
@@ -96,9 +102,7 @@ public struct TestAuthority: Sendable {
         case .criticalMarker: leafRecipe.markersAreCritical = true
         case .unknownCriticalExtension: leafRecipe.hasUnknownCriticalExtension = true
         case .namesakeRoot:
-            rootKey =
-                try purpose == .jws
-                ? .p384(P384.Signing.PrivateKey()) : .rsa(_RSA.Signing.PrivateKey(keySize: .bits2048))
+            rootKey = try purpose == .jws ? .p384(stranger.p384("root")) : xcodeReceipts.key
         case .leafExpiredAtSigning: leafRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .intermediateExpiredAtSigning: intermediateRecipe.notAfter = instant.addingTimeInterval(-86400)
         case .rootExpiredAtSigning: rootRecipe.notAfter = instant.addingTimeInterval(-86400)
@@ -108,7 +112,7 @@ public struct TestAuthority: Sendable {
         case .intermediateNotAuthority: intermediateRecipe.basicConstraints = .notCertificateAuthority
         case .leafIsAuthority: leafRecipe.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
         case .foreignKey:
-            leafKey = purpose == .jws ? .p384(P384.Signing.PrivateKey()) : .p256(P256.Signing.PrivateKey())
+            leafKey = try purpose == .jws ? .p384(stranger.p384("leaf")) : .p256(stranger.p256("leaf"))
         case .leafAsIntermediate, nil: break
         }
         if defect == .leafAsIntermediate {
@@ -162,12 +166,5 @@ package enum AuthorityRole: UInt8, Sendable {
             recipe.signsCertificates = false
         }
         return recipe
-    }
-}
-
-extension TestAuthority {
-    /// The certificate of another developer's Xcode.
-    package static func xcodeCertificate(seed: String) throws -> [UInt8] {
-        try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(Seed(seed).p256("xcode")), by: nil).der
     }
 }

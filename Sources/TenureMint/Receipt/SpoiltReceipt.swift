@@ -1,5 +1,4 @@
 import Crypto
-import CryptoExtras
 import Foundation
 import TenureAppStore
 
@@ -102,7 +101,7 @@ extension ReceiptDefect {
             var other = draft
             other[.originalAppVersion] = .text("36")
             assembly.shownContent = other.encoded(sorted: true)
-        case .foreignSigner: assembly.key = .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        case .foreignSigner: assembly.key = minter.authority.xcodeReceipts.key
         case .foreignSignedDigest:
             assembly.style.hasSignedAttributes = true
             assembly.signedAttributes = [

@@ -3,6 +3,12 @@ package struct SourcePosition: Sendable, Hashable {
     package let file: String
     package let line: Int
     package let column: Int
+
+    package init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
 }
 
 /// A value of a YAML or JSON document with its place. Scalars keep their text: an unquoted `1.10` is never a number.

@@ -57,7 +57,7 @@ package enum Duration {
     }
 
     /// In the largest unit up to hours that says it exactly. Fractions of a second are dropped.
-    static func text(_ seconds: TimeInterval) -> String {
+    package static func text(_ seconds: TimeInterval) -> String {
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -maximum), maximum)
         let whole = Int(bounded.rounded(.towardZero))
         if whole % 3600 == 0 { return "\(whole / 3600)h" }

@@ -138,7 +138,7 @@ extension Release.Moment {
         }
     }
 
-    var text: String {
+    package var text: String {
         switch self {
         case .instant(let date): date.rfc3339
         case .day(let day): day.description

@@ -23,12 +23,12 @@ package struct PinnedKey: Sendable {
         if trimmed.hasPrefix("{") {
             guard trimmed.utf8.count <= 4096,
                 let key = try? JSONDecoder().decode(WebKey.self, from: Data(trimmed.utf8)),
-                key.kty == "EC", key.crv == "P-256", let x = Base64URL.decode(key.x),
-                let y = Base64URL.decode(key.y), x.count == 32, y.count == 32
+                key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
+                let y = Base64.urlSafe.decode(key.y), x.count == 32, y.count == 32
             else { return nil }
             coordinates = x + y
         } else {
-            guard trimmed.utf8.count == 86, let bytes = Base64URL.decode(trimmed) else { return nil }
+            guard trimmed.utf8.count == 86, let bytes = Base64.urlSafe.decode(trimmed) else { return nil }
             coordinates = bytes
         }
         // The cryptography checks that they are a point of the curve.
@@ -36,7 +36,7 @@ package struct PinnedKey: Sendable {
         publicKey = key
     }
 
-    package var text: String { Base64URL.encode(publicKey.rawRepresentation) }
+    package var text: String { Base64.urlSafe.text(publicKey.rawRepresentation) }
 
     private struct WebKey: Decodable {
         let kty: String

@@ -104,11 +104,11 @@ package struct SignedPolicy: Sendable, Hashable {
             (Claim.policy.rawValue, PolicyFile.json(policy)),
         ]).bytes
         guard payload.count <= SourceText.maximumSize else { throw .tooLarge(bytes: payload.count) }
-        let signed = Base64URL.encode(Self.header.utf8) + "." + Base64URL.encode(payload)
+        let signed = Base64.urlSafe.text(Self.header.utf8) + "." + Base64.urlSafe.text(payload)
         guard let signature = try? key.signature(for: Data(signed.utf8)) else {
             throw .notSigned("the key does not sign")
         }
-        let text = signed + "." + Base64URL.encode(signature.rawRepresentation)
+        let text = signed + "." + Base64.urlSafe.text(signature.rawRepresentation)
         self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: policy.app.bundleID)
     }
 

@@ -17,7 +17,7 @@ struct BatchReading: Sendable {
             counts.add(line: [fault], counts: false)
             badLines.append(BadLine(line: line, fault: fault, isWholeLine: true))
         }
-        records.reserveCapacity(batch.bytes.count / 16)
+        records.reserveCapacity(batch.size / 16)
         batch.forEach { number, line in
             guard !line.isEmpty else {
                 counts.addBlankLine()

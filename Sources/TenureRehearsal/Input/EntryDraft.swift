@@ -21,23 +21,27 @@ struct EntryDraft {
     private var proofs: [AppProof] = []
     private var purchases: [Purchase] = []
     private var renewals: [Renewal] = []
-    private var names: Set<Name> = []
-    private var contents: [[UInt8]] = []
+    /// In the order of the artifacts; some may stand here twice.
+    private var names: [Name] = []
 
-    private struct Name: Hashable {
+    private struct Name: Equatable {
         let kind: CustomerNameKind
         let text: String
+
+        /// The strongest first; of several of one kind the smallest, whatever stands first in the line.
+        func precedes(_ other: Name) -> Bool {
+            kind != other.kind ? kind > other.kind : text < other.text
+        }
     }
 
     init(exportedID: String?, purchasesAreComplete: Bool) {
         self.exportedID = exportedID
         self.purchasesAreComplete = purchasesAreComplete
-        if let exportedID { names.insert(Name(kind: .exported, text: exportedID)) }
+        name(.exported, exportedID)
     }
 
     /// Why it counts for nothing beside the artifacts before it; nil where it counts.
     mutating func add(_ artifact: VerifiedArtifact) -> Rejection? {
-        let known = names.count
         if let environment, environment != artifact.environment {
             return Rejection(
                 .wrongEnvironment,
@@ -48,7 +52,9 @@ struct EntryDraft {
             switch artifact {
             case .appTransaction(let verified):
                 proofs.append(verified.proof)
-                name(.appTransaction, verified.payload.appTransactionID)
+                let id = verified.payload.appTransactionID
+                name(.appTransaction, id)
+                if id?.isEmpty != false { name(byContentOf: artifact) }
             case .transaction(let verified):
                 let purchase = try verified.purchase
                 purchases.append(purchase)
@@ -60,10 +66,12 @@ struct EntryDraft {
                 name(.appTransaction, verified.payload.appTransactionID)
                 name(.purchase, renewal.originalTransactionID)
             case .receipt(let verified):
-                proofs.append(verified.proof)
-                purchases += verified.purchases
-                if case .download(let id)? = verified.proof.id { name(.download, id) }
-                for purchase in verified.purchases { name(.purchase, purchase.originalTransactionID) }
+                let (proof, more) = (verified.proof, verified.purchases)
+                proofs.append(proof)
+                purchases += more
+                if case .download(let id)? = proof.id { name(.download, id) }
+                for purchase in more { name(.purchase, purchase.originalTransactionID) }
+                if proof.id == nil, more.isEmpty { name(byContentOf: artifact) }
             case .notification:
                 return Rejection(.wrongKind, "a notification is no part of a customer's artifacts")
             }
@@ -71,37 +79,29 @@ struct EntryDraft {
             return error
         }
         environment = artifact.environment
-        // What names nobody is known by what it says: it may come again.
-        if names.count == known, !namesSomebody(artifact) { contents.append(artifact.signedContentDigest) }
         return nil
-    }
-
-    /// Whether it has a name of its own, be it known already from what stands before it.
-    private func namesSomebody(_ artifact: VerifiedArtifact) -> Bool {
-        switch artifact {
-        case .appTransaction(let verified): verified.payload.appTransactionID?.isEmpty == false
-        case .receipt(let verified): verified.proof.id != nil || !verified.purchases.isEmpty
-        case .transaction, .renewalInfo, .notification: true
-        }
     }
 
     private mutating func name(_ kind: CustomerNameKind, _ text: String?) {
         guard let text, !text.isEmpty else { return }
-        names.insert(Name(kind: kind, text: text))
+        names.append(Name(kind: kind, text: text))
+    }
+
+    /// What names nobody is known by what it says: it may come again.
+    private mutating func name(byContentOf artifact: VerifiedArtifact) {
+        name(.content, Self.hexadecimal(artifact.signedContentDigest))
     }
 
     /// Nil where no artifact counts. Throws where they are of several accounts.
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
-        guard names.count(where: { $0.kind == .appTransaction }) <= 1 else {
+        var sorted: [Name] = []
+        for name in names.count > 1 ? names.sorted(by: { $0.precedes($1) }) : names where name != sorted.last {
+            sorted.append(name)
+        }
+        guard sorted.count < 2 || sorted[1].kind != .appTransaction else {
             throw LineFault(.severalAccounts, "it holds artifacts of several Apple Accounts; write a line for each")
         }
-        var all = names
-        for content in contents {
-            all.insert(Name(kind: .content, text: Self.hexadecimal(content)))
-        }
-        // The same order whatever stands first in the line: of several of one kind the smallest leads.
-        let sorted = all.sorted { $0.kind != $1.kind ? $0.kind > $1.kind : $0.text < $1.text }
         var facts = CustomerFacts()
         facts.add(proofs)
         facts.add(purchases)

@@ -12,7 +12,8 @@ struct EvidenceLine {
 
     struct Part {
         let content: Content
-        let bytes: [UInt8]
+        /// Mostly a part of what was read, and no copy of it.
+        let bytes: ArraySlice<UInt8>
         /// Its place in the line; nil where it is the whole.
         let name: String?
     }
@@ -34,15 +35,15 @@ struct EvidenceLine {
         }
     }
 
-    private mutating func add(_ text: some Collection<UInt8>) {
-        let bytes = Array(text)
+    private mutating func add(_ bytes: ArraySlice<UInt8>) {
         // Base64 has no period.
-        parts = [Part(content: bytes.contains(UInt8(ascii: ".")) ? .jws : .receipt, bytes: bytes, name: nil)]
+        let isJWS = bytes.first(UInt8(ascii: "."), from: bytes.startIndex) != nil
+        parts = [Part(content: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
     }
 
     private mutating func readText(_ line: ArraySlice<UInt8>) throws(LineFault) {
         guard case .string(let text) = try Self.json(line) else { throw LineFault(.wrongShape, "it is no text") }
-        add(text.utf8)
+        add(Array(text.utf8)[...])
     }
 
     private mutating func readObject(_ line: ArraySlice<UInt8>) throws(LineFault) {
@@ -87,7 +88,7 @@ struct EvidenceLine {
 
     private mutating func add(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
         guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` is a text") }
-        parts.append(Part(content: content, bytes: Array(text.utf8), name: name))
+        parts.append(Part(content: content, bytes: Array(text.utf8)[...], name: name))
     }
 
     private mutating func addAll(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {

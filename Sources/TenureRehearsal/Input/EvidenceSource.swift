@@ -1,3 +1,5 @@
+// Where `stat` belongs to for a compiler that read Foundation first.
+import CoreFoundation
 import Foundation
 
 /// Where lines come from: a file, plain or compressed by gzip, or standard input.
@@ -20,9 +22,8 @@ package final class EvidenceSource {
         }
         guard let file = FileHandle(forReadingAtPath: path) else { throw .unreadable(path) }
         var status = stat()
-        guard fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
-            throw .unreadable(path)
-        }
+        guard fstat(file.fileDescriptor, &status) == 0 else { throw .unreadable(path) }
+        guard status.st_mode & S_IFMT != S_IFDIR else { throw .folder(path) }
         let isFile = status.st_mode & S_IFMT == S_IFREG
         size = isFile ? Int(status.st_size) : nil
         self.file = file

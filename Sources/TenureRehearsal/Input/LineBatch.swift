@@ -4,17 +4,32 @@ import Foundation
 struct LineBatch: Sendable {
     /// Counted from 1.
     let firstLine: Int
-    /// Whole lines, each with its end but perhaps the last.
-    let bytes: [UInt8]
+    /// The first line, where it began in a piece of the input before; else empty.
+    let head: [UInt8]
+    /// Whole lines, each with its end but perhaps the last: a part of what was read, and no copy of it.
+    let bytes: ArraySlice<UInt8>
     /// The number of a line that was too long to be kept, and stands before these.
     let skippedLine: Int?
+
+    init(firstLine: Int, head: [UInt8] = [], bytes: ArraySlice<UInt8>, skippedLine: Int? = nil) {
+        self.firstLine = firstLine
+        self.head = head
+        self.bytes = bytes
+        self.skippedLine = skippedLine
+    }
+
+    var size: Int { head.count + bytes.count }
 
     /// Tells each line without its end and the blanks around it, with its number; empty ones too.
     func forEach(_ body: (Int, ArraySlice<UInt8>) -> Void) {
         var number = firstLine
+        if !head.isEmpty {
+            body(number, head[...].trimmed)
+            number += 1
+        }
         var start = bytes.startIndex
         while start < bytes.endIndex {
-            let end = bytes.firstNewline(from: start) ?? bytes.endIndex
+            let end = bytes.first(.newline, from: start) ?? bytes.endIndex
             body(number, bytes[start..<end].trimmed)
             number += 1
             start = end + 1
@@ -22,19 +37,22 @@ struct LineBatch: Sendable {
     }
 }
 
-extension [UInt8] {
-    /// By `memchr`, which is many times as fast as a loop.
-    func firstNewline(from start: Int) -> Int? {
-        withUnsafeBytes { buffer in
-            guard start < buffer.count, let base = buffer.baseAddress,
-                let found = memchr(base + start, 0x0A, buffer.count - start)
-            else { return nil }
-            return UnsafeRawPointer(found) - base
-        }
-    }
+extension UInt8 {
+    static let newline = UInt8(ascii: "\n")
 }
 
 extension ArraySlice<UInt8> {
+    /// By `memchr`, which is many times as fast as a loop.
+    func first(_ byte: UInt8, from start: Int) -> Int? {
+        withUnsafeBytes { buffer in
+            let offset = start - startIndex
+            guard offset >= 0, offset < buffer.count, let base = buffer.baseAddress,
+                let found = memchr(base + offset, Int32(byte), buffer.count - offset)
+            else { return nil }
+            return startIndex + (UnsafeRawPointer(found) - base)
+        }
+    }
+
     fileprivate var trimmed: ArraySlice<UInt8> {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         var slice = self

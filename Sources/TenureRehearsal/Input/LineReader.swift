@@ -44,9 +44,10 @@ struct LineReader: Sendable {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
         // What the App Store Server API gives is as true; nobody is let in by a rehearsal.
         case .appTransaction:
-            return .appTransaction(try verifier.verifyAppTransaction(part.bytes, from: .appStoreServer, now: now))
-        case .transaction: return .transaction(try verifier.verifyTransaction(part.bytes, now: now))
-        case .renewalInfo: return .renewalInfo(try verifier.verifyRenewalInfo(part.bytes, now: now))
+            let bytes = Array(part.bytes)
+            return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))
+        case .transaction: return .transaction(try verifier.verifyTransaction(Array(part.bytes), now: now))
+        case .renewalInfo: return .renewalInfo(try verifier.verifyRenewalInfo(Array(part.bytes), now: now))
         case .receipt: return .receipt(try verifier.verifyReceipt(receiptBytes(base64: part.bytes), now: now))
         }
     }

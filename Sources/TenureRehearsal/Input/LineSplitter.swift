@@ -1,9 +1,10 @@
-import Foundation
-
 /// Cuts a stream of bytes into batches of whole lines, in bounded memory however long a line is.
+///
+/// Lines are not copied, but for the one that ends in the next piece.
 struct LineSplitter {
     /// A line is longer than this only where somebody wants memory: it is told by its number, and skipped.
     let longestLine: Int
+    /// The beginning of a line whose end has not come.
     private var rest: [UInt8] = []
     private var nextLine = 1
     private var isSkipping = false
@@ -19,55 +20,83 @@ struct LineSplitter {
 
     /// The batches that are whole with these bytes.
     mutating func batches(adding chunk: [UInt8]) -> [LineBatch] {
-        rest += chunk
-        if isFirst, rest.count >= 3 {
+        var chunk = chunk[...]
+        if isFirst {
+            chunk = (rest + chunk)[...]
+            rest = []
+            guard chunk.count >= Self.byteOrderMark.count else {
+                rest = Array(chunk)
+                return []
+            }
             isFirst = false
-            if rest.starts(with: Self.byteOrderMark) { rest.removeFirst(3) }
+            if chunk.starts(with: Self.byteOrderMark) { chunk = chunk.dropFirst(Self.byteOrderMark.count) }
+        }
+        if isSkipping {
+            guard let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
+            isSkipping = false
+            chunk = chunk[(newline + 1)...]
         }
         var batches: [LineBatch] = []
-        var start = 0
-        skipLine(from: &start)
-        while start < rest.count {
+        let head = takeHead(from: &chunk, &batches)
+        cut(&chunk, after: head, into: &batches)
+        rest += chunk
+        if rest.count > longestLine {
+            skip(&batches)
+            isSkipping = true
+            rest = []
+        }
+        return batches
+    }
+
+    /// The line that began before and ends in this chunk; empty where there is none.
+    private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
+        guard !rest.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
+        defer {
+            rest = []
+            chunk = chunk[(newline + 1)...]
+        }
+        guard rest.count + newline - chunk.startIndex <= longestLine else {
+            skip(&batches)
+            return []
+        }
+        return rest + chunk[...newline]
+    }
+
+    /// Takes all lines that end in the chunk.
+    private mutating func cut(_ chunk: inout ArraySlice<UInt8>, after head: [UInt8], into batches: inout [LineBatch]) {
+        guard rest.isEmpty else { return }
+        var head = head
+        var start = chunk.startIndex
+        while true {
             var end = start
-            var lines = 0
-            while lines < Self.mostLines, let newline = rest.firstNewline(from: end), newline - end <= longestLine {
+            var lines = head.isEmpty ? 0 : 1
+            while lines < Self.mostLines, let newline = chunk.first(.newline, from: end), newline - end <= longestLine {
                 end = newline + 1
                 lines += 1
             }
             if lines > 0 {
-                batches.append(batch(rest[start..<end], lines: lines))
+                batches.append(LineBatch(firstLine: nextLine, head: head, bytes: chunk[start..<end]))
+                nextLine += lines
+                head = []
                 start = end
-            } else if rest.count - start > longestLine {
-                batches.append(LineBatch(firstLine: nextLine + 1, bytes: [], skippedLine: nextLine))
-                nextLine += 1
-                isSkipping = true
-                skipLine(from: &start)
+            } else if let newline = chunk.first(.newline, from: start) {
+                skip(&batches)
+                start = newline + 1
             } else {
-                break
+                chunk = chunk[start...]
+                return
             }
         }
-        rest.removeFirst(start)
-        return batches
+    }
+
+    private mutating func skip(_ batches: inout [LineBatch]) {
+        batches.append(LineBatch(firstLine: nextLine + 1, bytes: [], skippedLine: nextLine))
+        nextLine += 1
     }
 
     /// The last line, which need not end.
     mutating func end() -> LineBatch? {
         defer { rest = [] }
-        return rest.isEmpty ? nil : batch(rest[...], lines: 1)
-    }
-
-    private mutating func batch(_ bytes: ArraySlice<UInt8>, lines: Int) -> LineBatch {
-        defer { nextLine += lines }
-        return LineBatch(firstLine: nextLine, bytes: Array(bytes), skippedLine: nil)
-    }
-
-    private mutating func skipLine(from start: inout Int) {
-        guard isSkipping else { return }
-        if let newline = rest.firstNewline(from: start) {
-            isSkipping = false
-            start = newline + 1
-        } else {
-            start = rest.count
-        }
+        return rest.isEmpty ? nil : LineBatch(firstLine: nextLine, bytes: rest[...])
     }
 }

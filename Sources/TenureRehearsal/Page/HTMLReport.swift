@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 import TenurePolicyFile
+import TenurePolicyLint
 
 /// The report as one page that needs nothing else: to read, to print, and to send to somebody who has never heard of
 /// eras.
@@ -141,7 +142,7 @@ package struct HTMLReport {
         guard !maps.isEmpty else { return }
         page.element("h3", "By version and month of purchase")
         for map in maps {
-            page.element("p", class: "soft", "\(map.name): \(map.customers.grouped) customers")
+            page.element("p", class: "soft caption", "\(map.name): \(map.customers.grouped) customers")
             page.markup("<div class=\"scroll\">\(map.svg)</div>")
             if !map.remark.isEmpty { page.element("p", class: "soft", map.remark) }
         }

@@ -66,12 +66,16 @@ struct HeatMap {
         let label = "\(name): version by month of purchase, and the share that has \(entitlement)"
         var svg =
             "<svg role=\"img\" aria-label=\"\(label.htmlEscaped)\" viewBox=\"0 0 \(Self.width.svg) \((bottom + 24).svg)\">"
+        // Over all lines, so that none goes through a number.
+        var numbers = ""
         for (number, row) in rows.enumerated() {
             let y = top + Double(number) * Self.rowHeight
             svg +=
                 "<text class=\"tick\" text-anchor=\"end\" x=\"\((Self.left - 8).svg)\" y=\"\((y + 12).svg)\">\(row.title.htmlEscaped)</text>"
             for (month, counts) in cells[number].sorted(by: { $0.key < $1.key }) where scale.contains(month) {
-                svg += cell(counts, of: row.title, in: month, at: y, most: most)
+                let weight = Self.weight(of: counts.total, most: most)
+                svg += cell(counts, of: row.title, in: month, at: y, weight)
+                numbers += self.number(counts, in: month, at: y, weight)
             }
         }
         for boundary in boundaries {
@@ -84,22 +88,38 @@ struct HeatMap {
                 "<line class=\"era\" x1=\"\(Self.left.svg)\" y1=\"\(y.svg)\" x2=\"\((Self.width - 12).svg)\" y2=\"\(y.svg)\"><title>\(title.htmlEscaped)</title></line>"
         }
         svg += marks.svg(scale, top: top, bottom: bottom)
+        svg += numbers
         svg += scale.axis(at: bottom)
         return svg + "</svg>"
     }
 
-    private func cell(_ counts: Counts, of row: String, in month: Month, at y: Double, most: Int) -> String {
-        // By its logarithm: one customer is seen beside a hundred thousand.
-        let weight = log(1 + Double(counts.total)) / log(1 + Double(max(1, most)))
+    /// By its logarithm: one customer is seen beside a hundred thousand.
+    private static func weight(of count: Int, most: Int) -> Double {
+        log(1 + Double(count)) / log(1 + Double(max(1, most)))
+    }
+
+    private func cell(_ counts: Counts, of row: String, in month: Month, at y: Double, _ weight: Double) -> String {
         let title =
             "\(row), \(month.title): \(counts.total.grouped) customers, \(counts.granted.grouped) granted, \(counts.undetermined.grouped) undetermined, \(counts.denied.grouped) denied"
-        var svg =
-            "<g><title>\(title.htmlEscaped)</title><rect class=\"\(counts.shade)\" fill-opacity=\"\((0.3 + 0.7 * weight).svg)\" x=\"\((scale.x(month) + 0.5).svg)\" y=\"\((y + 0.5).svg)\" width=\"\((scale.step - 1).svg)\" height=\"\((Self.rowHeight - 1).svg)\"/>"
-        if Double(counts.total.brief.count) * 6.2 + 2 <= scale.step {
-            svg +=
-                "<text class=\"cell\(weight > 0.75 ? " strong" : "")\" text-anchor=\"middle\" x=\"\((scale.x(month) + scale.step / 2).svg)\" y=\"\((y + 12).svg)\">\(counts.total.brief)</text>"
+        return
+            "<rect class=\"\(counts.shade)\" fill-opacity=\"\((0.3 + 0.7 * weight).svg)\" x=\"\((scale.x(month) + 0.5).svg)\" y=\"\((y + 0.5).svg)\" width=\"\((scale.step - 1).svg)\" height=\"\((Self.rowHeight - 1).svg)\"><title>\(title.htmlEscaped)</title></rect>"
+    }
+
+    private func number(_ counts: Counts, in month: Month, at y: Double, _ weight: Double) -> String {
+        guard Double(counts.total.brief.count) * 6.2 + 2 <= scale.step else { return "" }
+        let x = scale.x(month)
+        var style = "cell"
+        switch counts.shade {
+        // The full colours are dark on white paper and light on black; the pale ones are not.
+        case "granted", "denied": style += weight > 0.8 ? " strong" : ""
+        case "undetermined": style += weight > 0.45 ? " doubt" : ""
+        default: break
         }
-        return svg + "</g>"
+        if marks.dates.contains(where: { scale.x($0).map { x - 3 <= $0 && $0 <= x + scale.step + 3 } ?? false }) {
+            style += " crossed"
+        }
+        return
+            "<text class=\"\(style)\" text-anchor=\"middle\" x=\"\((x + scale.step / 2).svg)\" y=\"\((y + 12).svg)\">\(counts.total.brief)</text>"
     }
 
     var remark: String {

@@ -3,11 +3,11 @@ enum PageStyle {
     static let css = """
         :root { color-scheme: light dark; --paper: #ffffff; --card: #f6f7f9; --ink: #1c2330; --soft: #5b6575;
           --line: #d9dee6; --granted: #2f6fb3; --undetermined: #dba520; --denied: #c4472f; --mostlyGranted: #7aa5d4;
-          --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColour: #ffffff; }
+          --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColour: #ffffff; --doubt: #8a6200; }
         @media (prefers-color-scheme: dark) { :root { --paper: #14181f; --card: #1d232d; --ink: #e8ecf2;
           --soft: #a3adbd; --line: #39424f; --granted: #5a9be0; --undetermined: #d9a93a; --denied: #e0674d;
           --mostlyGranted: #4a6f9b; --mostlyDenied: #9a5446; --era: #e8ecf2; --changeover: #b18be0;
-          --onColour: #0e1116; } }
+          --onColour: #0e1116; --doubt: #d9a93a; } }
         * { box-sizing: border-box; }
         html { -webkit-text-size-adjust: 100%; }
         body { margin: 0 auto; padding: 32px 24px 64px; max-width: 1040px; background: var(--paper); color: var(--ink);
@@ -34,7 +34,7 @@ enum PageStyle {
         .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13px; color: var(--soft); margin: 4px 0 2px; }
         .legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
         .legend u { display: inline-block; width: 14px; border-top: 2px dashed var(--era); margin-right: 6px; vertical-align: 4px; }
-        .scroll { overflow-x: auto; }
+        .scroll { overflow-x: auto; } .scroll svg { min-width: 640px; } .caption { break-after: avoid; }
         table { border-collapse: collapse; width: 100%; margin: 8px 0; font-size: 14px; }
         th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--line); padding: 4px 10px 4px 0; }
         td { border-bottom: 1px solid var(--line); padding: 4px 10px 4px 0; vertical-align: top; }
@@ -42,11 +42,14 @@ enum PageStyle {
         td.tight { white-space: nowrap; }
         .tag { display: inline-block; white-space: nowrap; font-size: 12px; font-weight: 600; border-radius: 5px; padding: 0 7px; border: 1px solid currentColor; }
         .tag.error, .tag.denied, .tag.loses { color: var(--denied); } .tag.granted, .tag.gains { color: var(--granted); }
-        .tag.warning, .tag.undetermined { color: var(--undetermined); } .tag.note, .tag.changesReason { color: var(--soft); }
+        .tag.warning, .tag.undetermined { color: var(--doubt); } .tag.note, .tag.changesReason { color: var(--soft); }
         svg { display: block; width: 100%; height: auto; margin: 6px 0 2px; }
         svg text { font-family: inherit; fill: var(--ink); }
         .tick { font-size: 11px; fill: var(--soft) !important; font-variant-numeric: tabular-nums; }
-        .cell { font-size: 10px; } .cell.strong { fill: var(--onColour); }
+        .cell { font-size: 10px; pointer-events: none; } .cell.strong { fill: var(--onColour); }
+        .cell.doubt { fill: #14181f; } .cell.crossed { font-weight: 600; paint-order: stroke; stroke: var(--paper);
+          stroke-width: 3px; stroke-linejoin: round; }
+        .cell.strong.crossed { stroke: var(--ink); } .cell.doubt.crossed { stroke: var(--undetermined); }
         .eraName { font-size: 11.5px; font-weight: 600; paint-order: stroke; stroke: var(--paper); stroke-width: 5px;
           stroke-linejoin: round; }
         .grid { stroke: var(--line); stroke-width: 1; } .axis { stroke: var(--soft); stroke-width: 1; }
@@ -58,11 +61,14 @@ enum PageStyle {
         footer { margin-top: 48px; padding-top: 10px; border-top: 1px solid var(--line); font-size: 13px; color: var(--soft); }
         @media print { :root { color-scheme: light; --paper: #fff; --card: #f6f7f9; --ink: #1c2330; --soft: #4b5565;
             --line: #cfd5de; --granted: #2f6fb3; --undetermined: #dba520; --denied: #c4472f; --mostlyGranted: #7aa5d4;
-            --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColour: #fff; }
+            --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColour: #fff;
+            --doubt: #8a6200; }
           body { padding: 0; max-width: none; font-size: 11pt; }
           * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
           h2 { break-after: avoid; } h3 { break-after: avoid; } svg, .card, .bar, tr, .finding { break-inside: avoid; }
-          thead { display: table-header-group; } }
+          table { font-size: 9pt; } thead { display: table-header-group; } .scroll { overflow: visible; }
+          .scroll svg { min-width: 0; } h2 + p, .caption { break-after: avoid; } .legend { break-inside: avoid; }
+          footer { margin-top: 16px; break-before: avoid; } }
         @page { margin: 16mm 14mm; }
         """
 }

@@ -1,34 +1,82 @@
+import Foundation
 import TenureStore
 
 /// Verdicts by the key of plain facts: of a million customers there are a few thousand different ones.
+///
+/// A table with open addressing over the keys' bytes: it is asked for every customer, and a dictionary of arrays spends
+/// longer on hashing than all the rest of a customer takes.
 struct KnownVerdicts: Sendable {
     struct Known: Sendable {
         let verdicts: [Verdict]
         let place: Place
+        /// For which examples one of these customers would stand.
+        let chances: ExampleRanks.Chances
     }
 
-    private(set) var indices: [[UInt8]: Int] = [:]
     private(set) var all: [Known] = []
+    private var hashes: [UInt64] = []
+    /// One after the other.
+    private var keys: [UInt8] = []
+    private var keyEnds: [Int] = []
+    /// Places in `all` by the hash, -1 where there is none; twice as many as there can be of them at least.
+    private var slots: [Int32] = Array(repeating: -1, count: 1024)
 
     /// Beyond it customers are decided one by one, which takes time and no memory.
-    private static let most = 40_000
+    static let most = 40_000
 
-    var isFull: Bool { all.count >= Self.most }
+    var count: Int { all.count }
 
-    subscript(key: [UInt8]) -> Int? { indices[key] }
-
-    /// Returns its place.
-    mutating func add(_ known: Known, as key: [UInt8]) -> Int {
-        indices[key] = all.count
-        all.append(known)
-        return all.count - 1
+    /// The place of a key, with its hash.
+    func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while true {
+            let index = Int(slots[slot])
+            guard index >= 0 else { return nil }
+            if hashes[index] == hash, isKey(key, at: index) { return index }
+            slot = (slot + 1) & mask
+        }
     }
 
-    /// Those of another one that are not here yet.
-    mutating func add(_ other: KnownVerdicts, from first: Int) {
-        guard other.all.count > first else { return }
-        for (key, index) in other.indices where index >= first && indices[key] == nil && !isFull {
-            _ = add(other.all[index], as: key)
+    private func isKey(_ key: UnsafeRawBufferPointer, at index: Int) -> Bool {
+        let start = index == 0 ? 0 : keyEnds[index - 1]
+        guard keyEnds[index] - start == key.count else { return false }
+        return keys.withUnsafeBytes { keys in
+            guard let left = keys.baseAddress, let right = key.baseAddress else { return key.isEmpty }
+            return memcmp(left + start, right, key.count) == 0
+        }
+    }
+
+    /// One that is not here yet.
+    mutating func add(_ known: Known, as key: UnsafeRawBufferPointer, hash: UInt64) {
+        if (all.count + 1) * 2 > slots.count { grow() }
+        place(all.count, hash: hash)
+        all.append(known)
+        hashes.append(hash)
+        keys.append(contentsOf: key)
+        keyEnds.append(keys.count)
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: -1, count: slots.count * 2)
+        for (index, hash) in hashes.enumerated() { place(index, hash: hash) }
+    }
+
+    private mutating func place(_ index: Int, hash: UInt64) {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while slots[slot] >= 0 { slot = (slot + 1) & mask }
+        slots[slot] = Int32(truncatingIfNeeded: index)
+    }
+
+    /// Tells each with its key.
+    func forEach(_ body: (Int, Known, UnsafeRawBufferPointer, UInt64) -> Void) {
+        keys.withUnsafeBytes { keys in
+            var start = 0
+            for index in all.indices {
+                body(index, all[index], UnsafeRawBufferPointer(rebasing: keys[start..<keyEnds[index]]), hashes[index])
+                start = keyEnds[index]
+            }
         }
     }
 }

@@ -12,22 +12,26 @@ struct PageJudge: Sendable {
     let instants: CriticalInstants
 
     struct Outcome: Sendable {
+        /// Of customers who were decided one by one, and with the examples of all.
         var tally: Tally
         /// Customers of other realms.
         var passedOver = 0
-        /// With what this page found out.
-        var known: KnownVerdicts
+        /// What this page found out beyond what was known, and how many customers there are: of what was known, then of
+        /// its own.
+        var own = KnownVerdicts()
+        var times: [Int]
     }
 
-    /// `ranks`: of what was counted by now, by which most customers are no examples.
+    /// Goes through the rows that `rows` tells. `ranks`: of what was counted by now, by which most customers are no
+    /// examples.
     func judge(
-        _ page: CustomerPage, knowing known: KnownVerdicts, ranks: ExampleRanks
-    ) throws(RehearsalError) -> Outcome {
+        knowing known: KnownVerdicts, ranks: ExampleRanks,
+        _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
+            async throws(StoreError) -> Void
+    ) async throws(RehearsalError) -> Outcome {
         var work = Work(judge: self, known: known, counted: ranks)
-        do {
-            try page.forEach { realm, publicID, facts throws(StoreError) in
-                try work.add(realm, publicID, facts)
-            }
+        do throws(StoreError) {
+            try await rows { realm, publicID, facts throws(StoreError) in try work.add(realm, publicID, facts) }
         } catch {
             throw .record(error)
         }
@@ -38,74 +42,95 @@ struct PageJudge: Sendable {
     private struct Work {
         let judge: PageJudge
         let counted: ExampleRanks
-        var known: KnownVerdicts
-        var tally: Tally
-        var passedOver = 0
+        let known: KnownVerdicts
+        let realms: [Bool]
+        var outcome: Outcome
         /// A version of the policy that nobody has.
         var broken: Int64?
-        /// By the place in `known`: how many customers, and up to which rank they may be examples.
-        private var times: [Int]
+        /// By the place in `times`: up to which rank they may be examples; nil where nobody asked yet.
         private var ranks: [UInt64?]
-        private var key: [UInt8] = []
+        /// Keys are written here, one over the other.
+        private var room = [UInt8](repeating: 0, count: 1024)
 
         init(judge: PageJudge, known: KnownVerdicts, counted: ExampleRanks) {
             self.judge = judge
             self.known = known
             self.counted = counted
-            tally = Tally(for: judge.comparison)
-            times = Array(repeating: 0, count: known.all.count)
-            ranks = Array(repeating: nil, count: known.all.count)
-        }
-
-        var outcome: Outcome {
-            var tally = tally
-            for (index, times) in times.enumerated() where times > 0 {
-                tally.add(known.all[index].verdicts, in: known.all[index].place, times: times)
-            }
-            return Outcome(tally: tally, passedOver: passedOver, known: known)
+            var realms = Array(repeating: false, count: 256)
+            for realm in judge.realms { realms[Int(realm)] = true }
+            self.realms = realms
+            outcome = Outcome(
+                tally: Tally(for: judge.comparison), times: Array(repeating: 0, count: known.count))
+            ranks = Array(repeating: nil, count: known.count)
         }
 
         mutating func add(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
-            guard judge.realms.contains(realm) else {
-                passedOver += 1
+            guard realms[Int(realm)] else {
+                outcome.passedOver += 1
                 return
             }
-            key.removeAll(keepingCapacity: true)
-            key.append(realm)
             let instants = judge.instants
-            guard PlainFacts.appendKey(of: facts, to: &key, class: { instants.class(of: $0) }) else {
-                return try decide(realm, publicID, facts)
+            let size = room.withUnsafeMutableBytes { room in
+                PlainFacts.writeKey(of: facts, in: realm, to: room) { instants.class(of: $0) }
             }
-            guard let index = known[key] else {
-                guard !known.isFull else { return try decide(realm, publicID, facts) }
-                guard let (customer, verdicts) = try judged(realm, publicID, facts) else { return }
-                _ = known.add(KnownVerdicts.Known(verdicts: verdicts, place: customer.place), as: key)
-                times.append(1)
-                ranks.append(nil)
-                tally.offer(customer, verdicts)
-                return
+            guard let size else { return try decide(realm, publicID, facts) }
+            let found = room.withUnsafeBytes { room -> (hash: UInt64, index: Int?) in
+                let key = UnsafeRawBufferPointer(rebasing: room[..<size])
+                let hash = StableHash.of(key)
+                return (hash, self.index(of: key, hash: hash))
             }
-            times[index] += 1
-            let highest: UInt64
-            if let rank = ranks[index] {
-                highest = rank
-            } else {
-                highest = counted.highest(of: known.all[index].verdicts)
-                ranks[index] = highest
+            guard let index = found.index else {
+                guard known.count + outcome.own.count < KnownVerdicts.most else {
+                    return try decide(realm, publicID, facts)
+                }
+                return try decideFirst(realm, publicID, facts, keySize: size, hash: found.hash)
             }
-            guard StableHash.of(utf8: publicID) <= highest else { return }
+            outcome.times[index] += 1
+            let highest = ranks[index] ?? rank(at: index)
+            guard StableHash.of(publicID) <= highest else { return }
             guard let (customer, verdicts) = try judged(realm, publicID, facts) else { return }
-            tally.offer(customer, verdicts)
+            outcome.tally.offer(customer, verdicts)
             // What is offered here makes room scarcer than it was.
-            ranks[index] = min(highest, ExampleRanks(of: tally).highest(of: verdicts))
+            ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
+        }
+
+        private func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
+            known.index(of: key, hash: hash) ?? outcome.own.index(of: key, hash: hash).map { known.count + $0 }
+        }
+
+        private func kind(at index: Int) -> KnownVerdicts.Known {
+            index < known.count ? known.all[index] : outcome.own.all[index - known.count]
+        }
+
+        private mutating func rank(at index: Int) -> UInt64 {
+            let highest = counted.highest(of: kind(at: index).chances)
+            ranks[index] = highest
+            return highest
+        }
+
+        /// The first customer of a kind: the others have the same verdicts.
+        private mutating func decideFirst(
+            _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer, keySize: Int,
+            hash: UInt64
+        ) throws(StoreError) {
+            guard let (customer, verdicts) = try judged(realm, publicID, facts) else { return }
+            let kind = KnownVerdicts.Known(
+                verdicts: verdicts, place: customer.place,
+                chances: ExampleRanks.Chances(verdicts, among: outcome.tally.byEntitlement.count))
+            room.withUnsafeBytes { room in
+                outcome.own.add(kind, as: UnsafeRawBufferPointer(rebasing: room[..<keySize]), hash: hash)
+            }
+            outcome.times.append(1)
+            ranks.append(nil)
+            outcome.tally.offer(customer, verdicts)
         }
 
         private mutating func decide(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
-            if let (customer, verdicts) = try judged(realm, publicID, facts) { tally.add(customer, verdicts) }
+            if let (customer, verdicts) = try judged(realm, publicID, facts) { outcome.tally.add(customer, verdicts) }
         }
 
         /// Nil where a promise rests on a policy that nobody has.

@@ -2,6 +2,7 @@ import Foundation
 package import TenureAPI
 import TenureCore
 import TenurePolicyFile
+import TenurePolicyLint
 
 extension RehearsalReport {
     /// Everything as JSON; the fields are described in `Docs/rehearsal.md`.

@@ -1,6 +1,6 @@
 import Foundation
 import TenureCore
-package import TenurePolicyFile
+package import TenurePolicyLint
 
 /// All that a rehearsal has to say: the terminal, the JSON and the page show parts of it.
 package struct RehearsalReport: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 import TenurePolicyFile
+import TenurePolicyLint
 
 /// The report for a terminal: one line after the other, each with what it is.
 package struct TextReport: Sendable {
@@ -57,6 +58,9 @@ package struct TextReport: Sendable {
         case .record(let name, let passedOver):
             let others = passedOver > 0 ? ", \(passedOver.grouped) of other realms passed over" : ""
             lines.append(.plain("\(name): \(customers.grouped) customers\(others)"))
+        }
+        if customers == 0 {
+            lines.append(.bad("nobody was rehearsed: no customer is in it, and so no number below says anything"))
         }
     }
 

@@ -1,19 +1,41 @@
+import TenureCore
+
 /// Up to which rank a customer is still an example, by entitlement and class: what is not here has room for anybody.
 struct ExampleRanks: Sendable {
-    private var byEntitlement: [[ExampleClass: UInt64]]
+    /// By entitlement and class, in the order of the tally.
+    private var ranks: [UInt64]
     private var promisedOnly: [String: [ExampleClass: UInt64]]
 
+    /// For which examples certain verdicts give a chance.
+    struct Chances: Sendable {
+        /// Places in `ranks`.
+        fileprivate let places: [Int]
+        /// Entitlements that only a promise names, with the classes.
+        fileprivate let promised: [(String, [ExampleClass])]
+
+        init(_ verdicts: [Verdict], among entitlements: Int) {
+            places = verdicts.prefix(entitlements).enumerated().flatMap { index, verdict in
+                verdict.classes.map { index * ExampleClass.count + $0.number }
+            }
+            promised = verdicts.dropFirst(entitlements).map { ($0.entitlement, $0.classes) }
+        }
+    }
+
     init(of tally: Tally) {
-        byEntitlement = tally.byEntitlement.map(\.ranks)
+        ranks = Array(repeating: .max, count: tally.byEntitlement.count * ExampleClass.count)
+        for (index, entitlement) in tally.byEntitlement.enumerated() {
+            for (kind, rank) in entitlement.ranks { ranks[index * ExampleClass.count + kind.number] = rank }
+        }
         promisedOnly = tally.promisedOnly.mapValues(\.ranks)
     }
 
-    /// Whoever has a higher rank is no example of any of these verdicts.
-    func highest(of verdicts: [Verdict]) -> UInt64 {
+    /// Whoever has a higher rank is no example of any of these.
+    func highest(of chances: Chances) -> UInt64 {
         var highest: UInt64 = 0
-        for (index, verdict) in verdicts.enumerated() {
-            let ranks = index < byEntitlement.count ? byEntitlement[index] : promisedOnly[verdict.entitlement] ?? [:]
-            for kind in verdict.classes { highest = max(highest, ranks[kind] ?? .max) }
+        for place in chances.places { highest = max(highest, ranks[place]) }
+        for (entitlement, classes) in chances.promised {
+            let ranks = promisedOnly[entitlement] ?? [:]
+            for kind in classes { highest = max(highest, ranks[kind] ?? .max) }
         }
         return highest
     }
@@ -22,5 +44,22 @@ struct ExampleRanks: Sendable {
 extension EntitlementTally {
     fileprivate var ranks: [ExampleClass: UInt64] {
         examples.compactMapValues { $0.all.count < $0.limit ? nil : $0.all.last?.rank }
+    }
+}
+
+extension ExampleClass {
+    fileprivate static let count = 7
+
+    /// Below `count`.
+    fileprivate var number: Int {
+        switch self {
+        case .outcome(.granted): 0
+        case .outcome(.denied): 1
+        case .outcome(.undetermined): 2
+        case .change(.gains): 3
+        case .change(.loses): 4
+        case .change(.changesReason): 5
+        case .change(.same): 6
+        }
     }
 }

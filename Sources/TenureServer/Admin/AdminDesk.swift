@@ -14,6 +14,8 @@ struct AdminDesk: Sendable {
     let store: any Store
     let policies: PolicyBook
     let verifier: AppStoreVerifier
+    /// Nil without a key.
+    let appStore: AppStoreConnection?
     let derivation: Derivation
     let gate: KeyGate
     let accessTokenKey: AccessTokenKey
@@ -23,10 +25,11 @@ struct AdminDesk: Sendable {
     let limits: ServiceConfiguration.Limits
     let now: @Sendable () -> Date
 
-    init(_ service: TenureService, verifier: AppStoreVerifier) {
+    init(_ service: TenureService, verifier: AppStoreVerifier, appStore: AppStoreConnection?) {
         store = service.store
         policies = service.policies
         self.verifier = verifier
+        self.appStore = appStore
         derivation = Derivation(verifier: verifier)
         accessTokenKey = service.accessTokenKey
         personas = service.personas
@@ -40,6 +43,7 @@ struct AdminDesk: Sendable {
     func addRoutes(to router: Router<ServiceContext>) {
         router.get("v1/admin/customers", use: find)
         router.post("v1/admin/customers/find", use: findByArtifact)
+        router.get("v1/admin/orders/:order", use: findByOrder)
         router.get("v1/admin/customers/:id", use: customer)
         router.delete("v1/admin/customers/:id", use: erase)
         router.get("v1/admin/customers/:id/timeline", use: timeline)

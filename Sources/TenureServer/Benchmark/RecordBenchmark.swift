@@ -58,6 +58,9 @@ public struct RecordBenchmark: Sendable {
         return (ContinuousClock.now - start).seconds
     }
 
+    /// How often the record was flushed.
+    public var flushes: Int { (service.store as? SQLiteStore)?.groupsWritten ?? 0 }
+
     public func close() async throws { try await service.store.close() }
 }
 

@@ -8,7 +8,8 @@ struct Certificate {
     let bundleID: String
     let customer: Customer
     let appTransactionID: String?
-    let deviceVerificationID: UUID
+    /// As `UUID.hashed` writes it.
+    let device: String
     let decisions: [Decision]
     /// Who stood in for the customer.
     var persona: RecordedPersona?
@@ -46,7 +47,7 @@ struct Certificate {
                 json.value(appTransactionID)
             }
             json.key("device")
-            json.value(deviceVerificationID.hashed)
+            json.value(device)
             json.key("iat")
             json.value(seconds(now))
             json.key("exp")
@@ -57,7 +58,9 @@ struct Certificate {
             }
             json.key("entitlements")
             json.object { json in
-                for decision in decisions where decision.outcome == .granted { write(decision, into: &json) }
+                for index in decisions.indices where decisions[index].outcome == .granted {
+                    write(decisions[index], into: &json)
+                }
             }
         }
         return json.bytes

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureStore
 
 extension ServiceConfiguration {
     /// All that is wrong with it, the files that it names included. Makes and changes nothing.
@@ -21,6 +22,8 @@ extension ServiceConfiguration {
                     || !FileManager.default.isWritableFile(atPath: databasePath)
             {
                 findings.append(.record("the record `\(databasePath)` cannot be read and written; check its owner"))
+            } else if let objection = SQLiteStore.objection(to: databasePath) {
+                findings.append(ServiceError(objection))
             }
         }
         if let appStore {

@@ -19,13 +19,16 @@ struct AccessMiddleware: RouterMiddleware {
         var context = context
         let peer = Peer(socket: context.socket, headers: request.headers, proxies: proxies)
         context.peer = peer
-        if let id = RequestID.given(request, by: peer) { context.logger[metadataKey: "hb.request.id"] = "\(id)" }
+        if let id = RequestID.given(request, by: peer) {
+            context.requestID = id
+            context.logger[metadataKey: RequestID.metadataKey] = "\(id)"
+        }
         let start = DispatchTime.now().uptimeNanoseconds
         metrics.begin()
         let method = Self.name(of: request.method)
         do {
             var response = try await next(request, context)
-            if let field = RequestID.field { response.headers[field] = context.id }
+            if let field = RequestID.field { response.headers[field] = context.requestID }
             end(request, context, method: method, status: response.status.code, since: start)
             return response
         } catch {

@@ -7,9 +7,13 @@ struct ServiceContext: RequestContext {
     let socket: NetworkAddress?
     /// Who asks; `AccessMiddleware` finds it out.
     var peer: Peer?
+    /// What the log and the answer call the request. Hummingbird's own `id` is what the logger remembers of it, and traps
+    /// where that remembers nothing, as a logger without a handler.
+    var requestID: String
 
     init(source: Source) {
         coreContext = .init(source: source)
         socket = NetworkAddress(source.channel.remoteAddress)
+        requestID = RequestID.known(to: source.logger) ?? RequestID.made()
     }
 }

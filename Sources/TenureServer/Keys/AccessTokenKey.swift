@@ -5,8 +5,7 @@ import TenureCore
 
 /// Makes and checks access tokens: HMAC-SHA256 under a secret of this service and this record.
 struct AccessTokenKey: Sendable {
-    /// Keyed once: a copy of it computes a code without hashing the key again.
-    private let code: HMAC<SHA256>
+    private let code: MessageCode
 
     static let fileName = "access-token.secret"
 
@@ -21,12 +20,14 @@ struct AccessTokenKey: Sendable {
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret), salt: recordID, info: Array("tenure access token".utf8),
             outputByteCount: 32)
-        code = HMAC<SHA256>(key: key)
+        code = MessageCode(key: key)
     }
 
     func text(of token: AccessToken) -> String {
-        let body = token.body
-        return Base64URL.encode(body + code(of: body[...]))
+        var bytes = token.body
+        let digest = bytes.withUnsafeBytes { code.code(of: $0) }
+        digest.withUnsafeBytes { bytes += $0 }
+        return Base64.urlSafe.text(bytes)
     }
 
     /// The token in a text that this service made; nil for any other. Says nothing of time.
@@ -36,15 +37,10 @@ struct AccessTokenKey: Sendable {
             AccessToken.sizes.contains(bytes.count)
         else { return nil }
         let end = bytes.count - SHA256.byteCount
-        // Crypto compares codes with bytes in constant time.
-        guard code(of: bytes[..<end]) == bytes[end...] else { return nil }
-        return AccessToken(bytes)
-    }
-
-    private func code(of body: ArraySlice<UInt8>) -> HMAC<SHA256>.MAC {
-        var code = code
-        code.update(data: body)
-        return code.finalize()
+        let isOurs = bytes.withUnsafeBytes { bytes in
+            code.isRight(.init(rebasing: bytes[end...]), of: .init(rebasing: bytes[..<end]))
+        }
+        return isOurs ? AccessToken(bytes) : nil
     }
 
     private static let textSizes = AccessToken.sizes.map { ($0 * 4 + 2) / 3 }

@@ -8,8 +8,8 @@ struct CertificateKey: Sendable {
     private let key: P256.Signing.PrivateKey
     /// RFC 7638: the thumbprint of the public key.
     let id: String
-    /// By which the key before this one vouches for it, so that apps that pinned that one believe this one too.
-    private let statements: [String]
+    /// Carries what the key before this one says of it, so that apps that pinned that one believe this one too.
+    private let certificateHeader: CompactHeader
 
     static let fileName = "certificate-key.pem"
     static let previousFileName = "certificate-key.previous.pem"
@@ -24,15 +24,15 @@ struct CertificateKey: Sendable {
         id = Self.id(of: key.publicKey)
         let previous = SecretFile(path: "\(folder)/\(Self.previousFileName)")
         guard FileManager.default.fileExists(atPath: previous.path) else {
-            statements = []
+            certificateHeader = CompactHeader(type: Certificate.type, keyID: id)
             return
         }
         let signer = try Self.key(in: try previous.existingContents(), of: previous)
         do {
-            statements = [
-                try signer.compactJWS(
-                    Self.members(of: key.publicKey), type: Self.statementType, keyID: Self.id(of: signer.publicKey))
-            ]
+            let statement = try signer.compactJWS(
+                Self.members(of: key.publicKey),
+                after: CompactHeader(type: Self.statementType, keyID: Self.id(of: signer.publicKey)))
+            certificateHeader = CompactHeader(type: Certificate.type, keyID: id, keys: [statement])
         } catch {
             throw .keyFile(path: previous.path, detail: "it cannot sign")
         }
@@ -54,7 +54,7 @@ struct CertificateKey: Sendable {
     }
 
     private static func id(of key: P256.Signing.PublicKey) -> String {
-        Base64URL.encode(SHA256.hash(data: members(of: key)))
+        Base64.urlSafe.text(SHA256.hash(data: members(of: key)))
     }
 
     private static func write(_ key: P256.Signing.PublicKey, into json: inout JSONWriter) {
@@ -64,15 +64,16 @@ struct CertificateKey: Sendable {
         json.key("kty")
         json.value("EC")
         json.key("x")
-        json.value(Base64URL.encode(coordinates.prefix(32)))
+        json.value(Base64.urlSafe.text(coordinates.prefix(32)))
         json.key("y")
-        json.value(Base64URL.encode(coordinates.suffix(32)))
+        json.value(Base64.urlSafe.text(coordinates.suffix(32)))
     }
 
     /// A compact JWS over a payload of JSON. Certificates alone carry what older keys say: only apps read those, which
     /// may have pinned one.
     func sign(_ payload: [UInt8], type: String) throws -> String {
-        try key.compactJWS(payload, type: type, keyID: id, keys: type == Certificate.type ? statements : [])
+        try key.compactJWS(
+            payload, after: type == Certificate.type ? certificateHeader : CompactHeader(type: type, keyID: id))
     }
 
     /// The payload of a compact JWS that this key signed as that type; nil for any other text.

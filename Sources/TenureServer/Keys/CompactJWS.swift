@@ -1,35 +1,15 @@
 import Crypto
+import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
 
-extension P256.Signing.PrivateKey {
-    /// A compact JWS (RFC 7515) over a payload of JSON, signed with ES256.
-    ///
-    /// `keys`: statements by which older keys vouch for this one. Throws what the cryptography throws, and never because
-    /// of the payload.
-    func compactJWS(_ payload: [UInt8], type: String, keyID: String, keys: [String] = []) throws -> String {
-        let signed = Self.header(type, keyID, keys) + "." + Base64URL.encode(payload)
-        // RFC 7518, section 3.4: the two numbers, 32 bytes each.
-        let signature = try signature(for: Array(signed.utf8))
-        return signed + "." + Base64URL.encode(signature.rawRepresentation)
-    }
+/// The first segment of what one key signs, with the period after it: the same for all of one type.
+struct CompactHeader: Sendable {
+    let text: [UInt8]
 
-    /// The payload of a compact JWS that this key signed as that type; nil for any other text.
-    ///
-    /// The header must be the very one that `compactJWS` writes, so that nothing in it chooses how it is checked.
-    func payload(of jws: String, type: String, keyID: String) -> [UInt8]? {
-        let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == Self.header(type, keyID, []),
-            let payload = Base64.urlSafe.decode(Array(parts[1].utf8)[...]),
-            let bytes = Base64.urlSafe.decode(Array(parts[2].utf8)[...]),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes),
-            publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))
-        else { return nil }
-        return payload
-    }
-
-    private static func header(_ type: String, _ keyID: String, _ keys: [String]) -> String {
+    /// `keys`: statements by which older keys vouch for the one that signs.
+    init(type: String, keyID: String, keys: [String] = []) {
         var header = JSONWriter()
         header.object { json in
             json.key("alg")
@@ -43,6 +23,41 @@ extension P256.Signing.PrivateKey {
                 json.array(keys) { $0.value($1) }
             }
         }
-        return Base64URL.encode(header.bytes)
+        text = Base64.urlSafe.encode(header.bytes) + [Self.period]
+    }
+
+    static let period = UInt8(ascii: ".")
+}
+
+extension P256.Signing.PrivateKey {
+    /// A compact JWS (RFC 7515) over a payload of JSON, signed with ES256.
+    ///
+    /// Throws what the cryptography throws, and never because of the payload.
+    func compactJWS(_ payload: [UInt8], after header: CompactHeader) throws -> String {
+        var text = header.text
+        text.reserveCapacity(text.count + payload.count * 4 / 3 + 128)
+        text += Base64.urlSafe.encode(payload)
+        var hash = SHA256()
+        text.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        // RFC 7518, section 3.4: the two numbers, 32 bytes each.
+        let signature = try signature(for: hash.finalize())
+        text.append(CompactHeader.period)
+        text += Base64.urlSafe.encode(signature.rawRepresentation)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The payload of a compact JWS that this key signed as that type; nil for any other text.
+    ///
+    /// The header must be the very one that `compactJWS` writes, so that nothing in it chooses how it is checked.
+    func payload(of jws: String, type: String, keyID: String) -> [UInt8]? {
+        let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            (parts[0] + ".").utf8.elementsEqual(CompactHeader(type: type, keyID: keyID).text),
+            let payload = Base64.urlSafe.decode(Array(parts[1].utf8)[...]),
+            let bytes = Base64.urlSafe.decode(Array(parts[2].utf8)[...]),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes),
+            publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))
+        else { return nil }
+        return payload
     }
 }

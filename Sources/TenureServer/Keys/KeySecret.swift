@@ -13,7 +13,7 @@ package struct KeySecret: Sendable {
     /// A new one: 256 random bits.
     package init() {
         var random = SystemRandomNumberGenerator()
-        text = Self.prefix + Base64URL.encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        text = Self.prefix + Base64.urlSafe.text((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     }
 
     init(_ text: String) {

@@ -53,6 +53,6 @@ package struct JSONLogHandler: LogHandler {
 
     /// What the libraries below call otherwise than we do, and what would stand twice in an object.
     private static let names = [
-        "hb.request.id": "request", "time": "time_", "level": "level_", "message": "message_",
+        RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]
 }

@@ -1,9 +1,17 @@
 import HTTPTypes
 import Hummingbird
+import Logging
 
 /// The name of a request, in logs and in the header `X-Request-Id` of its answer.
 enum RequestID {
     static let field = HTTPField.Name("X-Request-Id")
+
+    /// Under which loggers have it: Hummingbird's word.
+    static let metadataKey = "hb.request.id"
+
+    static func known(to logger: Logger) -> String? { logger[metadataKey: metadataKey]?.description }
+
+    static func made() -> String { Hummingbird.RequestID().description }
 
     /// The name that a declared proxy gave it; nil where there is none, or one that has no place in a log.
     static func given(_ request: Request, by peer: Peer) -> String? {

@@ -20,7 +20,7 @@ struct NotificationContents: Sendable {
         notification = StoredNotification(
             realm: Realm(outer.environment, isTest: !AppleAnchors.signed(outer.certificates)),
             // One without a name is known by what was signed.
-            uuid: uuid.isEmpty ? "sha256 " + Base64URL.encode(outer.signedContentDigest) : uuid,
+            uuid: uuid.isEmpty ? "sha256 " + Base64.urlSafe.text(outer.signedContentDigest) : uuid,
             type: outer.payload.notificationType?.rawValue ?? "", subtype: outer.payload.subtype?.rawValue,
             signedDate: outer.signedDate, bytes: bytes)
         if let proof = verified.appTransaction?.proof { proofs.append(proof) }

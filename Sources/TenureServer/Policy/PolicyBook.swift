@@ -15,6 +15,11 @@ struct PolicyBook: Sendable {
         let version: Int64
         let sha256: [UInt8]
         let policy: Policy
+
+        /// The same with the same policy, as somebody else read it.
+        func deciding(by policy: Policy) -> Present {
+            Present(publication: publication, version: version, sha256: sha256, policy: policy)
+        }
     }
 
     private let shelf: PolicyShelf

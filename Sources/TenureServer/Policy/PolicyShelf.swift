@@ -42,7 +42,10 @@ final class PolicyShelf: @unchecked Sendable {
     func adopt(_ present: PolicyBook.Present?, asked: ContinuousClock.Instant) {
         lock.lock()
         defer { lock.unlock() }
-        if let present, present.publication > latest.publication { latest = present }
+        if let present, present.publication > latest.publication {
+            // The version as it was read first, so that it is one value for promises and for what decides.
+            latest = present.deciding(by: policies[present.version] ?? present.policy)
+        }
         self.asked = max(self.asked, asked)
     }
 

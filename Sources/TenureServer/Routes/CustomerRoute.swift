@@ -12,14 +12,31 @@ struct CustomerRoute: Sendable {
     let personas: PersonaBook
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
+    /// Asked for once: what it returns is made anew each time.
+    private let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
+
+    init(
+        store: any Store, policies: PolicyBook, access: CustomerAccess, personas: PersonaBook,
+        now: @escaping @Sendable () -> Date, metrics: ServiceMetrics
+    ) {
+        self.store = store
+        self.policies = policies
+        self.access = access
+        self.personas = personas
+        self.now = now
+        self.metrics = metrics
+        lookUp = store.lookUp
+    }
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        try await answer(to: request)
+    }
+
+    func answer(to request: Request) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
         let known =
-            if let lookUp = store.lookUp { try lookUp(token.customer) } else {
-                try await store.customer(token.customer)
-            }
+            if let lookUp { try lookUp(token.customer) } else { try await store.customer(token.customer) }
         guard let customer = known, customer.realm == token.realm else { throw CustomerAccess.refused }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)

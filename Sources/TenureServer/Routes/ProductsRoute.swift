@@ -16,7 +16,7 @@ struct ProductsRoute: Sendable {
         var json = JSONWriter()
         json.value(ProductsResponse(policies.current))
         let body = json.bytes
-        let tag = "\"\(Base64URL.encode(Array(SHA256.hash(data: body).prefix(12))))\""
+        let tag = "\"\(Base64.urlSafe.text(Array(SHA256.hash(data: body).prefix(12))))\""
         let isKnown = request.headers[.ifNoneMatch].map { matches($0, tag) } ?? false
         var response = isKnown ? Response(status: .notModified) : Response.json(body)
         response.headers[.eTag] = tag

@@ -3,8 +3,10 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// A verified artifact as it came.
-struct Arrival<Payload: Sendable & Hashable>: Sendable {
+/// A verified artifact as it came. It never changes.
+///
+/// By reference: payloads hold dozens of texts, each of which a copy would have to retain.
+final class Arrival<Payload: Sendable & Hashable>: Sendable {
     let place: Place
     let artifact: Artifact
     let verified: Verified<Payload>

@@ -26,7 +26,7 @@ struct Membership {
         var bond = Bond(leading: leader, known: known)
         var receipt = submission.receipt
         switch leader {
-        case .appTransaction(let appTransaction): add(appTransaction, on: submission.deviceVerificationID)
+        case .appTransaction(let appTransaction): add(appTransaction, on: submission.hashedDevice)
         case .receipt(let leading):
             add(leading)
             receipt = nil
@@ -74,7 +74,7 @@ struct Membership {
         isBound = bond.isOnDevice
         // By artifact where the App Store named nothing better.
         if identities.isEmpty, let artifact = artifacts.first {
-            names.add(Identity(.artifact, Base64URL.encode(artifact.sha256)))
+            names.add(Identity(.artifact, Base64.urlSafe.text(artifact.sha256)))
         }
     }
 
@@ -86,14 +86,14 @@ struct Membership {
             ? "it belongs to another acquisition of the app" : "nothing signed ties it to the rest"
     }
 
-    private mutating func add(_ arrival: Arrival<AppTransactionPayload>, on device: UUID?) {
+    private mutating func add(_ arrival: Arrival<AppTransactionPayload>, on device: String?) {
         artifacts.append(arrival.artifact)
         let proof = arrival.verified.proof
         proofs.append(proof)
         names.add(arrival.payload)
         if identities.isEmpty, arrival.isOnDevice, let device, let date = proof.originalPurchaseDate {
             // Several accounts may use one device: the device names nobody, a purchase of the app on it does.
-            let acquisition = [device.hashed, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
+            let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
             names.add(Identity(.device, acquisition.joined(separator: " ")))
         }
     }
@@ -125,7 +125,7 @@ struct Membership {
         }
         hash.update(data: [isComplete ? 1 : 0])
         return Identity(
-            visitLedBy: lead, naming: strongest, showing: Base64URL.encode(Array(hash.finalize())))
+            visitLedBy: lead, naming: strongest, showing: Base64.urlSafe.text(Array(hash.finalize())))
     }
 
     /// Whether nothing says that a customer is somebody else than this sync's.

@@ -14,10 +14,13 @@ struct Submission: Sendable {
     /// Whether the client said that these transactions are all.
     let listsAllPurchases: Bool
     let deviceVerificationID: UUID?
+    /// The same as the record and certificates write it.
+    let hashedDevice: String?
     private let deviceIdentifier: [UInt8]?
 
     init(_ request: SyncRequest, on device: ClaimedDevice, by verifier: AppStoreVerifier, now: Date) async {
         deviceVerificationID = device.verificationID
+        hashedDevice = device.verificationID?.hashed
         deviceIdentifier = device.identifier
         listsAllPurchases = request.transactions != nil
         if let jws = request.appTransaction { readAppTransaction(Array(jws.utf8), by: verifier, now: now) }

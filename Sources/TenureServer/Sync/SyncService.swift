@@ -6,7 +6,9 @@ import TenureCore
 import TenureStore
 
 /// Signed bytes in; verified, related, recorded and decided; what the customer may use out.
-struct SyncService: Sendable {
+///
+/// By reference: every sync captures it, and cores that count the same references wait for each other.
+final class SyncService: Sendable {
     let verifier: AppStoreVerifier
     let store: any Store
     let policies: PolicyBook
@@ -22,6 +24,24 @@ struct SyncService: Sendable {
     let asksAppStore: Bool
     let personas: PersonaBook
 
+    init(
+        verifier: AppStoreVerifier, store: any Store, policies: PolicyBook, certificateKey: CertificateKey,
+        accessTokenKey: AccessTokenKey, terms: ServiceConfiguration.Terms, bundleID: String, announcer: Announcer?,
+        deviceLimit: Int, asksAppStore: Bool, personas: PersonaBook
+    ) {
+        self.verifier = verifier
+        self.store = store
+        self.policies = policies
+        self.certificateKey = certificateKey
+        self.accessTokenKey = accessTokenKey
+        self.terms = terms
+        self.bundleID = bundleID
+        self.announcer = announcer
+        self.deviceLimit = deviceLimit
+        self.asksAppStore = asksAppStore
+        self.personas = personas
+    }
+
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
     {
@@ -35,7 +55,7 @@ struct SyncService: Sendable {
         offered = offered.beside(realm.environment)
         let (customer, outcome) = try await store.amend(
             membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) },
-            { known in change(known, by: submission, alone: membership, now: now) })
+            { [self] known in change(known, by: submission, alone: membership, now: now) })
         let recorded = try outcome.get()
         let isBound = membership.isBound
         let (opened, result) =
@@ -50,12 +70,12 @@ struct SyncService: Sendable {
             customer: opened.member, realm: realm, expiresAt: min(end, persona?.expiresAt ?? end),
             persona: persona?.number)
         answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
-        if submission.appTransaction?.isOnDevice == true, let device = device.verificationID {
+        if submission.appTransaction?.isOnDevice == true, let device = submission.hashedDevice {
             let certificate = Certificate(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: submission.appTransaction?.payload.appTransactionID,
-                deviceVerificationID: device, decisions: told.decisions, persona: persona, nonce: request.nonce,
-                terms: terms, now: now)
+                device: device, decisions: told.decisions, persona: persona, nonce: request.nonce, terms: terms,
+                now: now)
             answer.certificate = try certificateKey.sign(certificate.claims, type: Certificate.type)
         }
         logger.debug(
@@ -88,16 +108,16 @@ struct SyncService: Sendable {
     private func change(
         _ known: Customer?, by submission: Submission, alone: Membership, now: Date
     ) -> (Amendment, Result<Outcome, Problem>) {
-        let membership = alone.isBound ? Membership(of: submission, known: known) : alone
+        let membership = alone.isBound && known != nil ? Membership(of: submission, known: known) : alone
         var amendment = Amendment(of: known)
         amendment.add(
             membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
             renewals: membership.renewals)
         amendment.identify(by: membership.identities + membership.names.forPeople(beyond: known))
-        if alone.isBound, let device = submission.deviceVerificationID {
+        if alone.isBound, let device = submission.hashedDevice {
             amendment.see(
                 DeviceSighting(
-                    device: device.hashed, getsCertificate: submission.appTransaction?.isOnDevice == true,
+                    device: device, getsCertificate: submission.appTransaction?.isOnDevice == true,
                     limit: deviceLimit))
         }
         if membership.isComplete, alone.isBound { amendment.completePurchases() }

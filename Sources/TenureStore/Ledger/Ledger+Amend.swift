@@ -82,7 +82,7 @@ extension Ledger {
     private func find(
         _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool
     ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
-        let byStrength = identities.sorted { $0.kind < $1.kind }
+        let byStrength = identities.count > 1 ? identities.sorted { $0.kind < $1.kind } : identities
         var known: [Customer] = []
         var unknown: [Identity] = []
         for identity in byStrength {

@@ -23,7 +23,7 @@ extension Ledger {
             """,
             [.integer(customer.member), .text(sighting.device), milliseconds, milliseconds, certificates])
         guard !isFirst else { return true }
-        let count = try devices(of: customer.id).count
+        let count = try countDevices(of: customer.id)
         guard count > sighting.limit, try !hasEvent(.manyDevices, since: now.addingTimeInterval(-86_400), customer.id)
         else { return true }
         try append(
@@ -31,20 +31,14 @@ extension Ledger {
         return true
     }
 
-    func devices(of customer: Int64) throws(StoreError) -> [RecordedDevice] {
-        var devices: [String: RecordedDevice] = [:]
+    /// Of all who are one; a device that several of them were seen on counts once.
+    private func countDevices(of customer: Int64) throws(StoreError) -> Int {
+        var devices: Set<String> = []
         for member in try group(of: customer) {
-            let rows = try session.rows(
-                "SELECT device, first_seen, last_seen, certificates FROM devices WHERE customer = $1",
-                [.integer(member)])
-            for row in rows {
-                let seen = RecordedDevice(
-                    device: try row.text(0), firstSeen: try row.instant(1), lastSeen: try row.instant(2),
-                    certificates: Int(clamping: try row.integer(3)))
-                devices[seen.device] = devices[seen.device].map(seen.joined) ?? seen
-            }
+            let rows = try session.rows("SELECT device FROM devices WHERE customer = $1", [.integer(member)])
+            for row in rows { devices.insert(try row.text(0)) }
         }
-        return devices.values.sorted { ($1.lastSeen, $0.device) < ($0.lastSeen, $1.device) }
+        return devices.count
     }
 
     private func hasEvent(
@@ -57,14 +51,5 @@ extension Ledger {
             if row != nil { return true }
         }
         return false
-    }
-}
-
-extension RecordedDevice {
-    /// The same device, seen on two who turned out to be one.
-    fileprivate func joined(with other: RecordedDevice) -> RecordedDevice {
-        RecordedDevice(
-            device: device, firstSeen: min(firstSeen, other.firstSeen), lastSeen: max(lastSeen, other.lastSeen),
-            certificates: certificates + other.certificates)
     }
 }

@@ -99,7 +99,7 @@ extension Ledger {
         guard let version = amendment.judgedUnder else { return }
         let announced = amendment.announcement.announced
         guard !amendment.promises.isEmpty || (announced != nil && announced != known?.announced) else { return }
-        guard try publication()?.version == version else { throw .policyChanged }
+        guard try publishedVersion() == version else { throw .policyChanged }
         for promise in amendment.promises where promise.policyVersion != version {
             if try isEnded(promise) { throw .policyChanged }
         }

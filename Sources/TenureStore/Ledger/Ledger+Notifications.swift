@@ -36,12 +36,6 @@ extension Ledger {
         return Reception(isNew: true, customer: subject)
     }
 
-    func notification(_ uuid: String, in realm: Realm) throws(StoreError) -> StoredNotification? {
-        try session.row(
-            "SELECT \(Self.notificationColumns) WHERE realm = $1 AND uuid = $2", [SQLValue(realm.code), .text(uuid)]
-        ).map { row throws(StoreError) in try StoredNotification(row) }
-    }
-
     /// In the order in which they came.
     func notifications(of customer: Int64) throws(StoreError) -> [(notification: StoredNotification, receivedAt: Date)]
     {

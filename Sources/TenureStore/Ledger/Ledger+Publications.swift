@@ -7,6 +7,11 @@ extension Ledger {
         try publications("ORDER BY id DESC LIMIT 1", []).first
     }
 
+    /// The version of what decides now.
+    func publishedVersion() throws(StoreError) -> Int64? {
+        try session.row("SELECT policy FROM publications ORDER BY id DESC LIMIT 1")?.integer(0)
+    }
+
     func publications() throws(StoreError) -> [RecordedPublication] { try publications("ORDER BY id", []) }
 
     /// What decides now: in an empty record this policy from now on.

@@ -30,11 +30,17 @@ extension Ledger {
         }
     }
 
-    private static let visitColumn = """
+    private static let visitColumn = visitColumn(of: "customers.id")
+
+    /// 1 where that customer is a visitor.
+    private static func visitColumn(of customer: String) -> String {
+        """
         CASE WHEN EXISTS (
-            SELECT 1 FROM identities WHERE customer = customers.id AND kind = \(Identity.Kind.visit.rawValue)
+            SELECT 1 FROM identities WHERE identities.customer = \(customer)
+            AND identities.kind = \(Identity.Kind.visit.rawValue)
         ) THEN 1 ELSE 0 END
         """
+    }
 
     /// Rule I: test environments have neither eras nor promises.
     private static let productionRealms = [false, true]
@@ -50,12 +56,7 @@ extension Ledger {
     func mark() throws(StoreError) -> LedgerMark {
         try keepWritersAway()
         var last: [String: LedgerMark.Row] = [:]
-        for table in Self.telling {
-            guard let row = try session.row("SELECT id, customer FROM \(table) ORDER BY id DESC LIMIT 1") else {
-                continue
-            }
-            last[table] = LedgerMark.Row(id: try row.integer(0), customer: try row.integerIfPresent(1))
-        }
+        for table in Self.telling { last[table] = try lastRow(of: table) }
         for table in [Self.customersTable, Self.auditTable] {
             let number = try session.row("SELECT coalesce(max(id), 0) FROM \(table)")?.integer(0) ?? 0
             last[table] = LedgerMark.Row(id: number, customer: nil)
@@ -67,16 +68,45 @@ extension Ledger {
     private static let telling = ["artifacts", "notifications", "promises", "support_acts", "events"]
     private static let customersTable = "customers"
     private static let auditTable = "audit"
+    private static let eventsTable = "events"
+
+    /// The last row that stays. What visitors left goes without an act when newer ones come, and SQLite gives the
+    /// number after the highest again: behind a row that stays, whatever comes has a number of its own.
+    private func lastRow(of table: String) throws(StoreError) -> LedgerMark.Row? {
+        var before = Int64.max
+        while true {
+            // A page of its own, so that no visitor beyond it is looked for.
+            let rows = try session.rows(
+                """
+                SELECT id, customer, \(Self.visitColumn(of: "latest.customer")) FROM (
+                    SELECT id, customer FROM \(table) WHERE id < $1 ORDER BY id DESC LIMIT 50
+                ) AS latest ORDER BY id DESC
+                """, [.integer(before)])
+            for row in rows {
+                before = try row.integer(0)
+                guard try row.integer(2) == 0 else { continue }
+                return LedgerMark.Row(id: before, customer: try row.integerIfPresent(1))
+            }
+            if rows.isEmpty { return nil }
+        }
+    }
 
     /// Whether every row since then is still there and tells whom it is about: nobody was erased or parted.
+    ///
+    /// Who came, was linked or joined meanwhile is looked at again, and holds off nothing.
     func isSettled(since mark: LedgerMark) throws(StoreError) -> Bool {
-        let acts: [CustomerAct] = [.erase, .unmerge(other: ""), .unlink(user: ""), .link(user: "", .never)]
-        let names = acts.map { "'\($0.name)'" }.joined(separator: ", ")
-        let row = try session.row(
-            "SELECT 1 FROM audit WHERE id > $1 AND act IN (\(names)) LIMIT 1",
-            [.integer(mark.number(in: Self.auditTable))])
-        guard row == nil else { return false }
-        // A visitor's record may go without an act, and its last number be given again.
+        let erased = try session.row(
+            // A reason that says so has its quotation marks escaped.
+            """
+            SELECT 1 FROM audit WHERE id > $1 AND act = $2 AND coalesce(detail, '') NOT LIKE '%"refused":%' LIMIT 1
+            """, [.integer(mark.number(in: Self.auditTable)), .text(CustomerAct.erase.name)])
+        guard erased == nil else { return false }
+        let kinds: [RecordedEvent.Kind] = [.unmerged, .transferred]
+        let names = kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+        let parted = try session.row(
+            "SELECT 1 FROM events WHERE id > $1 AND kind IN (\(names)) LIMIT 1",
+            [.integer(mark.number(in: Self.eventsTable))])
+        guard parted == nil else { return false }
         for table in Self.telling {
             guard let known = mark.last[table] else { continue }
             let row = try session.row("SELECT customer FROM \(table) WHERE id = $1", [.integer(known.id)])

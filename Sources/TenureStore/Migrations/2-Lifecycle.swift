@@ -7,9 +7,7 @@ extension Migration {
                 -- A customer who turned out to be another: what was written of them stays theirs, and counts there.
                 ALTER TABLE customers ADD COLUMN merged_into INTEGER REFERENCES customers (id);
                 CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL;
-                -- What the world was last told of their rights (JSON), and when to look at them again: because one
-                -- ends then, or because something changed and nobody has looked since.
-                ALTER TABLE customers ADD COLUMN announced TEXT;
+                -- When the next of their rights ends, for those who want to be told beforehand.
                 ALTER TABLE customers ADD COLUMN next_end INTEGER;
                 CREATE INDEX customers_by_end ON customers (next_end) WHERE next_end IS NOT NULL;
                 -- Who were parted by hand are never joined again by what comes later.
@@ -18,7 +16,6 @@ extension Migration {
                     second INTEGER NOT NULL REFERENCES customers (id),
                     PRIMARY KEY (first, second)
                 ) STRICT;
-                CREATE INDEX separations_by_second ON separations (second);
 
                 ALTER TABLE support_acts ADD COLUMN reason TEXT;
                 ALTER TABLE support_acts ADD COLUMN actor TEXT;
@@ -60,7 +57,6 @@ extension Migration {
                     PRIMARY KEY (customer, device)
                 ) STRICT;
 
-                -- Sessions of a trial, each once; never removed by what a client sends.
                 CREATE TABLE trial_sessions (
                     id INTEGER PRIMARY KEY,
                     customer INTEGER NOT NULL REFERENCES customers (id),
@@ -90,56 +86,25 @@ extension Migration {
                     detail TEXT
                 ) STRICT;
 
-                CREATE INDEX audit_by_customer ON audit (customer) WHERE customer IS NOT NULL;
-
-                -- What a key asked for under an id of its own making: asked again, it is the same act. `act` spells it.
-                CREATE TABLE requests (
-                    actor TEXT NOT NULL,
-                    request TEXT NOT NULL,
-                    customer TEXT NOT NULL,
-                    act TEXT NOT NULL,
-                    at INTEGER NOT NULL,
-                    PRIMARY KEY (actor, request)
-                ) STRICT, WITHOUT ROWID;
-                CREATE INDEX requests_by_customer ON requests (customer);
-                CREATE INDEX requests_by_time ON requests (at);
-
-                -- Who is told what; `types` with blanks between, or `*`. What the configuration says, kept here so that
-                -- every act of every process knows it. Empty: nothing is written below.
-                CREATE TABLE endpoints (
-                    name TEXT NOT NULL PRIMARY KEY,
-                    types TEXT NOT NULL
-                ) STRICT;
-
-                -- What the world is told, written in the transaction in which it became true. `public_id` and
-                -- `user_ids` (JSON) are those of that instant; `data` is a JSON object.
+                -- What the world is told, written in the transaction in which it became true.
                 CREATE TABLE outbox (
                     id INTEGER PRIMARY KEY,
                     event TEXT NOT NULL UNIQUE,
                     type TEXT NOT NULL,
                     customer INTEGER REFERENCES customers (id),
-                    realm INTEGER,
-                    public_id TEXT,
-                    user_ids TEXT,
-                    data TEXT NOT NULL,
+                    body BLOB NOT NULL,
                     created_at INTEGER NOT NULL
                 ) STRICT;
-                CREATE INDEX outbox_by_customer ON outbox (customer);
-                CREATE INDEX outbox_by_time ON outbox (created_at);
-                -- `next_at` is NULL once it was delivered, or given up; `queued_at` is when its days of tries began.
                 CREATE TABLE deliveries (
                     id INTEGER PRIMARY KEY,
                     message INTEGER NOT NULL REFERENCES outbox (id),
                     endpoint TEXT NOT NULL,
-                    customer INTEGER,
                     attempts INTEGER NOT NULL,
-                    queued_at INTEGER NOT NULL,
                     next_at INTEGER,
                     delivered_at INTEGER,
                     UNIQUE (message, endpoint)
                 ) STRICT;
-                CREATE INDEX deliveries_by_time ON deliveries (endpoint, next_at, id) WHERE next_at IS NOT NULL;
-                CREATE INDEX deliveries_by_customer ON deliveries (endpoint, customer, id) WHERE next_at IS NOT NULL;
+                CREATE INDEX deliveries_by_time ON deliveries (next_at) WHERE next_at IS NOT NULL;
                 CREATE TABLE delivery_log (
                     id INTEGER PRIMARY KEY,
                     delivery INTEGER NOT NULL REFERENCES deliveries (id),

@@ -4,25 +4,39 @@ package struct Migration: Sendable {
     package let name: String
     private let steps: [Step]
 
-    enum Step: Sendable {
+    package indirect enum Step: Sendable {
         /// In SQLite's words; see `SQLDialect.rendering`.
         case shared(String)
         case only(SQLDialect, String)
+        /// Where a table has no such column yet: records of releases that were never told apart by a name.
+        case unless(String, has: String, Step)
     }
 
-    init(_ name: String, _ steps: [Step]) {
+    package init(_ name: String, _ steps: [Step]) {
         self.name = name
         self.steps = steps
     }
 
-    package static let all: [Migration] = [ledger, lifecycle, personas, numbers, erasures, publications]
+    /// `announcements` was written after the others, and stands where it must run.
+    package static let all: [Migration] = [
+        ledger, lifecycle, announcements, personas, numbers, erasures, publications,
+    ]
 
-    /// The statements, one or more in each text, in this database's words.
-    package func statements(for dialect: SQLDialect) -> [String] {
-        steps.compactMap { step in
+    /// Runs the statements, one or more in each text, in this database's words. `has` says whether a table has a column
+    /// at that moment.
+    package func run<Failure: Error>(
+        for dialect: SQLDialect, has: (_ table: String, _ column: String) throws(Failure) -> Bool,
+        _ execute: (_ statements: String) throws(Failure) -> Void
+    ) throws(Failure) {
+        for step in steps {
+            var step: Step? = step
+            while case .unless(let table, let column, let inner)? = step {
+                step = try has(table, column) ? nil : inner
+            }
             switch step {
-            case .shared(let text): dialect.rendering(text)
-            case .only(let only, let text): only == dialect ? text : nil
+            case .shared(let text)?: try execute(dialect.rendering(text))
+            case .only(dialect, let text)?: try execute(text)
+            case .only?, .unless?, nil: continue
             }
         }
     }

@@ -1,8 +1,6 @@
-import Foundation
-
-/// Some customers as their rows have them, for work that goes through all of them: nothing is made of a row before it is
-/// asked for.
-package struct CustomerPage: Sendable {
+/// Some customers as their rows have them, in one piece of memory: for databases whose rows do not stay where they are
+/// until somebody read them.
+struct CustomerPage: Sendable {
     private var rows: [Row] = []
     /// Public ids and facts, one after the other.
     private var bytes: [UInt8] = []
@@ -13,20 +11,17 @@ package struct CustomerPage: Sendable {
         let end: Int
     }
 
-    package init() {}
+    init() {}
 
-    package var count: Int { rows.count }
-
-    package mutating func add(realm: UInt8, publicID: some Collection<UInt8>, facts: some Collection<UInt8>) {
+    mutating func add(realm: UInt8, publicID: some Collection<UInt8>, facts: some Collection<UInt8>) {
         bytes.append(contentsOf: publicID)
         let nameEnd = bytes.count
         bytes.append(contentsOf: facts)
         rows.append(Row(realm: realm, nameEnd: nameEnd, end: bytes.count))
     }
 
-    /// Tells the customers in the order of their numbers: the code of the realm, the public id, and the encoded facts.
-    /// The pointers are good until `body` returns.
-    package func forEach(
+    /// As `Store.forEachCustomer`.
+    func forEach(
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
         let result = bytes.withUnsafeBytes { buffer in

@@ -3,37 +3,45 @@ import TenureCore
 
 /// Facts of the kind that nearly every customer has: one proof, non-consumable purchases, promises.
 ///
-/// Two of them that differ only in ids, and in dates between which no policy tells a difference, decide alike. `key`
+/// Two of them that differ only in ids, and in dates between which no policy tells a difference, decide alike. Their key
 /// says by which bytes they are the same; whoever goes through millions of customers decides each key once.
 package struct PlainFacts {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
-    private var account: Slice<UnsafeRawBufferPointer>?
-    private var download: Slice<UnsafeRawBufferPointer>?
+    private let room: UnsafeMutableRawBufferPointer
+    private var written = 0
+    private var isBeyondRoom = false
+    private var account: UnsafeRawBufferPointer?
+    private var download: UnsafeRawBufferPointer?
     /// When the app was got.
     private var purchaseDate: Date?
 
-    private init(_ bytes: UnsafeRawBufferPointer) {
+    private init(_ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer) {
         self.bytes = bytes
+        self.room = room
     }
 
-    /// Appends the key to `key`; false where the facts are not plain: then `key` holds nothing that means anything.
+    /// Writes the key into `room` and says how long it is; nil where the facts are not plain, or the key does not fit:
+    /// then `room` holds nothing that means anything.
     ///
-    /// `class`: a number for the date of purchase, equal for two dates only where nothing that is asked tells them apart.
-    package static func appendKey(
-        of bytes: UnsafeRawBufferPointer, to key: inout [UInt8], class: (Date?) -> UInt64
-    ) -> Bool {
-        var facts = PlainFacts(bytes)
-        return facts.appendKey(to: &key, class: `class`)
+    /// `realm`: a customer's, which is part of the key. `class`: a number for the date of purchase, equal for two dates
+    /// only where nothing that is asked tells them apart.
+    package static func writeKey(
+        of bytes: UnsafeRawBufferPointer, in realm: UInt8, to room: UnsafeMutableRawBufferPointer,
+        class: (Date?) -> UInt64
+    ) -> Int? {
+        var facts = PlainFacts(bytes, room)
+        facts.write(realm)
+        return facts.writeKey(class: `class`) && !facts.isBeyondRoom ? facts.written : nil
     }
 
-    private mutating func appendKey(to key: inout [UInt8], class: (Date?) -> UInt64) -> Bool {
+    private mutating func writeKey(class: (Date?) -> UInt64) -> Bool {
         guard byte() == FactsFormat.version, let flags = number(), number() == 1 else { return false }
-        key.append(UInt8(truncatingIfNeeded: flags))
-        guard appendProof(to: &key, class: `class`), appendPurchases(to: &key), number() == 0 else { return false }
+        write(UInt8(truncatingIfNeeded: flags))
+        guard writeProof(class: `class`), writePurchases(), number() == 0 else { return false }
         guard let promises = number(), promises < 64 else { return false }
         for _ in 0..<promises {
-            guard appendPromise(to: &key) else { return false }
+            guard writePromise() else { return false }
         }
         return number() == 0 && position == bytes.count
     }
@@ -42,7 +50,7 @@ package struct PlainFacts {
         .signedDate, .appTransactionID, .downloadID, .platform, .version, .purchaseDate,
     ]
 
-    private mutating func appendProof(to key: inout [UInt8], class: (Date?) -> UInt64) -> Bool {
+    private mutating func writeProof(class: (Date?) -> UInt64) -> Bool {
         guard let raw = number() else { return false }
         let flags = FactsFormat.ProofFlags(rawValue: raw)
         guard flags.isSubset(of: Self.plainProof), let kind = byte() else { return false }
@@ -56,20 +64,19 @@ package struct PlainFacts {
             guard download != nil else { return false }
         }
         // Whether there is an id, and none of them, decides nothing but to which promise it belongs.
-        key.append(kind)
-        key.append(flags.contains(.platform) ? byte() ?? 0xFF : 0)
+        write(kind)
+        write(flags.contains(.platform) ? byte() ?? 0xFF : 0)
         if flags.contains(.version) {
             guard let version = text(), version.count < 0xFF else { return false }
-            key.append(UInt8(version.count))
-            key.append(contentsOf: version)
+            write(version)
         } else {
-            key.append(0xFF)
+            write(UInt8(0xFF))
         }
         if flags.contains(.purchaseDate) {
             purchaseDate = date()
             guard purchaseDate != nil else { return false }
         }
-        append(`class`(purchaseDate), to: &key)
+        write(`class`(purchaseDate))
         return true
     }
 
@@ -79,9 +86,9 @@ package struct PlainFacts {
     private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
 
     /// What is bought for good gives the same whenever it was bought.
-    private mutating func appendPurchases(to key: inout [UInt8]) -> Bool {
+    private mutating func writePurchases() -> Bool {
         guard let count = number(), count < 64 else { return false }
-        key.append(UInt8(count))
+        write(UInt8(count))
         for _ in 0..<count {
             guard let raw = number() else { return false }
             let flags = FactsFormat.PurchaseFlags(rawValue: raw)
@@ -90,17 +97,16 @@ package struct PlainFacts {
             guard let product = text(), product.count < 0xFF, byte() == Self.nonConsumable else { return false }
             if flags.contains(.purchaseDate) { guard date() != nil else { return false } }
             if flags.contains(.signedDate) { guard date() != nil else { return false } }
-            key.append(UInt8(product.count))
-            key.append(contentsOf: product)
+            write(product)
         }
         return true
     }
 
-    private mutating func appendPromise(to key: inout [UInt8]) -> Bool {
+    private mutating func writePromise() -> Bool {
         guard let raw = number(), let entitlement = text(), entitlement.count < 0xFF else { return false }
         let flags = FactsFormat.PromiseFlags(rawValue: raw)
-        var account: Slice<UnsafeRawBufferPointer>?
-        var download: Slice<UnsafeRawBufferPointer>?
+        var account: UnsafeRawBufferPointer?
+        var download: UnsafeRawBufferPointer?
         var purchaseDate: Date?
         if flags.contains(.appTransactionID) {
             account = text()
@@ -114,32 +120,31 @@ package struct PlainFacts {
             purchaseDate = date()
             guard purchaseDate != nil else { return false }
         }
-        key.append(UInt8(entitlement.count))
-        key.append(contentsOf: entitlement)
+        write(entitlement)
         guard let version = number() else { return false }
-        append(version, to: &key)
+        write(version)
         if flags.contains(.until) {
             guard let until = date() else { return false }
-            key.append(1)
-            append(until.timeIntervalSinceReferenceDate.bitPattern, to: &key)
+            write(UInt8(1))
+            write(until.timeIntervalSinceReferenceDate.bitPattern)
         } else {
-            key.append(0)
+            write(UInt8(0))
         }
-        key.append(isPromised(to: account, download, at: purchaseDate) ? 1 : 0)
+        write(UInt8(isPromised(to: account, download, at: purchaseDate) ? 1 : 0))
         return date() != nil
     }
 
     /// `AcquisitionKey.matches`, of the customer's one acquisition.
     private func isPromised(
-        to account: Slice<UnsafeRawBufferPointer>?, _ download: Slice<UnsafeRawBufferPointer>?, at date: Date?
+        to account: UnsafeRawBufferPointer?, _ download: UnsafeRawBufferPointer?, at date: Date?
     ) -> Bool {
         var isSame = false
         if let account, let mine = self.account {
-            guard account.elementsEqual(mine) else { return false }
+            guard Self.areEqual(account, mine) else { return false }
             isSame = true
         }
         if let download, let mine = self.download {
-            guard download.elementsEqual(mine) else { return false }
+            guard Self.areEqual(download, mine) else { return false }
             isSame = true
         }
         if isSame { return true }
@@ -147,11 +152,35 @@ package struct PlainFacts {
         return abs(date.timeIntervalSince(purchaseDate)) <= Slack.seconds
     }
 
-    // MARK: Parts
-
-    private func append(_ number: UInt64, to key: inout [UInt8]) {
-        withUnsafeBytes(of: number) { key.append(contentsOf: $0) }
+    private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+        return memcmp(first, second, left.count) == 0
     }
+
+    // MARK: The key
+
+    private mutating func write(_ byte: UInt8) {
+        guard written < room.count else { return isBeyondRoom = true }
+        room[written] = byte
+        written += 1
+    }
+
+    private mutating func write(_ number: UInt64) {
+        guard room.count - written >= 8 else { return isBeyondRoom = true }
+        room.storeBytes(of: number, toByteOffset: written, as: UInt64.self)
+        written += 8
+    }
+
+    /// A text of less than 255 bytes after its length.
+    private mutating func write(_ text: UnsafeRawBufferPointer) {
+        guard room.count - written > text.count else { return isBeyondRoom = true }
+        write(UInt8(truncatingIfNeeded: text.count))
+        UnsafeMutableRawBufferPointer(rebasing: room[written..<written + text.count]).copyMemory(from: text)
+        written += text.count
+    }
+
+    // MARK: Parts
 
     private mutating func byte() -> UInt8? {
         guard position < bytes.count else { return nil }
@@ -170,10 +199,10 @@ package struct PlainFacts {
         return nil
     }
 
-    private mutating func text() -> Slice<UnsafeRawBufferPointer>? {
+    private mutating func text() -> UnsafeRawBufferPointer? {
         guard let count = number(), count <= UInt64(bytes.count - position) else { return nil }
         defer { position += Int(count) }
-        return bytes[position..<position + Int(count)]
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + Int(count)])
     }
 
     private mutating func date() -> Date? {

@@ -13,32 +13,12 @@ extension SQLStore {
         }
     }
 
-    package func notification(_ uuid: String, in realm: Realm) async throws(StoreError) -> StoredNotification? {
-        try await read { session throws(StoreError) in try Ledger(session).notification(uuid, in: realm) }
-    }
-
-    package func customers(
-        withAppAccountToken token: String, in realm: Realm
-    ) async throws(StoreError) -> [Customer] {
-        try await read { session throws(StoreError) in
-            try Ledger(session).customers(withAppAccountToken: token.lowercased(), in: realm)
-        }
-    }
-
     package func beginTrialSession(
         _ name: String, of entitlement: String, for customer: Int64, at now: Date,
         if admits: @escaping @Sendable (Customer, TrialUse) -> Bool
     ) async throws(StoreError) -> (customer: Customer, use: TrialUse, isCounted: Bool)? {
         try await write(locking: []) { session throws(StoreError) in
             try Ledger(session, at: now).beginTrialSession(name, of: entitlement, for: customer, if: admits)
-        }
-    }
-
-    package func devices(of customer: Int64) async throws(StoreError) -> [RecordedDevice] {
-        try await read { session throws(StoreError) in
-            let ledger = Ledger(session)
-            guard let customer = try ledger.customer(customer) else { return [] }
-            return try ledger.devices(of: customer.id)
         }
     }
 }

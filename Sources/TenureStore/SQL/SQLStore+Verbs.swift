@@ -1,5 +1,5 @@
 package import Foundation
-package import TenureCore
+import TenureCore
 
 extension SQLStore {
     package func customer(_ id: Int64) async throws(StoreError) -> Customer? {
@@ -10,16 +10,16 @@ extension SQLStore {
         try await read { session throws(StoreError) in try Ledger(session).customer(named: publicID) }
     }
 
-    package func customer(by identity: Identity, in realm: Realm) async throws(StoreError) -> Customer? {
-        try await read { session throws(StoreError) in try Ledger(session).customer(by: identity, in: realm) }
-    }
-
     package func customers(after id: Int64, limit: Int) async throws(StoreError) -> [Int64] {
         try await read { session throws(StoreError) in try Ledger(session).customers(after: id, limit: limit) }
     }
 
-    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
+    package func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError) {
         try await read { session throws(StoreError) in try Ledger(session).customerPage(after: id, through: last) }
+            .forEach(body)
     }
 
     package func newestCustomer() async throws(StoreError) -> Int64 {
@@ -60,14 +60,6 @@ extension SQLStore {
     }
 
     package func record(
-        _ act: SupportAct, for customer: Int64, reason: String?, actor: String?
-    ) async throws(StoreError) -> Customer? {
-        try await write(locking: []) { session throws(StoreError) in
-            try Ledger(session, at: act.date).record(act, for: customer, reason: reason, actor: actor)
-        }
-    }
-
-    package func record(
         policy compiled: [UInt8], sha256: [UInt8], at now: Date
     ) async throws(StoreError) -> [RecordedPolicy] {
         try await write(locking: ["policies"]) { session throws(StoreError) in
@@ -83,20 +75,8 @@ extension SQLStore {
         try await read { session throws(StoreError) in try Ledger(session).artifacts(of: customer) }
     }
 
-    package func promises(of customer: Int64) async throws(StoreError) -> [RecordedPromise] {
-        try await read { session throws(StoreError) in try Ledger(session).promises(of: customer) }
-    }
-
     package func ledger(of customer: Int64) async throws(StoreError) -> CustomerLedger? {
         try await read { session throws(StoreError) in try Ledger(session).ledger(of: customer) }
-    }
-
-    package func rederive(
-        _ customer: Int64, by derive: @escaping @Sendable (CustomerLedger) throws(StoreError) -> CustomerFacts
-    ) async throws(StoreError) -> (customer: Customer, hasChanged: Bool)? {
-        try await write(locking: []) { session throws(StoreError) in
-            try Ledger(session).rederive(customer, by: derive)
-        }
     }
 
     package func check() async throws(StoreError) {

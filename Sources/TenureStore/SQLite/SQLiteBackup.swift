@@ -14,6 +14,10 @@ package struct SQLiteBackup: Sendable {
     package enum Failure: Error, Sendable, Hashable {
         case noSource(path: String)
         case exists(path: String)
+        /// The record that is to be copied, by whatever name.
+        case itself(path: String)
+        /// A record that a service may have in hand: its log lies beside it, and would be taken for the copy's.
+        case inUse(path: String)
         case cannotWrite(path: String, detail: String)
         case record(StoreError)
     }
@@ -32,6 +36,18 @@ package struct SQLiteBackup: Sendable {
     package func run(replacing: Bool) throws(Failure) -> Receipt {
         guard FileManager.default.fileExists(atPath: source) else { throw .noSource(path: source) }
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
+        guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
+        guard !FileManager.default.fileExists(atPath: target + "-wal") else { throw .inUse(path: target) }
+        do throws(StoreError) {
+            switch try SQLiteFile.contents(at: source) {
+            case .record, .unknown: break
+            case .nothing, .noTables: throw .unusable(database: source, detail: "it holds no record")
+            }
+        } catch .newerDatabase {
+            // Copied as it is.
+        } catch {
+            throw .record(error)
+        }
         let aside = "\(target).\(UInt64.random(in: .min ... .max)).partial"
         defer {
             for name in [aside, aside + "-journal", aside + "-wal", aside + "-shm"] { unlink(name) }
@@ -45,7 +61,9 @@ package struct SQLiteBackup: Sendable {
             try copy(to: aside)
             receipt = try verified(aside)
         } catch {
-            throw .record(StoreError(error, path: source))
+            let error = StoreError(error, path: source)
+            // It is the copy that takes room.
+            throw error == .full ? .cannotWrite(path: target, detail: "the disk is full") : .record(error)
         }
         // SQLite flushed it while it wrote; what a crash could still take is its name.
         guard fsync(descriptor) == 0 else { throw failure() }
@@ -109,6 +127,12 @@ extension SQLiteBackup.Failure: CustomStringConvertible {
         switch self {
         case .noSource(let path): "there is no record at `\(path)`; name the database of your service by --database"
         case .exists(let path): "`\(path)` is there already; choose another name, or replace it by --force"
+        case .itself(let path): "`\(path)` is the record itself; choose another name"
+        case .inUse(let path):
+            """
+            `\(path)-wal` is the log of a record that lies at `\(path)`; stop what uses it, remove the log and \
+            `\(path)-shm`, and try again
+            """
         case .cannotWrite(let path, let detail):
             "`\(path)` cannot be written (\(detail)); check the folder and who may write to it"
         case .record(let error): error.description

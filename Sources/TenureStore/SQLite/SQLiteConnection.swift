@@ -6,12 +6,15 @@ final class SQLiteConnection {
 
     enum Access {
         case reading
+        /// A file that nobody has in hand and that has no log beside it: no file is made to share it with others.
+        case readingUnchanged
         case writing
 
         fileprivate var flags: Int32 {
             // No mutex: it is in one pair of hands.
             switch self {
             case .reading: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX
+            case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
             case .writing: SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
             }
         }
@@ -22,13 +25,28 @@ final class SQLiteConnection {
 
     init(path: String, for access: Access) throws(StoreError) {
         var opened: OpaquePointer?
-        guard sqlite3_open_v2(path, &opened, access.flags, nil) == SQLITE_OK, let opened else {
+        let name = access == .readingUnchanged ? "file:\(Self.escaped(path))?immutable=1" : path
+        guard sqlite3_open_v2(name, &opened, access.flags, nil) == SQLITE_OK, let opened else {
             let detail = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
             throw StoreError.unavailable(path: path, detail: detail)
         }
         sqlite3_busy_timeout(opened, Self.patience)
         handle = opened
+    }
+
+    /// For a URI: https://www.sqlite.org/uri.html, section 3.1.
+    private static func escaped(_ path: String) -> String {
+        let hexadecimal = Array("0123456789ABCDEF")
+        return path.utf8.reduce(into: "") { text, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += "%\(hexadecimal[Int(byte >> 4)])\(hexadecimal[Int(byte & 15)])"
+            }
+        }
     }
 
     deinit {

@@ -3,7 +3,7 @@ import GRDBSQLite
 /// The statements that one connection has prepared, each once. In the hands of one caller at a time.
 final class SQLiteStatements {
     let connection: OpaquePointer
-    private var prepared: [String: OpaquePointer] = [:]
+    private var prepared: [SQLText: OpaquePointer] = [:]
 
     /// Many more than the ledger has: statements that are put together (a copy of a record does) must not pile up.
     private static let most = 256
@@ -50,15 +50,23 @@ final class SQLiteStatements {
     }
 
     private func statement(_ sql: String) throws(StoreError) -> OpaquePointer {
-        if let known = prepared[sql] { return known }
+        let text = SQLText(text: sql)
+        if let known = prepared[text] { return known }
         if prepared.count >= Self.most { forget() }
         var new: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &new, nil)
         guard code == SQLITE_OK else { throw StoreError(of: connection) }
         guard let new else { throw .failed("a statement is empty") }
-        prepared[sql] = new
+        prepared[text] = new
         return new
     }
+}
+
+/// A statement's text, found by its length and then compared: hashing all of it would cost as much as many a statement.
+private struct SQLText: Hashable {
+    let text: String
+
+    func hash(into hasher: inout Hasher) { hasher.combine(text.utf8.count) }
 }
 
 extension SQLValue {

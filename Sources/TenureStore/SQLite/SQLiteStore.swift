@@ -10,10 +10,25 @@ package struct SQLiteStore: SQLStore {
     package let recordID: [UInt8]
     private let pool: DatabasePool
     private let readers: CustomerReaders
+    private let scanners: CustomerScanners
     private let writer: SQLiteWriter
 
-    /// Opens the database, makes it where there is none, and brings it up to date.
-    package init(path: String) throws(StoreError) {
+    /// Opens the database and brings it up to date. `making`: makes it where there is none.
+    ///
+    /// Throws `unusable` where something else lies there, and leaves that as it is.
+    package init(path: String, making: Bool = true) throws(StoreError) {
+        switch try SQLiteFile.contents(at: path) {
+        case .record, .unknown: break
+        case .nothing, .noTables:
+            guard making else {
+                throw .unusable(
+                    database: path,
+                    detail: """
+                        it holds no record; what is copied without the log beside it (`-wal`) may hold nothing: copy \
+                        records by `tenure record backup`
+                        """)
+            }
+        }
         do {
             try Self.createFile(at: path)
             try Self.closeToOthers(path)
@@ -28,6 +43,7 @@ package struct SQLiteStore: SQLStore {
             }
             recordID = [UInt8](id)
             readers = CustomerReaders(path: path)
+            scanners = CustomerScanners(path: path)
             writer = try SQLiteWriter(path: path)
         } catch {
             throw StoreError(error, path: path)
@@ -76,7 +92,7 @@ package struct SQLiteStore: SQLStore {
     }
 
     /// How many transactions the acts took together.
-    var groupsWritten: Int { writer.groupsWritten }
+    package var groupsWritten: Int { writer.groupsWritten }
 
     // MARK: Reading
 
@@ -88,8 +104,11 @@ package struct SQLiteStore: SQLStore {
         { [readers] id throws(StoreError) in try readers.customer(id) }
     }
 
-    package func customerPage(after id: Int64, through last: Int64) async throws(StoreError) -> CustomerPage {
-        try CustomerScanner(path: pool.path).page(after: id, through: last)
+    package func forEachCustomer(
+        after id: Int64, through last: Int64,
+        _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        try scanners.forEachCustomer(after: id, through: last, body)
     }
 
     package func read<Value: Sendable>(
@@ -109,6 +128,9 @@ package struct SQLiteStore: SQLStore {
         locking keys: [String], _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result = WriteResult<Value>()
+        let gathers = writer.gather()
+        // Those who are at work already have their turn first. Nobody is waited for: on an idle machine there are none.
+        if gathers { await Task.yield() }
         do {
             return try await withCheckedThrowingContinuation { continuation in
                 let act = SQLiteWriter.Act(
@@ -120,7 +142,7 @@ package struct SQLiteStore: SQLStore {
                         case (nil, nil): continuation.resume(throwing: StoreError.failed("an act did not run"))
                         }
                     })
-                writer.submit(act)
+                writer.submit(act, endsGathering: gathers)
             }
         } catch {
             throw StoreError(error)
@@ -129,6 +151,7 @@ package struct SQLiteStore: SQLStore {
 
     package func close() async throws(StoreError) {
         readers.close()
+        scanners.close()
         await writer.close()
         do {
             try pool.close()

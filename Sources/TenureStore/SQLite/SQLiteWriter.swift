@@ -5,14 +5,21 @@ import GRDBSQLite
 /// The one connection that writes, and the acts that wait for it: all that came meanwhile share a transaction, and its
 /// flush.
 ///
+/// A flush for one costs nearly what one for many does, and they would mostly be of a few: who comes next follows at
+/// once where the processors are busy. So the first of each group gathers it: it lets those who are at work already
+/// come before it. Once enough wait, the group goes without it, so that half of many clients are written while the
+/// other half are at work.
+///
 /// An act that throws leaves the others whole. None returns before the flush.
 final class SQLiteWriter: @unchecked Sendable {
-    // Sound: `waiting`, `isAtWork` and `written` are touched between `lock.lock()` and `lock.unlock()` only; `session`
+    // Sound: `waiting`, `isAtWork`, `isGathered` and `written` are touched between `lock.lock()` and `lock.unlock()` only; `session`
     // and `connection` on `queue` only, but for the initializer, which nobody else sees.
     private let lock = NSLock()
     private var waiting: [Act] = []
     /// Whether something is queued that looks at what waits.
     private var isAtWork = false
+    /// Whether somebody gathers the next group, who will submit an act too.
+    private var isGathered = false
     private var written = 0
     private let queue = DispatchQueue(label: "record")
     private var connection: SQLiteConnection?
@@ -27,6 +34,8 @@ final class SQLiteWriter: @unchecked Sendable {
 
     /// So that one flush never takes so long that readers of the log fall behind.
     private static let largest = 256
+    /// Of so many that share a flush, none costs much any more.
+    private static let enough = 32
 
     init(path: String) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .writing)
@@ -62,20 +71,33 @@ final class SQLiteWriter: @unchecked Sendable {
         }
     }
 
-    func submit(_ act: Act) {
+    /// Whether the caller gathers the next group: then it must submit an act that ends that, and soon.
+    func gather() -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        if isGathered { return false }
+        isGathered = true
+        return true
+    }
+
+    func submit(_ act: Act, endsGathering: Bool) {
         lock.lock()
         waiting.append(act)
-        let isIdle = !isAtWork
-        isAtWork = true
+        if endsGathering { isGathered = false }
+        let starts = !isAtWork && isReady
+        if starts { isAtWork = true }
         lock.unlock()
-        if isIdle { queue.async { self.drain() } }
+        if starts { queue.async { self.drain() } }
     }
+
+    /// Whether those who wait may go. Who gathers starts them where they may not. Under the lock.
+    private var isReady: Bool { !isGathered || waiting.count >= Self.enough }
 
     /// After all that was submitted before. What comes later fails.
     func close() async {
         await withCheckedContinuation { continuation in
             queue.async {
-                while self.writeNext() {}
+                while self.writeNext(evenUngathered: true) {}
                 self.session = nil
                 self.connection = nil
                 continuation.resume()
@@ -88,17 +110,21 @@ final class SQLiteWriter: @unchecked Sendable {
     }
 
     /// Returns whether more may wait.
-    private func writeNext() -> Bool {
-        let group = next()
+    private func writeNext(evenUngathered: Bool = false) -> Bool {
+        let group = next(evenUngathered)
         guard !group.isEmpty else { return false }
         let errors = write(group)
         for (act, error) in zip(group, errors) { act.finish(error) }
         return true
     }
 
-    private func next() -> [Act] {
+    private func next(_ evenUngathered: Bool) -> [Act] {
         lock.lock()
         defer { lock.unlock() }
+        guard isReady || evenUngathered else {
+            isAtWork = false
+            return []
+        }
         let group = Array(waiting.prefix(Self.largest))
         waiting.removeFirst(group.count)
         if group.isEmpty { isAtWork = false } else { written += 1 }

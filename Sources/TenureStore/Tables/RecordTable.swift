@@ -34,9 +34,7 @@ package struct RecordTable: Sendable, Hashable {
         do {
             let queue = try DatabaseQueue()
             let tables = try queue.write { db in
-                for migration in migrations {
-                    for statements in migration.statements(for: .sqlite) { try db.execute(sql: statements) }
-                }
+                for migration in migrations { try migration.run(on: db) }
                 return try String.fetchAll(
                     db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
                 ).sorted().map { try RecordTable(named: $0, in: db) }

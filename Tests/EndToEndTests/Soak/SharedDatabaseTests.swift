@@ -16,7 +16,7 @@ import Testing
         func add(_ path: String, _ body: [String: Any]) throws {
             all.append(Traffic(path: path, body: try JSONSerialization.data(withJSONObject: body)))
         }
-        for number in 0..<SoakScale.sharedSyncs / 5 {
+        for number in 0..<SoakScale.sharedCustomers {
             let id = "70400000\(2_000_000_000 + number)"
             let appTransaction = try world.appTransaction(of: id)
             // Known by a purchase first, that names no account; then they turn out to be one.
@@ -25,9 +25,14 @@ import Testing
             try add("/v1/sync", SoakClient.body(appTransaction, nil))
             try add("/v1/sync", SoakClient.body(appTransaction, [try world.transaction("9\(number)", of: id)]))
             try add("/v1/sync", SoakClient.body(appTransaction, [loose]))
-            try add(
-                "/v1/notifications/apple",
-                ["signedPayload": try world.notification("3a4b0d0e-0000-4000-8000-\(100_000_000_000 + number)")])
+            // Bought, refunded, and for every other one given back: the word that was signed last counts.
+            let words = [("ONE_TIME_CHARGE", false), ("REFUND", true), ("REFUND_REVERSED", false)]
+            for (place, word) in words.enumerated() where place < 2 || number.isMultiple(of: 2) {
+                let uuid = "3a4b0d0e-0000-4000-8\(place)00-\(100_000_000_000 + number)"
+                let notification = try world.notification(
+                    uuid, word.0, about: "7\(number)", of: id, isRevoked: word.1, ago: Double(50 - 10 * place))
+                try add("/v1/notifications/apple", ["signedPayload": notification])
+            }
         }
         return all
     }
@@ -40,7 +45,7 @@ import Testing
         for one in traffic { #expect(await Self.send(one, to: port) == 200) }
         let expected = try alone.dump().state()
         #expect(single.end(by: SIGTERM) == 0)
-        #expect(expected.count > SoakScale.sharedSyncs / 6)
+        #expect(expected.count >= SoakScale.sharedCustomers)
 
         let server = try PostgresServer()
         let shared = try SoakWorld(database: server.url())

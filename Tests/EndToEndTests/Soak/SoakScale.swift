@@ -7,6 +7,6 @@ enum SoakScale {
     static let kills = isFull ? 200 : 4
     /// How often the database itself is.
     static let outages = isFull ? 20 : 1
-    /// How many syncs two services share.
-    static let sharedSyncs = isFull ? 3000 : 150
+    /// How many customers two services share: of each come four syncs and two or three notifications, all of them twice.
+    static let sharedCustomers = isFull ? 2000 : 30
 }

@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import TenureAppStore
+import TenureCore
 import TenureMint
 import Testing
 
@@ -103,10 +104,37 @@ struct SoakWorld: Sendable {
         try text(.notification, ["notificationUUID": .string(uuid)])
     }
 
-    private func text(_ kind: JWSKind, _ fields: [String: JSONValue]) throws -> String {
+    /// About a purchase of this account, as it stood so many seconds ago.
+    func notification(
+        _ uuid: String, _ type: String, about number: String, of id: String, isRevoked: Bool, ago: TimeInterval
+    ) throws -> String {
+        var fields: [String: JSONValue] = [
+            "transactionId": .string(number), "originalTransactionId": .string(number),
+            "appTransactionId": .string(id), "productId": .string("com.example.calculator.studio"),
+            "type": .string("Non-Consumable"), "expiresDate": .null, "subscriptionGroupIdentifier": .null,
+        ]
+        if isRevoked {
+            fields["revocationDate"] = .instant(Date(timeIntervalSince1970: 1_700_000_000))
+            fields["revocationReason"] = .integer(0)
+        }
+        let app = MintedApp(deviceVerificationID: Self.device)
+        var data = JSONObject()
+        data["appAppleId"] = .integer(app.appAppleID)
+        data["bundleId"] = .string(app.bundleID)
+        data["environment"] = .string(app.environment.rawValue)
+        data["signedTransactionInfo"] = .string(try text(.transaction, fields, ago: ago))
+        return try text(
+            .notification,
+            [
+                "notificationUUID": .string(uuid), "notificationType": .string(type), "subtype": .null,
+                "data": .object(data),
+            ], ago: ago)
+    }
+
+    private func text(_ kind: JWSKind, _ fields: [String: JSONValue], ago: TimeInterval = 60) throws -> String {
         let minter = JWSMinter(
             authority: authority, app: MintedApp(deviceVerificationID: Self.device),
-            signedAt: Date().addingTimeInterval(-60))
+            signedAt: Date().addingTimeInterval(-ago))
         return String(decoding: try minter.mint(kind, setting: fields), as: UTF8.self)
     }
 }

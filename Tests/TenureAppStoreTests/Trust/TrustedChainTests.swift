@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import TenureAppStore
 import TenureMint
@@ -125,7 +126,8 @@ import X509
         let local = try locallyTrusted(
             certificate: authority.xcodeJWS.der, anchors: authority.xcodeAnchors, purpose: .jws)
         #expect(local.isLocal && local.certificates.count == 1)
-        let other = try TestAuthority.xcodeCertificate(seed: "another Mac")
+        // Of another developer's Mac.
+        let other = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(P256.Signing.PrivateKey()), by: nil).der
         #expect(
             rejection { try locallyTrusted(certificate: other, anchors: authority.xcodeAnchors, purpose: .jws) }?.code
                 == .untrustedChain)

@@ -250,6 +250,20 @@ import Testing
             entitlement: "everything", acquisition: right.acquisition, policy: generous, until: right.until)
     }
 
+    @Test func `a promise is judged alike by the very policy that decides and by an equal one`() throws {
+        let equal = try Calculator.policy()
+        #expect(equal == generous && !equal.isSame(as: generous))
+        for (version, date) in [("37", "2014-05-01"), ("130", "2015-06-20"), ("130", "2014-05-01")] {
+            for proofs in [[Calculator.app(version, date)], [Calculator.app(version, date), proof]] {
+                let (one, other) = try (
+                    Calculator.decide(Calculator.evidence(proofs), promises: [promise()], under: generous),
+                    Calculator.decide(Calculator.evidence(proofs), promises: [promise()], under: equal)
+                )
+                #expect(one == other)
+            }
+        }
+    }
+
     @Test func `a promise binds against policy edits, a renamed entitlement among them`() throws {
         let kept = try Calculator.decide(Calculator.evidence([proof]), promises: [promise()], under: strict)
         #expect(kept.outcome == .granted && kept.findings.first == .promise(until: nil))

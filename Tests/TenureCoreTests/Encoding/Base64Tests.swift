@@ -10,6 +10,10 @@ import Testing
             #expect(String(decoding: standard, as: UTF8.self) == Data(bytes).base64EncodedString())
             #expect(Base64.standard.decode(standard[...]) == bytes)
             let urlSafe = Base64.urlSafe.encode(bytes)
+            let foundations = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            #expect(String(decoding: urlSafe, as: UTF8.self) == foundations.replacing("=", with: ""))
+            #expect(Base64.urlSafe.encode(Data(bytes)) == urlSafe)
+            #expect(Base64.urlSafe.encode(([0] + bytes)[1...]) == urlSafe)
             #expect(!urlSafe.contains(UInt8(ascii: "=")))
             #expect(Base64.urlSafe.decode(urlSafe[...]) == bytes)
         }

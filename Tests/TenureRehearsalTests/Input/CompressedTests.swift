@@ -40,6 +40,8 @@ struct CompressedTests {
     }
 
     @Test func `a file that is not there is an error with its name`() throws {
+        let folder = NSTemporaryDirectory()
+        #expect(throws: RehearsalError.folder(folder)) { _ = try EvidenceSource(path: folder) }
         #expect(throws: RehearsalError.unreadable("/nowhere/evidence")) {
             try EvidenceSource(path: "/nowhere/evidence")
         }

@@ -83,17 +83,24 @@ struct LocalStoreDesk: Sendable {
         }
     }
 
-    /// One run of the service on a record in that folder. `key`: nil where it has none.
+    /// One run of the service on a record in that folder. `key`: nil where it has none. `answer` stands in for the App
+    /// Store.
     func service(
         in folder: String, key: ServerAPIKey?, logger: Logger = Calculator.logger,
+        answering answer: (@Sendable (AppStoreTransport.Request) -> AppStoreTransport.Answer)? = nil,
         _ body: @escaping @Sendable (Client, AppStoreDesk?) async throws -> Void
     ) async throws {
         var configuration = try Calculator.configuration(folder)
         configuration.now = { [clock] in clock.now }
         configuration.metrics = .open
+        configuration.adminKey = Desk.adminKey
         if let key { configuration.appStore = try settings(key, in: folder) }
-        let service = try await TenureService(configuration)
-        let desk = try service.appStoreDesk(through: http.transport, logger: logger)
+        let transport =
+            answer.map { answer in
+                AppStoreTransport { request async throws(AppStoreFailure) in answer(request) }
+            } ?? http.transport
+        let service = try await TenureService(configuration, appStore: transport)
+        let desk = try service.appStoreDesk(through: transport, logger: logger)
         do {
             // The routes alone, so that the test says when the App Store is asked.
             try await Application(router: service.router()).test(.router) { try await body(Client(http: $0), desk) }

@@ -33,7 +33,7 @@ import Testing
         hours.map { hours in
             let instant = Int64((Calculator.now.timeIntervalSince1970 - hours * 3600) * 1000)
             let payload = #"{"notificationType":"TEST","signedDate":\#(instant)}"#
-            let parts = [#"{"alg":"none"}"#, payload, "x"].map { Base64URL.encode(Array($0.utf8)) }
+            let parts = [#"{"alg":"none"}"#, payload, "x"].map { Base64.urlSafe.text(Array($0.utf8)) }
             return (instant, parts.joined(separator: "."))
         }
     }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import NIOCore
+import StoreContract
 import TenureAppStore
 import TenureCore
 import TenureStore
@@ -74,7 +75,7 @@ extension ServedWorld {
             else { continue }
             // What stands beside the customer is what the ledger proves.
             let derivation = Derivation(verifier: verifier)
-            let rederived = try await service.store.rederive(customer.id) { ledger throws(StoreError) in
+            let rederived = try await service.store.rebuild(customer.id) { ledger throws(StoreError) in
                 try derivation.facts(of: ledger)
             }
             #expect(rederived?.hasChanged == false)

@@ -60,6 +60,21 @@ import Testing
         }
     }
 
+    @Test func `may go nowhere, and each request still has its name`() async throws {
+        let field = try #require(HTTPField.Name("X-Request-Id"))
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let silent = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            try await service.application(logger: silent) { _ in }.test(.live) { http in
+                var names: Set<String> = []
+                for path in ["/health/live", "/v1/customer", "/nowhere"] {
+                    names.insert(try await http.execute(uri: path, method: .get) { $0.headers[field] ?? "" })
+                }
+                #expect(names.count == 3 && !names.contains(""))
+            }
+        }
+    }
+
     @Test func `name a request as a declared proxy did, and as nobody else`() async throws {
         let field = try #require(HTTPField.Name("X-Request-Id"))
         @Sendable func id(_ client: Client, sent: String) async throws -> String? {

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import Testing
 
@@ -32,6 +33,51 @@ import Testing
             make.contains("@Scripts/install-dependencies build\n\t$(SWIFT) build -c release $(TRAITS) --product tenure")
         )
         #expect(instructions[build].contains("-c release --traits Service --product tenure"))
+    }
+
+    /// What the loader must find, beside what every Debian and Swift's own image have.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/readelf")))
+    func `of the container installs every library that the command is linked with`() throws {
+        let needed = try run("/usr/bin/readelf", "-d", Command.executable.path).output.split(separator: "\n")
+            .filter { $0.contains("(NEEDED)") }
+            .compactMap { $0.split(separator: "[").last?.split(separator: "]").first.map(String.init) }
+        #expect(needed.contains("libpq.so.5"), "\(needed)")
+        let script = try text("Scripts/install-dependencies")
+        let given = [
+            "libswift", "libFoundation", "lib_Foundation", "libdispatch", "libBlocksRuntime", "libc.", "libm.", "libz.",
+            "libgcc_s.", "libstdc++.", "libpthread.", "libdl.", "librt.", "libutil.", "ld-linux",
+        ]
+        for library in needed where !given.contains(where: { library.hasPrefix($0) }) {
+            #expect(script.contains("library \(library) || missing+=("), "\(library) is installed by nothing")
+        }
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
+    func `of the unit is what systemd understands`() throws {
+        let folder = try Folder()
+        let unit = try text("Packaging/tenure.service")
+            .replacingOccurrences(of: "/usr/local/bin/tenure", with: Command.executable.path)
+        let file = try folder.write(unit, to: "tenure.service")
+        let verified = try run("/usr/bin/systemd-analyze", "verify", "--man=no", file)
+        #expect(verified.status == 0 && verified.output == "", "\(verified.output)")
+        let wrong = try folder.write(unit + "\nNoNewPrivilege=true\n", to: "wrong.service")
+        #expect(try run("/usr/bin/systemd-analyze", "verify", "--man=no", wrong).output.contains("NoNewPrivilege"))
+    }
+
+    /// With all that it says.
+    private func run(_ path: String, _ arguments: String...) throws -> (status: Int32, output: String) {
+        let folder = try Folder()
+        try folder.write("", to: "out")
+        let output = try FileHandle(forWritingTo: folder.url("out"))
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        process.waitUntilExit()
+        return (process.terminationStatus, try String(contentsOf: folder.url("out"), encoding: .utf8))
     }
 
     @Test func `of the container needs no root, and stops as the service does`() throws {

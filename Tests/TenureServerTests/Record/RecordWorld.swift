@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore

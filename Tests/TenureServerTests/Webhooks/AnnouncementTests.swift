@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore

@@ -13,15 +13,15 @@ private struct Signer {
     private var jwk: String {
         let raw = key.publicKey.rawRepresentation
         return
-            #"{"crv":"P-256","kty":"EC","x":"\#(Base64URL.encode(raw.prefix(32)))","y":"\#(Base64URL.encode(raw.suffix(32)))"}"#
+            #"{"crv":"P-256","kty":"EC","x":"\#(Base64.urlSafe.text(raw.prefix(32)))","y":"\#(Base64.urlSafe.text(raw.suffix(32)))"}"#
     }
 
     func sign(_ payload: String, type: String, keys: [String] = []) throws -> String {
         let list = keys.map { "\"\($0)\"" }.joined(separator: ",")
         let header =
             #"{"alg":"ES256","kid":"\#(try pinned().id)","typ":"\#(type)"\#(keys.isEmpty ? "" : #","keys":[\#(list)]"#)}"#
-        let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(payload.utf8)
-        return signed + "." + Base64URL.encode(try key.signature(for: Data(signed.utf8)).rawRepresentation)
+        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(payload.utf8)
+        return signed + "." + Base64.urlSafe.text(try key.signature(for: Data(signed.utf8)).rawRepresentation)
     }
 
     /// A statement that the other key is believed as this one is.
@@ -131,7 +131,7 @@ private func refusal(
     @Test func `is read as the service shows it, and in PEM`() throws {
         let key = P256.Signing.PrivateKey().publicKey
         let (x, y) = (key.rawRepresentation.prefix(32), key.rawRepresentation.suffix(32))
-        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64URL.encode(x))","y":"\#(Base64URL.encode(y))"}"#
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64.urlSafe.text(x))","y":"\#(Base64.urlSafe.text(y))"}"#
         let fromPEM = try Tenure.ServiceKey(key.pemRepresentation)
         #expect(try Tenure.ServiceKey(jwk) == fromPEM)
         #expect(try Tenure.ServiceKey(#"{"keys":[\#(jwk)]}"#) == fromPEM)

@@ -30,9 +30,9 @@ struct PolicySigner {
 
     /// A text of any header and payload, properly signed.
     func sign(header: String = #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#, payload: String) throws -> String {
-        let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(payload.utf8)
+        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(payload.utf8)
         let signature = try key.signature(for: Data(signed.utf8))
-        return signed + "." + Base64URL.encode(signature.rawRepresentation)
+        return signed + "." + Base64.urlSafe.text(signature.rawRepresentation)
     }
 }
 
@@ -86,8 +86,8 @@ struct PolicySigner {
     @Test func `a payload never chooses how it is verified`() throws {
         let payload = String(
             decoding: try #require(
-                Base64URL.decode(
-                    String(try signer.sign(PolicySigner.policy(), counter: 1).text.split(separator: ".")[1]))),
+                Base64.urlSafe.decode(
+                    try signer.sign(PolicySigner.policy(), counter: 1).text.split(separator: ".")[1])),
             as: UTF8.self)
         #expect(refusal(try signer.sign(payload: payload)) == nil)
         for header in [
@@ -159,8 +159,8 @@ struct PolicySigner {
         #expect(text.utf8.count == 86)
         #expect(PinnedKey(text)?.text == text && PinnedKey(text + "\n")?.text == text)
         let raw = signer.key.publicKey.rawRepresentation
-        let x = Base64URL.encode(raw.prefix(32))
-        let y = Base64URL.encode(raw.suffix(32))
+        let x = Base64.urlSafe.text(raw.prefix(32))
+        let y = Base64.urlSafe.text(raw.suffix(32))
         #expect(PinnedKey(#"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)","kid":"a"}"#)?.text == text)
         #expect(PinnedKey(#"{"kty":"EC","crv":"P-384","x":"\#(x)","y":"\#(y)"}"#) == nil)
         #expect(PinnedKey(#"{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(x)"}"#) == nil)

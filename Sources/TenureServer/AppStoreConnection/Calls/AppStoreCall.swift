@@ -32,6 +32,10 @@ struct AppStoreCall: Sendable, Hashable {
         try Self(.refundHistory, "/inApps/v2/refund/lookup/", id.text, query: [("revision", revision)])
     }
 
+    static func orderLookup(_ orderID: String) throws(AppStoreFailure) -> Self {
+        try Self(.orderLookup, "/inApps/v1/lookup/", orderID)
+    }
+
     static func notificationHistory(
         from start: Date, to end: Date, onlyFailures: Bool, after paginationToken: String?
     ) throws(AppStoreFailure) -> Self {

@@ -7,6 +7,7 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
     case subscriptionStatuses
     case appTransactionInfo
     case refundHistory
+    case orderLookup
     case notificationHistory
     case requestTestNotification
     case testNotificationStatus
@@ -20,7 +21,7 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .transactionHistory, .transactionInfo, .subscriptionStatuses, .appTransactionInfo, .notificationHistory:
             50
-        case .refundHistory: 10
+        case .refundHistory, .orderLookup: 10
         case .requestTestNotification, .testNotificationStatus: 1
         }
     }

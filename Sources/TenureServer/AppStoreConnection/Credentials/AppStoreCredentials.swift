@@ -43,7 +43,7 @@ struct AppStoreCredentials: Sendable {
             json.key("bid")
             json.value(bundleID)
         }
-        return try key.compactJWS(claims.bytes, type: "JWT", keyID: keyID)
+        return try key.compactJWS(claims.bytes, after: CompactHeader(type: "JWT", keyID: keyID))
     }
 }
 

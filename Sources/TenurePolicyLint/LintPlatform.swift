@@ -1,0 +1,126 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// One platform as the linter sees it: the eras there, and the releases that really were.
+struct LintPlatform: Sendable {
+    let platform: Platform
+    /// As the policy decides by it.
+    let timeline: Timeline
+    /// Of the list's releases those of this platform, oldest first.
+    let releases: [ListedRelease]
+    /// When each era began here, where that is known: its instant, or the listed moment of its version.
+    private let starts: [Release.Moment?]
+
+    /// `build` or `version`.
+    var key: VersionKey { platform.versionKey }
+    /// Whether the policy itself has a release list for it.
+    var decidesByList: Bool { timeline.erasOfRelease != nil }
+
+    init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease]) {
+        self.platform = platform
+        self.timeline = timeline
+        let releases = list.filter { $0.release.platform == platform }
+            .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
+        self.releases = releases
+        starts = eras.indices.map { index in
+            let beginning = timeline.beginnings.indices.contains(index) ? timeline.beginnings[index] : nil
+            if let date = beginning?.date { return .instant(date) }
+            guard let version = beginning?.version else { return nil }
+            return releases.first { $0.release.originalAppVersion == version }?.release.releasedAt
+        }
+    }
+
+    /// The era in which the release came out; nil where that is not certain.
+    func era(of release: Release) -> Int? {
+        var result = timeline.firstEra
+        for index in starts.indices where index > timeline.firstEra {
+            guard let start = starts[index] else { return nil }
+            if start.sortingDay != release.releasedAt.sortingDay || start.isInstant && release.releasedAt.isInstant {
+                if release.releasedAt.sortingDate < start.sortingDate { break }
+            } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
+                // One of both is a day, and it is the same one: the boundary's own release begins the era.
+                if mine < first { break }
+            } else {
+                return nil
+            }
+            result = index
+        }
+        return result
+    }
+
+    /// From when to when the release was the one on sale, as far as the list tells.
+    func sale(of release: Release) -> (from: Date, until: Date) {
+        let start = release.releasedAt.sortingDate
+        // The first that came later, by halving: a list may have thousands.
+        var low = 0
+        var high = releases.count
+        while low < high {
+            let middle = (low + high) / 2
+            if releases[middle].release.releasedAt.sortingDate <= start { low = middle + 1 } else { high = middle }
+        }
+        return (start, low < releases.count ? releases[low].release.releasedAt.sortingDate : .distantFuture)
+    }
+
+    /// The same of an era, changeover windows included.
+    func sale(ofEra era: Int) -> (begin: Date, end: Date) {
+        let sale = timeline.sale(of: era)
+        let windows = timeline.changeovers.map(\.window)
+        let opens = windows.contains { $0.lowerBound == sale.begin }
+        let closes = windows.contains { $0.upperBound == sale.end }
+        return (
+            opens ? sale.begin.addingTimeInterval(Slack.seconds) : sale.begin,
+            closes ? sale.end.addingTimeInterval(-Slack.seconds) : sale.end
+        )
+    }
+
+    /// Instants that stand for all others between those two: the ends, and both sides of each change and of its window.
+    func moments(from start: Date, until end: Date) -> [Date] {
+        let edges =
+            timeline.changeovers.flatMap { [$0.window.lowerBound, $0.window.upperBound] }
+            + timeline.beginnings.compactMap { $0?.date }
+        // A minute is more than the slack of two seconds.
+        let near = edges.flatMap { [$0.addingTimeInterval(-60), $0.addingTimeInterval(60)] }
+        return ([start] + near.filter { start < $0 && $0 < end }).sorted()
+    }
+
+    func position(of release: Release) -> String { "\(key.rawValue) \(release.numberInWords)" }
+}
+
+extension Release {
+    /// The number by which the App Store names it; empty where the list does not have it.
+    var numberInWords: String { originalAppVersion?.description.shortened ?? "" }
+
+    /// An instant at which it was certainly out.
+    var lateInstant: Date {
+        releasedAt.isInstant ? releasedAt.sortingDate : releasedAt.sortingDate.addingTimeInterval(86_400)
+    }
+}
+
+extension Release.Moment {
+    /// A day counts from its midnight in UTC.
+    var sortingDate: Date {
+        switch self {
+        case .instant(let date): date
+        case .day(let day): day.midnight
+        }
+    }
+
+    var sortingDay: CivilDay {
+        switch self {
+        case .instant(let date): CivilDay(of: date)
+        case .day(let day): day
+        }
+    }
+
+    var isInstant: Bool {
+        if case .instant = self { true } else { false }
+    }
+}
+
+/// Names in quotes, as a sentence has them: `a`, `b` and `c`.
+func inWords(_ names: [String], _ conjunction: String = "and") -> String {
+    let quoted = names.map { "`\($0.shortened)`" }
+    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
+    return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
+}

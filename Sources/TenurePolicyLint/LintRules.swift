@@ -1,0 +1,25 @@
+import TenurePolicyFile
+
+/// Every rule, in the order of the documentation.
+extension LintRule {
+    package static let all: [LintRule] = [
+        // What the numbers say.
+        .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
+        .buildReused, .buildNotAbovePaid, .increasingContradicted, .paidBuildBeyondBoundary, .soldAcrossChange,
+        .boundaryOnNoRelease, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion, .buildNeverUsed,
+        // Eras and platforms.
+        .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,
+        .platformForgotten, .inheritsFromIOS, .noChangeover, .changeoverWithoutDate, .changeoverWide,
+        // Entitlements.
+        .entitlementWithoutSource, .honouredEraFree, .paidEraUnhonoured, .honourWithoutEnd, .honourWindowOutsideEra,
+        .productGivesNothing, .trialForEverybody,
+        // Settings.
+        .testersAreOwners, .undeterminedDenies, .noAppleID,
+        // Compared with the policy before.
+        .rightLost, .rightShortened, .rightUncertain, .settingsEdited, .appChanged,
+        // Everything else that the reader refuses.
+        .mistake,
+    ]
+
+    package static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }
+}

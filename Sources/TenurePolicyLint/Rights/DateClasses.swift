@@ -1,0 +1,83 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// The original purchase dates that the timelines and honours of two policies can tell apart, each class with one of its
+/// members.
+struct DateClasses {
+    struct Class {
+        /// Nil: no date is known.
+        let representative: Date?
+        let from: Date?
+        /// Exclusive.
+        let until: Date?
+    }
+
+    let classes: [Class]
+
+    /// - Parameter now: nobody came later.
+    init(timelines: [Timeline], policies: [Policy], now: Date) {
+        var edges: Set<Date> = []
+        for timeline in timelines {
+            for date in timeline.beginnings.compactMap({ $0?.date }) {
+                edges.insert(date.addingTimeInterval(-Slack.seconds))
+                edges.insert(date.addingTimeInterval(Slack.seconds))
+            }
+            for changeover in timeline.changeovers {
+                edges.insert(changeover.window.lowerBound)
+                // The window's end belongs to it; the App Store's dates have milliseconds.
+                edges.insert(changeover.window.upperBound.addingTimeInterval(0.001))
+            }
+        }
+        for honour in policies.flatMap(\.entitlements).flatMap({ $0.honours ?? [] }) {
+            if let since = honour.boughtSince { edges.insert(since.addingTimeInterval(-Slack.seconds)) }
+            if let before = honour.boughtBefore { edges.insert(before.addingTimeInterval(Slack.seconds)) }
+        }
+        let sorted = edges.filter { $0 <= now }.sorted()
+        var classes: [Class] = []
+        let start = (sorted.first ?? Date(timeIntervalSince1970: 1.2e9)).addingTimeInterval(-86_400)
+        classes.append(Class(representative: start, from: nil, until: sorted.first))
+        for (index, edge) in sorted.enumerated() {
+            classes.append(
+                Class(
+                    representative: edge, from: edge,
+                    until: index + 1 < sorted.count ? sorted[index + 1] : now == .distantFuture ? nil : now))
+        }
+        self.classes = classes + [Class(representative: nil, from: nil, until: nil)]
+    }
+
+    /// Nil: whenever that was.
+    func inWords(_ chosen: Set<Int>) -> String? {
+        guard chosen.count < classes.count else { return nil }
+        var runs: [ClosedRange<Int>] = []
+        for index in chosen.sorted() where classes[index].representative != nil {
+            if let last = runs.last, last.upperBound + 1 == index {
+                runs[runs.count - 1] = last.lowerBound...index
+            } else {
+                runs.append(index...index)
+            }
+        }
+        let hasUnknown = chosen.contains { classes[$0].representative == nil }
+        let dated = classes.count - 1
+        var words = runs.map { run -> String in
+            let from = classes[run.lowerBound].from
+            // The last class reaches to the present, which needs no words.
+            let until = run.upperBound == dated - 1 ? nil : classes[run.upperBound].until
+            switch (from, until) {
+            case (nil, nil): return "on any known date"
+            case (nil, let until?): return "before \(until.inSeconds)"
+            case (let from?, nil): return "since \(from.inSeconds)"
+            case (let from?, let until?): return "from \(from.inSeconds) until \(until.inSeconds)"
+            }
+        }
+        if hasUnknown { words.append("without a known purchase date") }
+        return words.joined(separator: " or ")
+    }
+}
+
+extension Date {
+    /// RFC 3339 without the milliseconds.
+    fileprivate var inSeconds: String {
+        Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)).rfc3339
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// Which rights existing customers would lose from one policy to the next.
+///
+/// Every class of acquisitions that either policy can tell from another stands for all its members: by platform, by what the
+/// version proves, by what the date proves and which honours' windows it meets. One member of each is decided under both
+/// policies by the engine itself.
+struct RightsComparison: Sendable {
+    private let old: Policy
+    private let new: Policy
+    private let now: Date
+
+    private(set) var losses: [Loss] = []
+    /// Purchases that would no longer give what they gave.
+    private(set) var productLosses: [(entitlement: String, product: String, fate: Fate)] = []
+
+    init(from old: Policy, to new: Policy, at now: Date) {
+        self.old = old
+        self.new = new
+        self.now = now
+        losses = platforms.flatMap { losses(on: $0) }
+        productLosses = lostPurchases
+    }
+
+    /// What becomes of a right.
+    enum Fate: Sendable, Hashable {
+        case denied
+        /// Nil: it was for good.
+        case shortened(from: Date?, to: Date)
+        /// Neither given nor denied.
+        case undetermined
+    }
+
+    /// One entitlement that all acquisitions of some classes lose.
+    struct Loss: Sendable, Hashable {
+        let entitlement: String
+        /// Nil: receipts, which name none.
+        let platform: Platform?
+        let fate: Fate
+        /// In plain words.
+        let customers: String
+    }
+
+    // MARK: By how the app was acquired
+
+    /// Those that either policy knows; and where they are several, none: receipts do not say.
+    private var platforms: [Platform?] {
+        let named = Platform.allCases.filter { platform in
+            [old, new].contains { $0.timelines.known.contains { $0.platform == platform } }
+        }
+        return named.count == 1 ? named : named + [nil]
+    }
+
+    private func losses(on platform: Platform?) -> [Loss] {
+        let timelines = [old, new].flatMap { $0.timelines.possible(for: platform) }
+        let versions = VersionClasses(timelines: timelines, platform: platform)
+        let dates = DateClasses(timelines: timelines, policies: [old, new], now: now)
+        guard !versions.classes.isEmpty else { return [] }
+        // By what is lost: for each class of versions, the classes of dates.
+        var cells: [Key: [Int: Set<Int>]] = [:]
+        var order: [Key] = []
+        for version in versions.classes.indices {
+            for date in dates.classes.indices {
+                let evidence = evidence(
+                    platform, version: versions.classes[version].representative,
+                    date: dates.classes[date].representative)
+                for (entitlement, fate) in fates(of: evidence) {
+                    let key = Key(entitlement: entitlement, fate: fate)
+                    if cells[key] == nil { order.append(key) }
+                    cells[key, default: [:]][version, default: []].insert(date)
+                }
+            }
+        }
+        return order.flatMap { key -> [Loss] in
+            // Classes of versions that lose it on the same dates are told of together.
+            var versionsOfDates: [(dates: Set<Int>, versions: [Int])] = []
+            for (version, lostDates) in (cells[key] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                if let place = versionsOfDates.firstIndex(where: { $0.dates == lostDates }) {
+                    versionsOfDates[place].versions.append(version)
+                } else {
+                    versionsOfDates.append((lostDates, [version]))
+                }
+            }
+            return versionsOfDates.map { group in
+                Loss(
+                    entitlement: key.entitlement, platform: platform, fate: key.fate,
+                    customers: customers(
+                        on: platform, versions: versions.inWords(group.versions), dates: dates.inWords(group.dates)))
+            }
+        }
+    }
+
+    private struct Key: Hashable {
+        let entitlement: String
+        let fate: Fate
+    }
+
+    private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {
+        let place = platform.map { " on \($0.rawValue)" } ?? " by a receipt that names no platform"
+        let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
+        return "whoever got the app\(place)" + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
+    }
+
+    private func evidence(_ platform: Platform?, version: AppVersion?, date: Date?) -> Evidence {
+        let proof = AppProof(
+            kind: platform == nil ? .receipt : .appTransaction, signedDate: date, originalPlatform: platform,
+            originalAppVersion: version?.description, originalPurchaseDate: date)
+        return Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
+    }
+
+    // MARK: By what was bought in the app
+
+    private var lostPurchases: [(entitlement: String, product: String, fate: Fate)] {
+        var result: [(entitlement: String, product: String, fate: Fate)] = []
+        for entitlement in old.entitlements {
+            for product in entitlement.products {
+                guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
+                else { continue }
+                // What eras give is not known of a purchase alone.
+                result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
+            }
+        }
+        return result
+    }
+
+    /// One purchase of it for each type that it can have: the policy does not know which it is.
+    private func kinds(of product: Entitlement.Product) -> [Evidence] {
+        let bought = now == .distantFuture ? Date(timeIntervalSince1970: 0) : now
+        let types: [(Purchase.ProductType, expires: Date?)] = [
+            (.nonConsumable, nil), (.autoRenewable, .distantFuture), (.nonRenewing, nil),
+        ]
+        return types.map { type, expires in
+            let purchase = Purchase(
+                transactionID: "1", productID: product.id, type: type, purchaseDate: bought, expiresDate: expires,
+                signedDate: bought)
+            return Evidence(environment: .production, transactions: [purchase], purchasesAreComplete: true)
+        }
+    }
+
+    // MARK: Both decisions
+
+    /// What becomes of each right that the old policy gives.
+    private func fates(of evidence: Evidence) -> [String: Fate] {
+        // Ends are compared as instants, so that both are decided before any of them.
+        let before = decide(evidence, under: old, at: .distantPast).filter { $0.outcome == .granted }
+        guard !before.isEmpty else { return [:] }
+        let after = decide(evidence, under: new, at: .distantPast)
+        var result: [String: Fate] = [:]
+        for right in before where right.until.map({ now == .distantFuture || now < $0 }) ?? true {
+            guard let decision = after.first(where: { $0.entitlement == right.entitlement }) else {
+                result[right.entitlement] = .denied
+                continue
+            }
+            switch decision.outcome {
+            case .denied: result[right.entitlement] = .denied
+            case .undetermined: result[right.entitlement] = .undetermined
+            case .granted:
+                if let end = decision.until, right.until.map({ end < $0 }) ?? true {
+                    result[right.entitlement] = .shortened(from: right.until, to: end)
+                }
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// The original versions that the timelines of two policies can tell apart, each class with one of its members.
+struct VersionClasses {
+    struct Class {
+        /// Nil: no version is known.
+        let representative: AppVersion?
+        /// The places in `points` of what belongs to it.
+        var points: [Int]
+    }
+
+    private(set) var classes: [Class] = []
+    /// Ascending: zero, and for each number that occurs in a policy that number and what lies just above it.
+    private let points: [Point]
+    private let hasList: Bool
+    private let noun: String
+
+    private struct Point {
+        let version: AppVersion
+        /// Of a gap the number below it; nil for zero.
+        let number: AppVersion?
+        let isGap: Bool
+    }
+
+    init(timelines: [Timeline], platform: Platform?) {
+        noun = platform.map(\.versionKey.rawValue) ?? "number"
+        let listed = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
+        hasList = !listed.isEmpty
+        let numbers = Set(timelines.flatMap(\.beginnings).compactMap { $0?.version } + listed).sorted()
+        var points: [Point] = []
+        if let zero = AppVersion("0"), numbers.first.map({ zero < $0 }) ?? true {
+            points.append(Point(version: zero, number: nil, isGap: true))
+        }
+        for number in numbers {
+            points.append(Point(version: number, number: number, isGap: false))
+            // Lower than any number that a person would write above it.
+            if let above = AppVersion("\(number).0.0.0.0.1") {
+                points.append(Point(version: above, number: number, isGap: true))
+            }
+        }
+        self.points = points
+        var placeOf: [Signature: Int] = [:]
+        for (index, point) in points.enumerated() {
+            let signature = Signature(point.version, on: timelines)
+            if let place = placeOf[signature] {
+                classes[place].points.append(index)
+            } else {
+                placeOf[signature] = classes.count
+                classes.append(Class(representative: point.version, points: [index]))
+            }
+        }
+        classes.append(Class(representative: nil, points: []))
+    }
+
+    /// All that a version proof takes from a version.
+    private struct Signature: Hashable {
+        let listed: [EraSet?]
+        let enclosing: [EraSet]
+
+        init(_ version: AppVersion, on timelines: [Timeline]) {
+            listed = timelines.map { $0.erasOfRelease?[version] }
+            enclosing = timelines.map { $0.versionsRise ? $0.eras(enclosing: version) : EraSet() }
+        }
+    }
+
+    /// Nil: whatever the version.
+    func inWords(_ chosen: [Int]) -> String? {
+        guard chosen.count < classes.count else { return nil }
+        let indices = chosen.flatMap { classes[$0].points }.sorted()
+        let isUnknownToo = chosen.contains { classes[$0].representative == nil }
+        let unknown = isUnknownToo ? ["an unknown \(noun)"] : []
+        guard !indices.isEmpty else { return unknown.first }
+        if indices.count == points.count { return "any \(noun)" }
+        if hasList, indices.allSatisfy({ points[$0].isGap }) {
+            return (["a \(noun) that the release list does not have"] + unknown).joined(separator: " or ")
+        }
+        // Beside a release list what lies between two releases is no release.
+        let meant = hasList ? indices.filter { !points[$0].isGap } : indices
+        if hasList {
+            let numbers = meant.compactMap { points[$0].number?.description }
+            let isLong = numbers.count > 12
+            let text =
+                isLong
+                ? "one of \(numbers.count) \(noun)s from \(numbers[0]) to \(numbers[numbers.count - 1])"
+                : "\(noun) \(numbers.joined(separator: ", "))"
+            return ([text] + unknown).joined(separator: " or ")
+        }
+        return (ranges(meant) + unknown).joined(separator: " or ")
+    }
+
+    private func ranges(_ indices: [Int]) -> [String] {
+        var runs: [ClosedRange<Int>] = []
+        for index in indices {
+            if let last = runs.last, last.upperBound + 1 == index {
+                runs[runs.count - 1] = last.lowerBound...index
+            } else {
+                runs.append(index...index)
+            }
+        }
+        return runs.map { run in
+            let first = points[run.lowerBound]
+            let last = points[run.upperBound]
+            let next = run.upperBound + 1 < points.count ? points[run.upperBound + 1].number : nil
+            guard let start = first.number else {
+                return last.isGap ? "a \(noun) below \(next.map { "\($0)" } ?? "")" : "a \(noun) up to \(last.version)"
+            }
+            switch (first.isGap, last.isGap) {
+            case (false, true): return "a \(noun) from \(start) \(next.map { "to below \($0)" } ?? "up")"
+            case (true, true): return "a \(noun) \(next.map { "between \(start) and \($0)" } ?? "above \(start)")"
+            case (true, false): return "a \(noun) above \(start), up to \(last.version)"
+            case (false, false):
+                return run.count == 1 ? "\(noun) \(start)" : "a \(noun) from \(start) to \(last.version)"
+            }
+        }
+    }
+}

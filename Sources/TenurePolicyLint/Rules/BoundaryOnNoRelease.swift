@@ -1,0 +1,43 @@
+import TenureCore
+import TenurePolicyFile
+
+/// A developer wrote the build that was meant to ship; the build that passed review was another. Where numbers rise, an era that
+/// begins at a number between two releases still separates them. Where the policy has a list, the boundary has no moment.
+extension LintRule {
+    static let boundaryOnNoRelease = LintRule(
+        "boundary-on-no-release", .error, "a boundary whose build or version no release has",
+        story:
+            "The build that was meant to be the first free one is rejected in review, and the one that ships has another number.",
+        fix: "Write the number of the era's first release, or add that release to the list."
+    ) { subject, report in
+        for change in subject.changes {
+            let releases = change.platform.releases.map(\.release)
+            guard let version = change.version, !releases.isEmpty,
+                !releases.contains(where: { $0.originalAppVersion == version }),
+                // Its own rules speak of these.
+                !releases.contains(where: { $0.version == version || $0.build == version })
+            else { continue }
+            let numbers = releases.compactMap(\.originalAppVersion)
+            let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
+            let above = numbers.filter { $0 > version }.min().map { "\($0)" } ?? "none"
+            let key = change.platform.key.rawValue
+            let platform = change.platform.platform.rawValue
+            let what =
+                "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
+            let isBlind = change.platform.decidesByList && change.date == nil
+            // What is planned cannot stand in a list of what was released.
+            let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
+            report.add(
+                at: change.path + [.key(key)], isBlind ? .error : isPlanned ? .note : .warning,
+                what
+                    + (isBlind
+                        ? ": without an instant nothing separates it from `\(change.before.name.shortened)`"
+                        : above == "none"
+                            ? ": if it ships with a lower \(key), anyone who installs that counts as `\(change.before.name.shortened)`\(change.lost.isEmpty ? "" : " and gets \(inWords(change.lost)) for nothing")"
+                            : ""),
+                fix: above == "none"
+                    ? "add the release when it is out, with the \(key) that it really has"
+                    : "write `\(key): \"\(above)\"`, or add the missing release to the list")
+        }
+    }
+}

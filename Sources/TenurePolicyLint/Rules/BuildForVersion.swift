@@ -1,0 +1,45 @@
+import TenureCore
+import TenurePolicyFile
+
+/// The other way round: a universal app whose record means builds on iOS and marketing versions on the Mac, and whose
+/// developer wrote the build for both.
+extension LintRule {
+    static let buildForVersion = LintRule(
+        "build-for-version", .error, "a build where macOS reports the marketing version",
+        story:
+            "macOS reports CFBundleShortVersionString. Compared with a build, every version of the Mac app is older, and everybody counts as an owner.",
+        fix: "Write the marketing version (CFBundleShortVersionString) of the era's first release."
+    ) { subject, report in
+        for change in subject.writtenChanges where change.platform.key == .shortVersionString {
+            guard let version = change.version else { continue }
+            let path = change.path + [.key(VersionKey.shortVersionString.rawValue)]
+            let releases = change.platform.releases.map(\.release)
+            if releases.contains(where: { $0.version == version }) { continue }
+            let given =
+                change.lost.isEmpty
+                ? "whoever comes later still counts as `\(change.before.name.shortened)`"
+                : "anyone who installs a version below `\(version)` gets \(inWords(change.lost)) for nothing"
+            if let meant = releases.first(where: { $0.build == version }) {
+                report.add(
+                    at: path,
+                    "`\(version)` is a build: the release list has it with version \(meant.numberInWords). On macOS the App Store reports versions, so \(given)",
+                    fix: "write `version: \"\(meant.numberInWords)\"`")
+                continue
+            }
+            let builds = change.after.begins.values.compactMap(\.version)
+            let isBuildElsewhere = change.after.begins.contains {
+                $0.key.versionKey == .bundleVersion && $0.value.version == version
+            }
+            let hasShape =
+                !version.description.contains(".") && (version.description.count >= 3 || isBuildElsewhere)
+            if releases.isEmpty, hasShape, !builds.isEmpty {
+                report.add(
+                    at: path, .warning,
+                    "`\(version)` has the shape of a build\(isBuildElsewhere ? ", and is the one that iOS has" : ""); on macOS the App Store reports the marketing version, such as 2.0: then \(given)",
+                    fix:
+                        "write the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                )
+            }
+        }
+    }
+}

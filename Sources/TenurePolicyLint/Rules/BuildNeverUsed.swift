@@ -1,0 +1,24 @@
+import TenureCore
+import TenurePolicyFile
+
+/// Saying that builds began again and giving a boundary by build: the second is never looked at.
+extension LintRule {
+    static let buildNeverUsed = LintRule(
+        "build-never-used", .error, "a boundary by build under `buildNumbers: restarted` without a release list",
+        story: "Builds that began again cannot be compared with a boundary: the line looks like a rule and is none.",
+        fix: "Add a release list, by which a build tells its dates, or remove the build."
+    ) { subject, report in
+        guard subject.draft.buildNumbers == .restarted else { return }
+        for change in subject.writtenChanges where change.platform.key == .bundleVersion {
+            guard let version = change.version, !change.platform.decidesByList else { continue }
+            let consequence =
+                change.date == nil
+                ? "nothing separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)` on \(change.platform.platform.rawValue), and every customer there is undetermined"
+                : "the date alone decides"
+            report.add(
+                at: change.path + ["build"], change.date == nil ? .error : .warning,
+                "build \(version) is never compared, because build numbers began again and no release list says when each was on sale: \(consequence)",
+                fix: "add a release list (`releases`), or remove `build`")
+        }
+    }
+}

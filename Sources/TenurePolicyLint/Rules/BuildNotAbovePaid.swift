@@ -1,0 +1,54 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// A guide for going free warns of it in capitals: ship one build at or below the last paid one, and the app is given away to
+/// everybody who installs it, for good, since their original build never changes again.
+extension LintRule {
+    static let buildNotAbovePaid = LintRule(
+        "build-not-above-paid", .error, "a release of a later era whose number is below one of an earlier era",
+        story:
+            "Shipping one build below the last paid one gives the app away to everybody who installs it: their original build stays that forever.",
+        fix:
+            "Ship no such build; where it was shipped, make the release list the policy's, or write `buildNumbers: restarted`."
+    ) { subject, report in
+        for platform in subject.platforms {
+            // Of each era.
+            var highest: [Int: Release] = [:]
+            for listed in platform.releases {
+                guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
+                else { continue }
+                let above = highest.filter { $0.key < era }.compactMap { era, last in
+                    last.originalAppVersion.map { (era: era, number: $0, release: last) }
+                }
+                if let last = above.max(by: { $0.number < $1.number }), number < last.number {
+                    tell(listed, era, after: last.release, of: last.era)
+                }
+                if highest[era]?.originalAppVersion.map({ $0 < number }) ?? true { highest[era] = listed.release }
+            }
+
+            func tell(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
+                let place = platform.position(of: listed.release)
+                let sale = platform.sale(of: listed.release)
+                let given = subject.givenAway(listed.release, on: platform)
+                let what =
+                    "\(place) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.position(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
+                guard !given.isEmpty else {
+                    report.add(
+                        at: listed.position, .note,
+                        "\(what): only its row in the list, or its buyers' dates, tell it from the older ones",
+                        fix: "keep every release in the policy's list, and let numbers rise from now on")
+                    return
+                }
+                let when =
+                    sale.until == .distantFuture
+                    ? "installs \(place) today gets" : "installed \(place) until \(sale.until.rfc3339) gets"
+                report.add(
+                    at: listed.position, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
+                    fix:
+                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : "; and make this list the policy's `releases`, so that its date counts")"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import TenureCore
+import TenurePolicyFile
+
+/// An app whose every release was build 1, and apps whose numbers begin again with each version: the number that a customer
+/// began with stands for two releases years apart.
+extension LintRule {
+    static let buildReused = LintRule(
+        "build-reused", .error, "one build, or one version on macOS, in two eras",
+        story:
+            "An app gave each release the build 1. The original build then stands for releases of both eras, and proves neither.",
+        fix: "Let the date decide: a beginning with `at` and a release list, or `buildNumbers: restarted`."
+    ) { subject, report in
+        for platform in subject.platforms {
+            var first: [AppVersion: (release: Release, era: Int)] = [:]
+            var told: Set<AppVersion> = []
+            for listed in platform.releases {
+                guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
+                else { continue }
+                guard let earlier = first[number] else {
+                    first[number] = (listed.release, era)
+                    continue
+                }
+                guard earlier.era != era, told.insert(number).inserted else { continue }
+                let place = platform.position(of: listed.release)
+                let given = subject.givenAway(listed.release, on: platform)
+                let eras =
+                    "\(place) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
+                if given.isEmpty {
+                    report.add(
+                        at: listed.position, .warning,
+                        "\(eras): it proves neither, so that the purchase date alone decides, and where there is none, `inDoubt`",
+                        fix:
+                            "give each release its own \(platform.key.rawValue) from now on; keep both rows in the policy's list"
+                    )
+                } else {
+                    report.add(
+                        at: listed.position,
+                        "\(eras), and the policy reads it as the first: anyone who began with it in \(subject.name(era)) gets \(inWords(given)) for nothing",
+                        fix: platform.key == .bundleVersion
+                            ? "make this list the policy's `releases`, or write `buildNumbers: restarted`, so that the date decides"
+                            : "make this list the policy's `releases`, so that the date decides")
+                }
+            }
+        }
+    }
+}

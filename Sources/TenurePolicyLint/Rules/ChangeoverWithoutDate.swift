@@ -1,0 +1,28 @@
+import TenureCore
+import TenurePolicyFile
+
+/// A window around an instant that is not said.
+extension LintRule {
+    static let changeoverWithoutDate = LintRule(
+        "changeover-without-date", .warning, "a changeover window around no instant",
+        story: "A window counts from the instant of the change; without one it is a line that does nothing.",
+        fix: "Add `at` to the beginning on each platform."
+    ) { subject, report in
+        for (index, era) in subject.eras.enumerated() where era.changeover != nil {
+            let undated = era.begins.filter { if case .at(_, nil) = $0.value { true } else { false } }.map(
+                \.key.rawValue
+            ).filter { !subject.draft.isBroken(["eras", .index(index), "begins", .key($0)]) }
+            if index == 0 {
+                report.add(
+                    at: ["eras", 0, "changeover"],
+                    "`\(era.name.shortened)` is the first era: no change leads to it, and its window does nothing",
+                    fix: "move `changeover` to the era that follows")
+            } else if !undated.isEmpty {
+                report.add(
+                    at: ["eras", .index(index), "changeover"],
+                    "the window has no instant to lie around on \(undated.sorted().joined(separator: " and ")): whoever came during the change is judged by the number alone",
+                    fix: "add `at` there")
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import TenureCore
+import TenurePolicyFile
+
+/// A paid feature with a name and nothing that leads to it: nobody is ever told that it does not work.
+extension LintRule {
+    static let entitlementWithoutSource = LintRule(
+        "entitlement-without-source", .error, "an entitlement that nothing can grant",
+        story:
+            "A second registration of an entitlement was silently ignored by a library: its buyers had paid for a name.",
+        fix: "Add `products`, `honours`, or both; or remove it."
+    ) { subject, report in
+        for entitlement in subject.entitlements where entitlement.products.isEmpty {
+            let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
+            let applying = (entitlement.honours ?? []).filter { honour in
+                subject.eras.firstIndex { $0.name == honour.era }.map { index in
+                    subject.platforms.isEmpty || subject.platforms.contains { $0.timeline.firstEra <= index }
+                } ?? false
+            }
+            guard applying.isEmpty else { continue }
+            let trial = entitlement.trial == nil ? "" : " after its trial"
+            report.add(
+                at: path,
+                "nobody can have `\(entitlement.name.shortened)`\(trial) but by a grant of support: no product gives it and no era honours it",
+                fix:
+                    "add `products: [\(subject.draft.app?.bundleID ?? "com.example.app").\(entitlement.name.shortened)]`, `honours: [\(subject.eras[0].name.shortened)]`, or both"
+            )
+        }
+    }
+}

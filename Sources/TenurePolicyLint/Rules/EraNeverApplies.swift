@@ -1,0 +1,47 @@
+import TenureCore
+import TenurePolicyFile
+
+/// An app that was sold again for a while after having been free had its middle era written with the beginning of the last:
+/// nobody was ever in it.
+extension LintRule {
+    static let eraNeverApplies = LintRule(
+        "era-never-applies", .warning, "an era in which nobody can have come, or that nothing tells from the next",
+        story: "An era that begins and ends with one number and one instant has no customers, whatever it honours.",
+        fix: "Correct its beginning or that of the next one, or remove it."
+    ) { subject, report in
+        for platform in subject.platforms {
+            let beginnings = platform.timeline.beginnings
+            for index in beginnings.indices.dropFirst().dropLast() where index >= platform.timeline.firstEra {
+                guard case .at(let version, let date)? = beginnings[index],
+                    case .at(let nextVersion, let nextDate)? = beginnings[index + 1],
+                    let change = EraChange(to: index + 1, on: platform, in: subject)
+                else { continue }
+                let era = subject.name(index)
+                let next = subject.name(index + 1)
+                let place = platform.platform.rawValue
+                if let date, date == nextDate {
+                    report.add(
+                        at: change.path,
+                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): nobody is in it, whatever honours it",
+                        fix: "correct `at` of \(era) or of \(next)")
+                } else if let version, version == nextVersion, date == nil || nextDate == nil {
+                    report.add(
+                        at: change.path,
+                        "\(era) and \(next) begin on \(place) with one \(platform.key.rawValue) (\(version)), and no instant separates them: whoever came then may belong to either",
+                        fix: "add `at` to both, or correct one of the numbers")
+                }
+            }
+        }
+        // An era before a platform began there, everywhere.
+        for index in subject.eras.indices {
+            let isAnywhere = subject.platforms.contains { $0.timeline.firstEra <= index }
+            guard !subject.platforms.isEmpty, !isAnywhere else { continue }
+            report.add(
+                at: ["eras", .index(index)],
+                "\(subject.name(index)) never applies: every platform is `new` in a later era",
+                fix:
+                    "remove it, or write the build or instant with which the later era begins where the app existed before"
+            )
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import TenureCore
+import TenurePolicyFile
+
+/// A release list that was written once and never continued.
+extension LintRule {
+    static let eraWithoutRelease = LintRule(
+        "era-without-release", .warning, "an era that has begun and of which the policy's list has no release",
+        story:
+            "A build that is not in the list proves nothing. A list that ends before the change leaves every newcomer to the date alone.",
+        fix: "Append every release to the list, before it ships."
+    ) { subject, report in
+        for change in subject.changes where change.platform.decidesByList && change.matters {
+            let platform = change.platform
+            let numbers = platform.releases.map { platform.era(of: $0.release) }
+            // Not certain of some: then nothing is certain of this.
+            guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }),
+                !numbers.contains(where: { ($0 ?? 0) >= change.index }), change.date.map({ $0 <= subject.now }) ?? true
+            else { continue }
+            let last = platform.releases.last?.release
+            report.add(
+                at: change.path,
+                "the list's last release on \(platform.platform.rawValue) is \(last.map { "\(platform.key.rawValue) \($0.numberInWords) (\($0.releasedAt.text))" } ?? "none"), before `\(change.after.name.shortened)` begins: the \(platform.key.rawValue) of everybody who came since is not in it and proves nothing",
+                fix: "append the releases of `\(change.after.name.shortened)` to the list")
+        }
+    }
+}

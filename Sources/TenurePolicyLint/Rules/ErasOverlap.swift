@@ -1,0 +1,28 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// A short sale between two long eras, and a generous window around each of its ends: every day of it belongs to three eras.
+extension LintRule {
+    static let erasOverlap = LintRule(
+        "eras-overlap", .warning, "a changeover window that reaches into the one after, or past a whole era",
+        story: "Windows around both ends of a short era swallow it: whoever came then gets the best of three eras.",
+        fix: "Make the windows narrower, so that each era has a day of its own."
+    ) { subject, report in
+        for platform in subject.platforms {
+            let windows = platform.timeline.changeovers
+            for (first, second) in zip(windows, windows.dropFirst())
+            where first.window.upperBound.addingTimeInterval(-Slack.seconds)
+                > second.window.lowerBound.addingTimeInterval(Slack.seconds)
+            {
+                guard let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
+                    let start = platform.timeline.beginnings[index - 1]?.date, let next = change.date, start < next
+                else { continue }
+                report.add(
+                    at: ["eras", .index(index), "changeover"],
+                    "on \(platform.platform.rawValue) the window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Slack.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Slack.seconds).rfc3339)): customers in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
+                    fix: "make both windows narrower")
+            }
+        }
+    }
+}

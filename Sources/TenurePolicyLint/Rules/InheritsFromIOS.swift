@@ -1,0 +1,34 @@
+import TenureCore
+import TenurePolicyFile
+
+/// The record of a universal purchase on the Apple TV said 2000 where that of the phone said 1000.
+extension LintRule {
+    static let inheritsFromIOS = LintRule(
+        "inherits-from-ios", .note, "tvOS, watchOS or visionOS judged by iOS's boundaries",
+        story:
+            "Builds of the Apple TV app were near two thousand, those of the phone near one thousand, and one boundary judged both.",
+        fix: "Write the platform's own beginnings, or `new` where it began in that era."
+    ) { subject, report in
+        for (index, era) in subject.eras.enumerated().dropFirst() {
+            guard case .at(let version?, _)? = era.begins[.iOS],
+                !subject.honoured(in: index).elementsEqual(subject.honoured(in: index - 1))
+            else { continue }
+            let heirs = Platform.allCases.filter { platform in
+                platform.inheritsFromIOS && era.begins[platform] == nil
+                    && !subject.eras[index...].contains { $0.begins[platform] == .new }
+                    // A list of every release knows whether the app is there at all.
+                    && (!subject.hasList
+                        || subject.platforms.contains { $0.platform == platform && !$0.releases.isEmpty })
+            }
+            guard !heirs.isEmpty else { continue }
+            let names = heirs.map(\.rawValue).joined(separator: ", ")
+            report.add(
+                at: ["eras", .index(index), "begins", "iOS"],
+                "customers who first got the app on \(names) are judged by iOS's build \(version)",
+                fix:
+                    "if builds differ there, give them their own, such as `\(heirs[0].rawValue): { build: …, at: … }`; if the app came there with `\(era.name.shortened)`, write `new`"
+            )
+            return
+        }
+    }
+}

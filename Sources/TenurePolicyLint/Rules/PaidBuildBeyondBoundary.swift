@@ -1,0 +1,30 @@
+import TenureCore
+import TenurePolicyFile
+
+/// Owners of the last paid update were locked out at the switch, and a hot fix had to follow: the boundary was the build at
+/// which the developer began to work, and the last paid build came after it.
+extension LintRule {
+    static let paidBuildBeyondBoundary = LintRule(
+        "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
+        story: "Owners of the last paid update were locked out at the switch, because the boundary was set below it.",
+        fix: "Begin the era with its own first release."
+    ) { subject, report in
+        for change in subject.changes {
+            guard let boundary = change.version, change.matters else { continue }
+            let platform = change.platform
+            for listed in platform.releases {
+                guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
+                    era < change.index, number >= boundary,
+                    platform.timeline.changeover(at: listed.release.releasedAt.sortingDate) == nil,
+                    let byVersion = subject.granted(number, on: platform.platform, bought: nil)
+                else { continue }
+                let lost = subject.honoured(in: era).filter { !byVersion.contains($0) }
+                guard !lost.isEmpty else { continue }
+                report.add(
+                    at: listed.position,
+                    "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): whoever bought it loses \(inWords(lost)) wherever the purchase date is not known",
+                    fix: "begin \(subject.name(change.index)) above \(number), with its own first release")
+            }
+        }
+    }
+}

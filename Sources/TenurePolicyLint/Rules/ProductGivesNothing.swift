@@ -1,0 +1,26 @@
+import TenureCore
+import TenurePolicyFile
+
+/// A customer was charged for what they had already owned, and wrote a one-star review.
+extension LintRule {
+    static let productGivesNothing = LintRule(
+        "product-gives-nothing", .warning, "a product whose every entitlement all customers have anyway",
+        story:
+            "A customer who was charged for what they had owned since the first day asks for their money back in public.",
+        fix: "Remove the last era from the `honours`, or stop selling the product."
+    ) { subject, report in
+        let owned = Set(subject.entitlements.filter(subject.isForEverybody).map(\.name))
+        guard !owned.isEmpty else { return }
+        var told: Set<String> = []
+        for entitlement in subject.entitlements where owned.contains(entitlement.name) {
+            for (number, product) in entitlement.products.enumerated() {
+                let giving = subject.entitlements.filter { $0.products.contains { $0.id == product.id } }.map(\.name)
+                guard giving.allSatisfy(owned.contains), told.insert(product.id).inserted else { continue }
+                report.add(
+                    at: ["entitlements", .key(entitlement.name), "products", .index(number)],
+                    "whoever buys `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honoured for every era",
+                    fix: "remove the eras in which it is not included from `honours`, or remove the product")
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import TenureCore
+import TenurePolicyFile
+
+/// An owner of a launcher was shown "trial 170 of 300": the counter ran for those who had paid, too.
+extension LintRule {
+    static let trialForEverybody = LintRule(
+        "trial-for-everybody", .warning, "a trial of an entitlement that everybody has",
+        story:
+            "An owner was shown how much was left of a trial of what they had paid for, and asked what they had bought.",
+        fix: "Remove the `trial`, or the era in which it is not included from `honours`."
+    ) { subject, report in
+        for entitlement in subject.entitlements where subject.isForEverybody(entitlement) {
+            guard let trial = entitlement.trial else { continue }
+            let length =
+                switch trial {
+                case .sessions(let count): "\(count) sessions"
+                case .days(let count): "\(count) days"
+                }
+            report.add(
+                at: ["entitlements", .key(entitlement.name), "trial"],
+                "nobody needs \(length) of trial: `\(entitlement.name.shortened)` is honoured for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so that whoever has the app has it",
+                fix: "remove `trial`, or the last era from `honours`")
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import TenureCore
+import TenurePolicyFile
+
+/// Offline, a library invented the original version as the current one and denied. Denying while nothing is known is the same
+/// with better manners.
+extension LintRule {
+    static let undeterminedDenies = LintRule(
+        "undetermined-denies", .note, "`whileUndetermined: deny`",
+        story:
+            "At the first launch after the update, offline or before the App Store answers, nothing is known; an owner who is locked out then writes the review at once.",
+        fix: "Allow for as long as it takes to find out: `{ allow: 72h }`."
+    ) { subject, report in
+        guard let policy = subject.policy, policy.whileUndetermined == .deny else { return }
+        let honoured = subject.entitlements.filter { !($0.honours ?? []).isEmpty }.map(\.name)
+        guard !honoured.isEmpty else { return }
+        report.add(
+            at: ["whileUndetermined"],
+            "an owner who is offline at the first launch after the update is refused \(inWords(honoured, "or")), because nothing is known yet",
+            fix: "write `whileUndetermined: { allow: 72h }`")
+    }
+}

@@ -1,0 +1,45 @@
+import TenureCore
+import TenurePolicyFile
+
+/// On iOS `originalAppVersion` is the build, on macOS the marketing version; nobody can see which before production, since
+/// every test environment invents it. One developer compared the marketing version on iOS and had complaints within the
+/// hour; libraries and tutorials made the same mistake.
+extension LintRule {
+    static let versionForBuild = LintRule(
+        "version-for-build", .error, "a marketing version where iOS, tvOS, watchOS or visionOS reports the build",
+        story:
+            "iOS reports CFBundleVersion. Compared with a marketing version, every build is newer, and all owners lose what they paid for, or every build is older, and all others get it.",
+        fix: "Write the build (CFBundleVersion) of the era's first release."
+    ) { subject, report in
+        for change in subject.writtenChanges where change.platform.key == .bundleVersion {
+            guard let version = change.version else { continue }
+            let platform = change.platform.platform.rawValue
+            let path = change.path + [.key(VersionKey.bundleVersion.rawValue)]
+            let releases = change.platform.releases.map(\.release)
+            if releases.contains(where: { $0.build == version }) { continue }
+            if let meant = releases.first(where: { $0.version == version }) {
+                report.add(
+                    at: path,
+                    "`\(version)` is a marketing version: the release list has it with build \(meant.numberInWords). On \(platform) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
+                    fix: "write `build: \"\(meant.numberInWords)\"`")
+            } else if releases.isEmpty, version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true
+            {
+                report.add(
+                    at: path, .warning,
+                    "`\(version)` has the shape of a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if the builds of this app are whole numbers, \(change.misjudged(by: "`\(version)`"))",
+                    fix:
+                        "write the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                )
+            }
+        }
+    }
+}
+
+extension EraChange {
+    /// What a comparison with the wrong number does to customers.
+    fileprivate func misjudged(by number: String) -> String {
+        let losing = lost.isEmpty ? "" : " and loses \(inWords(lost))"
+        return
+            "whoever paid with a build above \(number) counts as `\(after.name.shortened)`\(losing) unless the date tells"
+    }
+}

@@ -1,0 +1,39 @@
+/// How many customers of each kind of plain facts a record has: counted by page, and told to a tally once, at the end.
+struct CountedKinds: Sendable {
+    private(set) var known = KnownVerdicts()
+    private var times: [Int] = []
+    /// All of them.
+    private(set) var customers = 0
+
+    /// `own`: what the page found out beyond what was known when it began. `times`: by the place in what was known then,
+    /// the page's own ones behind. Nothing ever leaves `known`, so these places are still the same.
+    mutating func add(_ own: KnownVerdicts, times more: [Int], in tally: inout Tally) {
+        let first = more.count - own.count
+        for index in 0..<first where more[index] > 0 { count(more[index], at: index) }
+        var beyond: [(KnownVerdicts.Known, Int)] = []
+        own.forEach { index, kind, key, hash in
+            let times = more[first + index]
+            if let place = known.index(of: key, hash: hash) {
+                count(times, at: place)
+            } else if known.count < KnownVerdicts.most {
+                known.add(kind, as: key, hash: hash)
+                self.times.append(0)
+                count(times, at: known.count - 1)
+            } else {
+                beyond.append((kind, times))
+            }
+        }
+        for (kind, times) in beyond { tally.add(kind.verdicts, in: kind.place, times: times) }
+    }
+
+    private mutating func count(_ more: Int, at index: Int) {
+        times[index] += more
+        customers += more
+    }
+
+    func add(to tally: inout Tally) {
+        for (kind, times) in zip(known.all, times) where times > 0 {
+            tally.add(kind.verdicts, in: kind.place, times: times)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Crypto
+import Foundation
+
+/// HMAC-SHA256 (RFC 2104) under one key, which is hashed once: a code costs two blocks, and no generic data in between.
+struct MessageCode: Sendable {
+    private let inner: SHA256
+    private let outer: SHA256
+
+    init(key: SymmetricKey) {
+        var bytes = key.withUnsafeBytes { [UInt8]($0) }
+        if bytes.count > SHA256.blockByteCount { bytes = Array(SHA256.hash(data: bytes)) }
+        bytes += repeatElement(0, count: SHA256.blockByteCount - bytes.count)
+        var (inner, outer) = (SHA256(), SHA256())
+        inner.update(data: bytes.map { $0 ^ 0x36 })
+        outer.update(data: bytes.map { $0 ^ 0x5C })
+        self.inner = inner
+        self.outer = outer
+    }
+
+    func code(of message: UnsafeRawBufferPointer) -> SHA256Digest {
+        var hash = inner
+        hash.update(bufferPointer: message)
+        let digest = hash.finalize()
+        hash = outer
+        digest.withUnsafeBytes { hash.update(bufferPointer: $0) }
+        return hash.finalize()
+    }
+
+    /// Whether `code` is the message's, in a time that does not tell how much of it is right.
+    func isRight(_ code: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer) -> Bool {
+        self.code(of: message).withUnsafeBytes { right in
+            guard right.count == code.count else { return false }
+            var difference: UInt8 = 0
+            for index in 0..<right.count { difference |= right[index] ^ code[index] }
+            return difference == 0
+        }
+    }
+}

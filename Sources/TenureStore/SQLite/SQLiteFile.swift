@@ -1,0 +1,108 @@
+import Foundation
+
+/// What lies where a record should: found out before anything is done to it. SQLite would make a record's tables in
+/// whatever database it is given, and closing a file to others would close a folder too.
+enum SQLiteFile {
+    enum Contents: Sendable, Hashable {
+        case nothing
+        /// A database without tables, such as a file that was just made.
+        case noTables
+        case record
+        /// Another process may have it in hand, or had it when it was killed; whoever opens it looks again.
+        case unknown
+    }
+
+    /// Throws where something else lies there than a record, or than nothing yet.
+    ///
+    /// `leavingNoTrace`: makes no file beside it, where a log that nobody reads any more would need one.
+    static func contents(at path: String, leavingNoTrace: Bool = false) throws(StoreError) -> Contents {
+        guard try size(of: path) > 0 else { return .nothing }
+        guard try beginsAsDatabase(path) else {
+            throw .unusable(database: path, detail: "it is no database of SQLite; name the file of your record")
+        }
+        let hasLog = access(path + "-wal", F_OK) == 0
+        if hasLog, leavingNoTrace, access(path + "-shm", F_OK) != 0 { return .unknown }
+        let connection = try SQLiteConnection(path: path, for: hasLog ? .reading : .readingUnchanged)
+        let statements = SQLiteStatements(on: connection.handle)
+        var tables: Set<String> = []
+        var steps: Set<String> = []
+        do {
+            tables = try statements.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if tables.contains(migrations) { steps = try statements.texts("SELECT identifier FROM \(migrations)") }
+        } catch .damaged(let detail) {
+            throw .damaged("`\(path)`: \(detail)")
+        } catch {
+            // Whoever opens it in order to write says why it cannot be.
+            return .unknown
+        }
+        guard !steps.isEmpty || !tables.subtracting([migrations]).isEmpty else { return .noTables }
+        guard steps.contains(Migration.ledger.name) || tables.contains(RecordTable.identity) else {
+            throw .unusable(
+                database: path, detail: "it is the database of something else; name the file of your record")
+        }
+        guard steps.isSubset(of: Migration.all.map(\.name)) else { throw .newerDatabase(path: path) }
+        return .record
+    }
+
+    /// Whether both paths lead to one file.
+    static func areSame(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// GRDB's own table.
+    private static let migrations = "grdb_migrations"
+
+    /// 0 where there is none.
+    private static func size(of path: String) throws(StoreError) -> Int64 {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            guard errno != ENOENT else { return 0 }
+            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return Int64(status.st_size)
+        case S_IFDIR: throw .unusable(database: path, detail: "it is a folder; name a file in it")
+        default: throw .unusable(database: path, detail: "it is no file")
+        }
+    }
+
+    /// https://www.sqlite.org/fileformat2.html, section 1.3.
+    private static func beginsAsDatabase(_ path: String) throws(StoreError) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .unavailable(path: path, detail: String(cString: strerror(errno)).lowercased())
+        }
+        defer { close(descriptor) }
+        let magic = Array("SQLite format 3\0".utf8)
+        var bytes = [UInt8](repeating: 0, count: magic.count)
+        return read(descriptor, &bytes, bytes.count) == magic.count && bytes == magic
+    }
+}
+
+extension SQLiteStatements {
+    fileprivate func texts(_ sql: String) throws(StoreError) -> Set<String> {
+        var texts: Set<String> = []
+        try run(sql, []) { statement in
+            if case .text(let text) = SQLValue(statement, column: 0) { texts.insert(text) }
+        }
+        return texts
+    }
+}
+
+extension SQLiteStore {
+    /// What keeps a record from being kept in this file, as far as it can be told without making or changing anything;
+    /// nil where nothing does.
+    package static func objection(to path: String) -> StoreError? {
+        do {
+            _ = try SQLiteFile.contents(at: path, leavingNoTrace: true)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether both paths lead to one file, however they are written.
+    package static func areSame(_ one: String, _ other: String) -> Bool { SQLiteFile.areSame(one, other) }
+}

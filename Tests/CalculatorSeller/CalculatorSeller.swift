@@ -1,0 +1,80 @@
+package import Foundation
+package import LocalAppStore
+package import TenureAppStore
+import TenureCore
+package import TenureMint
+
+/// Sells an invented app in a local store: what tests of the store and of StoreKit have in common.
+package protocol CalculatorSeller {}
+
+extension CalculatorSeller {
+    package static var bundleID: String { "com.example.calculator" }
+    package static var everything: String { "com.example.calculator.everything" }
+    package static var coins: String { "com.example.calculator.coins" }
+    package static var season: String { "com.example.calculator.season" }
+    package static var monthly: String { "com.example.calculator.monthly" }
+    package static var yearly: String { "com.example.calculator.yearly" }
+    package static var pro: String { "com.example.calculator.pro" }
+
+    /// One for all of them: its RSA keys take a second.
+    package static var authority: TestAuthority { sharedAuthority }
+    package static var verifier: AppStoreVerifier { sharedVerifier }
+
+    package static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
+
+    package static func app(gracePeriodDays: Int? = nil, url: String? = nil) -> StoreApp {
+        StoreApp(
+            bundleID: bundleID, appAppleID: 828_838_134,
+            releases: [
+                StoreRelease(platform: .iOS, build: "37", version: "1.4", releasedAt: date("2014-01-10")),
+                StoreRelease(platform: .macOS, build: "900", version: "1.9", releasedAt: date("2014-02-01")),
+                StoreRelease(platform: .iOS, build: "120", version: "2.0", releasedAt: date("2015-06-10T18:00:00Z")),
+            ],
+            prices: [
+                AppPrice(from: date("2014-01-10"), price: 4990), AppPrice(from: date("2015-06-10T18:00:00Z"), price: 0),
+            ],
+            products: [
+                StoreProduct(
+                    id: everything, type: .nonConsumable, price: 9990, prices: ["DEU": 10990], isFamilyShareable: true),
+                StoreProduct(id: coins, type: .consumable, price: 990),
+                StoreProduct(id: season, type: .nonRenewing, price: 2990),
+                StoreProduct(
+                    id: monthly, type: .autoRenewable, price: 1990, group: "plans", level: 2,
+                    period: CalendarPeriod(months: 1), isFamilyShareable: true,
+                    offers: [
+                        SubscriptionOffer(type: .introductory, discount: .freeTrial, period: CalendarPeriod(days: 7)),
+                        SubscriptionOffer(
+                            id: "comeback", type: .winBack, discount: .payAsYouGo, period: CalendarPeriod(months: 1),
+                            count: 2, price: 990),
+                        SubscriptionOffer(
+                            id: "thanks", type: .promotional, discount: .payUpFront,
+                            period: CalendarPeriod(months: 3), price: 2990),
+                    ]),
+                StoreProduct(
+                    id: yearly, type: .autoRenewable, price: 19990, group: "plans", level: 2,
+                    period: CalendarPeriod(months: 12)),
+                StoreProduct(
+                    id: pro, type: .autoRenewable, price: 4990, group: "plans", level: 1,
+                    period: CalendarPeriod(months: 1)),
+            ], gracePeriodDays: gracePeriodDays, notificationURL: url)
+    }
+}
+
+private let sharedAuthority: TestAuthority = {
+    do {
+        return try TestAuthority(seed: "calculator seller")
+    } catch {
+        fatalError("no test authority can be made: \(error)")
+    }
+}()
+
+private let sharedVerifier: AppStoreVerifier = {
+    do {
+        let anchors = try sharedAuthority.anchors
+        return AppStoreVerifier(
+            app: AppIdentity(bundleID: "com.example.calculator", appAppleID: 828_838_134),
+            trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
+    } catch {
+        fatalError("the authority's roots cannot be trusted: \(error)")
+    }
+}()

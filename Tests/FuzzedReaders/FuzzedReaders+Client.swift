@@ -1,0 +1,160 @@
+public import Foundation
+import Tenure
+import TenureAPI
+import TenureCore
+import TenurePolicyFile
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+/// What the client reads of the network, and of the device that it runs on.
+extension FuzzedReaders {
+    /// The same in every run: what is signed with it lies in a corpus.
+    private static let key: P256.Signing.PrivateKey = {
+        guard let key = try? P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x2A, count: 32)) else {
+            fatalError("no key")
+        }
+        return key
+    }()
+
+    private static let serviceKey: Tenure.ServiceKey = {
+        guard let key = try? Tenure.ServiceKey(key.publicKey.pemRepresentation) else { fatalError("no key") }
+        return key
+    }()
+
+    private static func sign(_ payload: [UInt8], header: String) -> [UInt8] {
+        let signed = URLSafeBase64.encode(header.utf8) + "." + URLSafeBase64.encode(payload)
+        guard let signature = try? key.signature(for: Data(signed.utf8)) else { return [] }
+        return Array((signed + "." + URLSafeBase64.encode(signature.rawRepresentation)).utf8)
+    }
+
+    // MARK: Certificates
+
+    /// A certificate as it came from the service or from the disk.
+    public static func certificate(_ input: [UInt8], at now: Date) {
+        _ = FuzzedCertificate.counts(String(decoding: input, as: UTF8.self), keys: [serviceKey], at: now)
+    }
+
+    /// The payload of one under a sound signature.
+    public static func certificatePayload(_ input: [UInt8], at now: Date) {
+        certificate(sign(input, header: certificateHeader), at: now)
+    }
+
+    private static var certificateHeader: String {
+        #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-certificate+jwt"}"#
+    }
+
+    public static let certificateClaims = Array(
+        #"{"iss":"tenure","sub":"cus_1","bundleID":"com.example.calculator","environment":"Production","device":"x","appTransactionID":"704000000000000001","iat":1795176000,"exp":1826712000,"test":true,"persona":"Ada","entitlements":{"everything":{},"cloud":{"until":1826712000,"refreshAfter":1795200000.5}}}"#
+            .utf8)
+
+    /// Sound ones; the second is of a key that the pinned one vouches for.
+    public static var certificates: [[UInt8]] {
+        guard let other = try? P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x2B, count: 32)),
+            let otherKey = try? Tenure.ServiceKey(other.publicKey.pemRepresentation)
+        else { return [] }
+        let raw = other.publicKey.rawRepresentation
+        let web =
+            #"{"crv":"P-256","kty":"EC","x":"\#(URLSafeBase64.encode(raw.prefix(32)))","y":"\#(URLSafeBase64.encode(raw.suffix(32)))"}"#
+        let statement = sign(
+            Array(web.utf8), header: #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-key+jwt"}"#)
+        let header =
+            #"{"alg":"ES256","kid":"\#(otherKey.id)","typ":"tenure-certificate+jwt","keys":["\#(String(decoding: statement, as: UTF8.self))"]}"#
+        let signed = URLSafeBase64.encode(header.utf8) + "." + URLSafeBase64.encode(certificateClaims)
+        guard let signature = try? other.signature(for: Data(signed.utf8)) else { return [] }
+        return [
+            sign(certificateClaims, header: certificateHeader),
+            Array((signed + "." + URLSafeBase64.encode(signature.rawRepresentation)).utf8),
+        ]
+    }
+
+    /// A public key as somebody writes it into an app, or as a service shows it.
+    public static func publicKey(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        _ = try? Tenure.ServiceKey(text)
+        if let key = PinnedKey(text) {
+            guard PinnedKey(key.text)?.text == key.text else { fatalError("a key does not read as itself") }
+        }
+    }
+
+    public static var publicKeys: [[UInt8]] {
+        let raw = key.publicKey.rawRepresentation
+        let web =
+            #"{"crv":"P-256","kty":"EC","x":"\#(URLSafeBase64.encode(raw.prefix(32)))","y":"\#(URLSafeBase64.encode(raw.suffix(32)))"}"#
+        return [PinnedKey(key.publicKey).text, key.publicKey.pemRepresentation, web, #"{"keys":[\#(web)]}"#]
+            .map { Array($0.utf8) }
+    }
+
+    // MARK: Policies
+
+    /// A signed policy from any web server.
+    public static func signedPolicy(_ input: [UInt8]) {
+        guard let signed = try? SignedPolicy.verify(input, keys: [PinnedKey(key.publicKey)], bundleID: nil) else {
+            return
+        }
+        guard signed.counter >= 1,
+            let again = try? PolicyFile.read(PolicyFile.compile(signed.policy), named: "policy.json"),
+            again == signed.policy
+        else { fatalError("a signed policy does not survive being compiled") }
+    }
+
+    /// The payload of one under a sound signature.
+    public static func signedPolicyPayload(_ input: [UInt8]) {
+        signedPolicy(sign(input, header: #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#))
+    }
+
+    /// The payload of a signed policy, and the whole.
+    public static func signed(policy: [UInt8]) -> (payload: [UInt8], text: [UInt8]) {
+        let payload = Array(#"{"counter":1,"iat":1795176000,"policy":"#.utf8) + policy + [UInt8(ascii: "}")]
+        return (payload, sign(payload, header: #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#))
+    }
+
+    // MARK: Answers and state
+
+    /// What the service answers, or somebody in its place, and what of it lies on the disk.
+    public static func serviceAnswer(_ input: [UInt8]) {
+        let (data, decoder) = (Data(input), JSONDecoder())
+        _ = try? decoder.decode(CustomerResponse.self, from: data)
+        _ = try? decoder.decode(TrialResponse.self, from: data)
+        _ = try? decoder.decode(ProductsResponse.self, from: data)
+        _ = try? decoder.decode(Problem.self, from: data)
+        _ = try? decoder.decode(KeptPolicy.self, from: data)
+    }
+
+    /// The local state, under a sound seal.
+    public static func clientState(_ input: [UInt8], at now: Date) {
+        // Without its seal nothing is read.
+        guard SealedState.open(Data(input), with: Shelf.sound) == nil else { fatalError("a seal was forged") }
+        let shelf = Shelf(SealedState.seal(Data(input), with: Shelf.sound))
+        guard case .remembered(let memory) = shelf.recall(device: nil) else { return }
+        guard (try? shelf.keep(memory)) != nil, case .remembered(let again) = shelf.recall(device: nil),
+            again == memory
+        else { fatalError("a state does not survive being written") }
+    }
+
+    public static func clientState(at now: Date) -> [UInt8] {
+        let shelf = Shelf(nil)
+        var memory = Memory(clock: now)
+        memory.device = "device"
+        memory.distribution = "appStore"
+        memory.products = ["com.example.calculator.yearly"]
+        guard (try? shelf.keep(memory)) != nil, let sealed = shelf.read(),
+            let contents = SealedState.open(sealed, with: Shelf.sound)
+        else { return [] }
+        return Array(contents)
+    }
+
+    // Unchecked: each is made, used and let go within one call of the fuzzer's only thread.
+    private final class Shelf: Vault, @unchecked Sendable {
+        static let sound = Data("secret".utf8)
+        private var contents: Data?
+
+        init(_ contents: Data?) { self.contents = contents }
+        func read() -> Data? { contents }
+        func write(_ contents: Data) { self.contents = contents }
+        func secret() -> Data { Self.sound }
+    }
+}

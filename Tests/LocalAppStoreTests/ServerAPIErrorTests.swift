@@ -1,0 +1,235 @@
+import CalculatorSeller
+import Foundation
+import HTTPTypes
+import LocalAppStore
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+/// Every error code that Apple documents for what this store answers (formats, 5.4), retention messaging left out.
+private let documented: Set<Int> = Set(
+    [4_000_000, 4_000_002, 4_000_005, 4_000_006, 4_000_043, 4_000_047, 4_000_048, 4_000_183, 4_000_185, 4_000_187]
+        + Array(4_000_008...4_000_028) + Array(4_000_030...4_000_042)
+        + [4_030_004, 4_030_005, 4_030_007, 4_040_019, 4_290_000, 5_000_000, 5_000_001] + Array(4_040_001...4_040_010))
+
+/// What nothing in this world brings about; `trouble` does.
+private let onlyByTrouble: Set<ServerAPIError> = [
+    .invalidAppIdentifier, .transactionTypeNotSupported, .accountNotFound, .accountNotFoundRetryable, .appNotFound,
+    .appNotFoundRetryable, .originalTransactionIDNotFoundRetryable, .appTransactionDoesNotExist, .generalInternal,
+    .generalInternalRetryable,
+]
+
+@Test func `the store knows every documented error, and no other`() {
+    #expect(Set(ServerAPIError.allCases.map(\.rawValue)) == documented)
+}
+
+@Test func `every error can be had by making trouble, with its status and a sentence`() async throws {
+    try await withCounter(try wrongWorld()) { counter async throws in
+        let path = "/inApps/v1/transactions/\(await counter.store.world.id(of: counter.store.world.transactions[0]))"
+        for error in ServerAPIError.allCases {
+            await counter.trouble.make(error, requests: 1)
+            let answer = try await counter.get(path)
+            #expect(answer.body.number("errorCode") == error.rawValue)
+            #expect(answer.status == error.rawValue / 10_000)
+            #expect(answer.body.text("errorMessage") == error.message)
+            #expect(try await counter.get(path).status == 200)
+        }
+    }
+}
+
+/// A request, and what is wrong with it.
+private struct Wrong {
+    let error: ServerAPIError
+    let method: HTTPRequest.Method
+    let path: String
+    var body: JSONObject?
+}
+
+/// Ada, who subscribes and buys coins and shares with Ben; Cara, whose money came back; Dora, who was put off twice.
+private func wrongWorld() throws -> World {
+    var world = Shop.world(at: "2026-01-10T12:00:00Z")
+    for (name, family) in [("Ada", "Lovelace"), ("Ben", "Lovelace"), ("Cara", nil), ("Dora", nil)] {
+        try world.addCustomer(name, family: family)
+        try world.acquire(name)
+    }
+    for name in ["Ada", "Cara", "Dora"] { try world.buy(Shop.monthly, name) }
+    try world.buy(Shop.coins, "Ada")
+    try world.share("Ada", Shop.monthly)
+    world.advance(to: Shop.date("2026-09-01"))
+    try world.refund("Cara", Shop.monthly)
+    for _ in 0..<2 { _ = world.extend(try world.last("Dora", Shop.monthly), by: 1) }
+    return world
+}
+
+extension World {
+    /// What the customer last got of a product.
+    fileprivate func last(_ customer: String, _ product: String) throws -> StoreTransaction {
+        try #require(
+            transactions.last { accounts[$0.account].name == customer && products[$0.product].id == product })
+    }
+}
+
+private let unknown = "410999999999999"
+
+private func wrongQuestions(_ world: World) throws -> [Wrong] {
+    let id = world.id(of: world.transactions[0])
+    let history = "v2/history/\(id)"
+    func wrong(_ error: ServerAPIError, _ path: String) -> Wrong { Wrong(error: error, method: .get, path: path) }
+    return [
+        wrong(.invalidTransactionID, "v1/transactions/abc"),
+        wrong(.transactionIDNotFound, "v1/transactions/\(unknown)"),
+        wrong(.appTransactionIDNotSupported, "v1/transactions/\(world.id(of: world.acquisitions[0]))"),
+        wrong(.transactionIDNotFound, "v1/transactions/appTransactions/\(unknown)"),
+        wrong(.invalidStatus, "v1/subscriptions/\(id)?status=6"),
+        wrong(.transactionIDNotFound, "v1/subscriptions/\(unknown)"),
+        wrong(.invalidRequestRevision, "\(history)?revision=x"), wrong(.invalidSort, "\(history)?sort=UP"),
+        wrong(.invalidRequestRevision, "v2/refund/lookup/\(id)?revision=x"),
+        wrong(.startDateAfterEndDate, "\(history)?startDate=2&endDate=1"),
+        wrong(.invalidStartDate, "\(history)?startDate=x"), wrong(.invalidEndDate, "\(history)?endDate=x"),
+        wrong(.invalidProductType, "\(history)?productType=GOLD"), wrong(.invalidProductID, "\(history)?productId="),
+        wrong(.invalidRevoked, "\(history)?revoked=maybe"),
+        wrong(.invalidExcludeRevoked, "v1/history/\(id)?excludeRevoked=maybe"),
+        wrong(.invalidInAppOwnershipType, "\(history)?inAppOwnershipType=LENT"),
+        wrong(.invalidSubscriptionGroup, "\(history)?subscriptionGroupIdentifier="),
+        wrong(.invalidTestNotificationToken, "v1/notifications/test/x"),
+        wrong(.testNotificationNotFound, "v1/notifications/test/0e3a2a3c-0000-4000-8000-000000000001_1"),
+        wrong(.statusRequestNotFound, "v1/subscriptions/extend/mass/\(Shop.monthly)/none"),
+        Wrong(error: .notificationURLNotFound, method: .post, path: "v1/notifications/test"),
+    ]
+}
+
+private func wrongNotificationRequests(_ world: World) -> [Wrong] {
+    func wrong(_ error: ServerAPIError, token: String = "", _ change: (inout JSONObject) -> Void = { _ in }) -> Wrong {
+        var body: JSONObject = [
+            "startDate": .instant(world.now.addingTimeInterval(-86_400)), "endDate": .instant(world.now),
+        ]
+        change(&body)
+        return Wrong(
+            error: error, method: .post, path: "v1/notifications/history?paginationToken=\(token)", body: body)
+    }
+    return [
+        wrong(.startDateTooFarInPast) { $0["startDate"] = .number("1000") },
+        wrong(.invalidStartDate) { $0["startDate"] = nil },
+        wrong(.invalidEndDate) { $0["endDate"] = .string("x") },
+        wrong(.startDateAfterEndDate) { $0["endDate"] = .instant(world.now.addingTimeInterval(-90_000)) },
+        wrong(.invalidNotificationType) { $0["notificationType"] = .string("X") },
+        wrong(.multipleFiltersSupplied) {
+            $0["notificationType"] = .string("SUBSCRIBED")
+            $0["transactionId"] = .string(world.id(of: world.transactions[0]))
+        },
+        wrong(.invalidPaginationToken, token: "x"),
+        // The world's first notification is from January, and it is September.
+        wrong(.paginationTokenExpired, token: String(decoding: Base64.urlSafe.encode(Array("0".utf8)), as: UTF8.self)),
+    ]
+}
+
+private func wrongExtensions(_ world: World) throws -> [Wrong] {
+    let fields: JSONObject = [
+        "extendByDays": .number("14"), "extendReasonCode": .number("1"), "requestIdentifier": .string("r1"),
+    ]
+    func original(_ name: String) throws -> String {
+        let account = try world.accountPlace(name)
+        let subscription = try #require(world.accounts[account].subscriptions.first)
+        return world.id(of: world.transactions[world.subscriptions[subscription].original])
+    }
+    func wrong(_ error: ServerAPIError, _ id: String, _ change: (inout JSONObject) -> Void = { _ in }) -> Wrong {
+        var body = fields
+        change(&body)
+        return Wrong(error: error, method: .put, path: "v1/subscriptions/extend/\(id)", body: body)
+    }
+    func massWrong(_ error: ServerAPIError, _ change: (inout JSONObject) -> Void) -> Wrong {
+        var body = fields
+        body["productId"] = .string(Shop.monthly)
+        change(&body)
+        return Wrong(error: error, method: .post, path: "v1/subscriptions/extend/mass", body: body)
+    }
+    let ada = try original("Ada")
+    return [
+        wrong(.invalidOriginalTransactionID, "x"), wrong(.originalTransactionIDNotFound, unknown),
+        wrong(.originalTransactionIDNotFound, world.id(of: try world.last("Ada", Shop.coins))),
+        wrong(.invalidExtendByDays, ada) { $0["extendByDays"] = .number("91") },
+        wrong(.invalidExtendReasonCode, ada) { $0["extendReasonCode"] = .number("4") },
+        wrong(.invalidRequestIdentifier, ada) { $0["requestIdentifier"] = .string("") },
+        wrong(.generalBadRequest, ada) { $0 = [:] }.withoutBody,
+        wrong(.subscriptionExtensionIneligible, try original("Cara")),
+        wrong(.subscriptionMaxExtension, try original("Dora")),
+        wrong(.familySharedSubscriptionExtensionIneligible, try original("Ben")),
+        massWrong(.invalidProductID) { $0["productId"] = .string(Shop.coins) },
+        massWrong(.emptyStorefrontList) { $0["storefrontCountryCodes"] = .array([]) },
+        massWrong(.invalidStorefront) { $0["storefrontCountryCodes"] = .array([.string("XXX")]) },
+    ]
+}
+
+private func wrongChanges(_ world: World) throws -> [Wrong] {
+    let coins = world.id(of: try world.last("Ada", Shop.coins))
+    let (first, renewal) = (world.transactions[0], try world.last("Ada", Shop.monthly))
+    let shared = try #require(world.transactions.first { $0.isFamilyShared })
+    func token(_ error: ServerAPIError, _ id: String, _ text: String) -> Wrong {
+        Wrong(
+            error: error, method: .put, path: "v1/transactions/\(id)/appAccountToken",
+            body: ["appAccountToken": .string(text)])
+    }
+    let uuid = "0e3a2a3c-0000-4000-8000-000000000001"
+    let consumption: JSONObject = [
+        "customerConsented": .boolean(true), "sampleContentProvided": .boolean(false),
+        "deliveryStatus": .string("DELIVERED"),
+    ]
+    var formerConsumption = consumption
+    for name in [
+        "accountTenure", "consumptionStatus", "deliveryStatus", "lifetimeDollarsPurchased", "lifetimeDollarsRefunded",
+        "platform", "playTime", "userStatus",
+    ] { formerConsumption[name] = .number("0") }
+    func spoilt(_ body: JSONObject, _ name: String, _ value: JSONValue, _ version: String, _ error: ServerAPIError)
+        -> Wrong
+    {
+        var body = body
+        body[name] = value
+        return Wrong(error: error, method: .put, path: "\(version)/transactions/consumption/\(coins)", body: body)
+    }
+    let numbers: [(String, ServerAPIError)] = [
+        ("accountTenure", .invalidAccountTenure), ("consumptionStatus", .invalidConsumptionStatus),
+        ("deliveryStatus", .invalidDeliveryStatus), ("lifetimeDollarsPurchased", .invalidLifetimeDollarsPurchased),
+        ("lifetimeDollarsRefunded", .invalidLifetimeDollarsRefunded), ("platform", .invalidPlatform),
+        ("playTime", .invalidPlayTime), ("userStatus", .invalidUserStatus),
+    ]
+    return [
+        token(.appAccountTokenIsNoUUID, world.id(of: first), "me"),
+        token(.notAnOriginalTransactionID, world.id(of: renewal), uuid),
+        token(.familyTransactionNotSupported, world.id(of: shared), uuid),
+        token(.transactionIDNotFound, unknown, uuid),
+        spoilt(consumption, "customerConsented", .boolean(false), "v2", .invalidCustomerConsented),
+        spoilt(consumption, "sampleContentProvided", .null, "v2", .invalidSampleContentProvided),
+        spoilt(consumption, "deliveryStatus", .number("0"), "v2", .invalidDeliveryStatus),
+        spoilt(consumption, "consumptionPercentage", .number("100001"), "v2", .generalBadRequest),
+        spoilt(consumption, "refundPreference", .string("PERHAPS"), "v2", .generalBadRequest),
+        spoilt(formerConsumption, "appAccountToken", .string("me"), "v1", .invalidAppAccountToken),
+        Wrong(
+            error: .transactionIsNotConsumable, method: .put,
+            path: "v1/transactions/consumption/\(world.id(of: first))", body: formerConsumption),
+    ] + numbers.map { spoilt(formerConsumption, $0.0, .number("9"), "v1", $0.1) }
+}
+
+extension Wrong {
+    fileprivate var withoutBody: Wrong { Wrong(error: error, method: method, path: path) }
+}
+
+@Test func `what is wrong with a request is told by its code, and nothing changes`() async throws {
+    let world = try wrongWorld()
+    let wrongs =
+        try wrongQuestions(world) + wrongNotificationRequests(world) + wrongExtensions(world) + wrongChanges(world)
+    try await withCounter(world) { counter async throws in
+        let before = await counter.store.changeCount
+        for wrong in wrongs {
+            let answer = try await counter.send(wrong.method, "/inApps/\(wrong.path)", wrong.body)
+            #expect(answer.body.number("errorCode") == wrong.error.rawValue, "\(wrong.method) \(wrong.path)")
+            #expect(answer.status == wrong.error.status, "\(wrong.method) \(wrong.path)")
+            #expect(answer.body.text("errorMessage") == wrong.error.message)
+        }
+        #expect(await counter.store.changeCount == before)
+    }
+    // With rate limits, which have a test of their own, that is all that can go wrong here.
+    let told = Set(wrongs.map(\.error)).union(onlyByTrouble).union([.rateLimitExceeded])
+    #expect(Set(ServerAPIError.allCases).subtracting(told).isEmpty)
+    #expect(onlyByTrouble.isDisjoint(with: wrongs.map(\.error)))
+}

@@ -1,0 +1,49 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+@testable import TenurePolicyLint
+
+/// The files of one rule: `Tests/PolicyLint/CODE/triggers` and `near-miss`, each a policy, perhaps with the releases that
+/// really were and the policy before it.
+struct LintFiles {
+    let folder: String
+
+    enum Kind: String {
+        case triggers, nearMiss = "near-miss"
+    }
+
+    init(of code: String, _ kind: Kind) {
+        folder = "Tests/PolicyLint/\(code)/\(kind.rawValue)"
+    }
+
+    var draft: PolicyDraft {
+        get throws { PolicyFile.draft(try RepositoryFile.bytes("\(folder)/policy.yaml"), named: "policy.yaml") }
+    }
+
+    var findings: [LintFinding] {
+        get throws {
+            let releases = try bytes("releases.csv").map { try ReleaseListFile.listed($0, named: "releases.csv") }
+            let before = try bytes("before.yaml").map { try PolicyFile.read($0, named: "before.yaml") }
+            return Linter.findings(in: try draft, releases: releases, against: before)
+        }
+    }
+
+    /// What the findings of one rule say, one line each, and their fixes.
+    func text(of code: String) throws -> String {
+        try findings.filter { $0.code == code }
+            .map { "\($0)\n" + ($0.fix.map { "  fix: \($0)\n" } ?? "") }.joined()
+    }
+
+    var expected: String {
+        get throws { String(decoding: try RepositoryFile.bytes("\(folder)/expected.txt"), as: UTF8.self) }
+    }
+
+    private func bytes(_ name: String) throws -> [UInt8]? {
+        do {
+            return try RepositoryFile.bytes("\(folder)/\(name)")
+        } catch CocoaError.fileReadNoSuchFile {
+            return nil
+        }
+    }
+}

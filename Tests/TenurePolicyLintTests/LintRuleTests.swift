@@ -1,0 +1,59 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import TenurePolicyLint
+
+/// Each rule has one file that triggers it and one near miss that must not.
+@Suite struct LintRuleTests {
+    @Test(arguments: LintRule.all.map(\.code))
+    func `a rule says of the file that triggers it what it should, with its numbers and a fix`(_ code: String) throws {
+        let files = LintFiles(of: code, .triggers)
+        let text = try files.text(of: code)
+        if let folder = ProcessInfo.processInfo.environment["TENURE_RECORD_LINT"] {
+            try text.write(toFile: "\(folder)/\(code).txt", atomically: true, encoding: .utf8)
+        }
+        #expect(text == (try files.expected))
+        #expect(!text.isEmpty)
+    }
+
+    @Test(arguments: LintRule.all.map(\.code))
+    func `a rule is silent on its near miss, which is a sound policy`(_ code: String) throws {
+        let files = LintFiles(of: code, .nearMiss)
+        #expect(try files.draft.policy != nil)
+        #expect(try files.text(of: code) == "")
+    }
+
+    @Test(arguments: LintRule.all.map(\.code))
+    func `no rule speaks more gravely than it says, and none without a fix`(_ code: String) throws {
+        for finding in try LintFiles(of: code, .triggers).findings {
+            let rule = try #require(LintRule.named(finding.code), "\(finding.code)")
+            #expect(finding.severity <= rule.severity, "\(finding)")
+            #expect(finding.isMistake || finding.fix?.isEmpty == false, "\(finding)")
+            #expect(finding.position.line > 0 && finding.position.column > 0)
+        }
+    }
+
+    @Test func `codes are unique, and lower case words with hyphens`() {
+        let codes = LintRule.all.map(\.code)
+        #expect(Set(codes).count == codes.count)
+        #expect(codes.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "-" } })
+    }
+
+    @Test func `every folder of files belongs to a rule`() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: RepositoryFile.path("Tests/PolicyLint"))
+        #expect(Set(folders) == Set(LintRule.all.map(\.code)))
+    }
+
+    /// `| code | severity | what | why | fix |`, in the order of the registry.
+    @Test func `the documentation's table is the registry`() throws {
+        let text = String(decoding: try RepositoryFile.bytes("Docs/policy-check.md"), as: UTF8.self)
+        let rules = try #require(text.components(separatedBy: "\n## The rules\n").last)
+        let rows = rules.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let expected = LintRule.all.map { rule in
+            "| `\(rule.code)` | \(rule.severity.rawValue) | \(rule.title) | \(rule.story) | \(rule.fix) |"
+        }
+        #expect(rows.map(String.init) == expected)
+    }
+}

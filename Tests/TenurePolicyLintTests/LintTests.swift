@@ -1,0 +1,173 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import TenurePolicyLint
+
+/// What the linter does beside its rules.
+@Suite struct LintTests {
+    private static let policy = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - name: freemium
+            model: free
+            begins:
+              iOS: { build: "120", at: 2015-06-10T18:00:00Z }
+            changeover: { from: -24h, until: +48h }
+        buildNumbers: increasing
+        entitlements:
+          premium:
+            products: [com.example.calculator.premium]
+            honours: [paid]
+        """
+
+    private func codes(
+        _ text: String, against old: String? = nil, at now: Date = .distantFuture
+    ) throws -> [String] {
+        Linter.findings(
+            in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml"),
+            against: try old.map { try PolicyFile.read($0, named: "old.yaml") }, at: now
+        ).map(\.code)
+    }
+
+    private func codes(ofFile path: String) throws -> [String] {
+        let folder = (path as NSString).deletingLastPathComponent
+        let draft = PolicyFile.draft(try RepositoryFile.bytes(path), named: path) {
+            try RepositoryFile.bytes("\(folder)/\($0)")
+        }
+        return Linter.findings(in: draft).map(\.code)
+    }
+
+    @Test func `the shipped example has no finding at all`() throws {
+        #expect(try codes(ofFile: "Examples/calculator/policy.yaml") == [])
+    }
+
+    /// The stories of the scenarios need a change without a window, and apps that are on no Apple TV.
+    @Test(arguments: [
+        ("calculator", ["inherits-from-ios"]),
+        ("free-paid-free", ["no-changeover", "inherits-from-ios", "no-changeover"]),
+        ("reused-builds", ["no-changeover"]),
+        ("string-compared-majors", ["no-changeover", "inherits-from-ios"]),
+        ("universal-purchase", ["no-changeover", "inherits-from-ios"]),
+    ])
+    func `the policies of the scenarios have the findings that their stories need`(
+        _ name: String, _ expected: [String]
+    ) throws {
+        #expect(try codes(ofFile: "Examples/scenarios/\(name).policy.yaml") == expected)
+    }
+
+    @Test func `a file with mistakes has the findings of its sound parts, too`() throws {
+        let text = Self.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
+            .replacingOccurrences(of: "buildNumbers: increasing\n", with: "inDoubt: never\n")
+        #expect(try codes(text) == ["build-numbers-unsaid", "no-changeover", "inherits-from-ios", "mistake"])
+    }
+
+    @Test func `what could not be read was not left out`() throws {
+        let undated = Self.policy.replacingOccurrences(of: "2015-06-10T18:00:00Z", with: "2015-06-10")
+        #expect(try codes(undated) == ["mistake"])
+        let unlimited = Self.policy.replacingOccurrences(of: "-24h", with: "a day")
+        #expect(try codes(unlimited).filter { $0 != "inherits-from-ios" } == ["mistake"])
+        let nameless = Self.policy.replacingOccurrences(of: "name: paid, ", with: "")
+        #expect(try codes(nameless) == ["mistake"])
+    }
+
+    @Test(arguments: ["", "app", "[1", "{}", "eras: []", "eras: [{ name: paid, model: paid }]", "\u{0}"])
+    func `what is hardly a file is a mistake and no more`(_ text: String) throws {
+        let codes = try codes(text)
+        #expect(!codes.isEmpty)
+        #expect(Set(codes) == ["mistake"])
+    }
+
+    private func messages(
+        _ edits: [(String, String)], list: String? = nil, at now: Date = .distantFuture
+    ) throws -> [String] {
+        let text = edits.reduce(Self.policy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+        return Linter.findings(
+            in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml"),
+            releases: try list.map {
+                try ReleaseListFile.listed(
+                    Array(("platform,version,build,releasedAt,model\n" + $0).utf8), named: "list.csv")
+            }, at: now
+        ).map(\.description)
+    }
+
+    @Test func `a marketing version is told from a build by its shape, too, and a build by the release list`() throws {
+        let byShape = try messages([("\"120\"", "\"2.0\"")])
+        #expect(
+            byShape.contains { $0.hasPrefix("policy.yaml:7:21: warning: `2.0` has the shape of a marketing version") })
+        let mac = ("      iOS: { build: \"120\"", "      macOS: { version: \"60\"")
+        let byList = try messages([mac], list: "macOS,1.9,44,2014-02-01,paid\nmacOS,2.0,60,2015-06-10T18:00:00Z,free\n")
+        #expect(
+            byList.contains {
+                $0.hasPrefix("policy.yaml:7:25: error: `60` is a build: the release list has it with version 2.0")
+            })
+    }
+
+    @Test func `where every release was build 1, each rule that knows says so once`() throws {
+        let list =
+            "iOS,1.0,1,2014-01-01,paid\niOS,1.1,1,2014-05-01,paid\niOS,2.0,1,2015-06-10,free\niOS,2.1,1,2016-06-10,free\n"
+        let found = try messages([("\"120\"", "\"1\"")], list: list)
+        #expect(found.count { $0.hasSuffix("[build-reused]") } == 1)
+        #expect(found.count { $0.hasSuffix("[increasing-contradicted]") } == 1)
+        #expect(found.contains { $0.hasSuffix("[boundary-at-first-build]") })
+        // Without a build the day of the change is in either era; a year later there is no doubt.
+        let byDate = try messages([("build: \"120\", ", ""), ("increasing", "restarted")], list: list)
+        #expect(byDate.map { $0.contains(": warning: ") && $0.hasSuffix("[build-reused]") } == [true])
+    }
+
+    @Test func `a boundary that is planned is on no release yet, and that is a note`() throws {
+        let planned = [("2015-06-10T18", "2030-06-10T18")]
+        let list = "iOS,1.6,110,2015-02-16,paid\n"
+        let before = try #require(CivilDay("2029-01-01")?.midnight)
+        let after = try #require(CivilDay("2031-01-01")?.midnight)
+        #expect(
+            try messages(planned, list: list, at: before).contains {
+                $0.hasPrefix("policy.yaml:7:21: note: `freemium` begins")
+            })
+        #expect(
+            try messages(planned, list: list, at: after).contains {
+                $0.hasPrefix("policy.yaml:7:21: warning: `freemium` begins")
+            })
+    }
+
+    @Test func `the newest release of a list is not blamed for a change that is planned, and mildly for one that was`()
+        throws
+    {
+        let planned = [("2015-06-10T18", "2030-06-10T18")]
+        let list = "iOS,1.6,110,2015-02-16,paid\n"
+        let before = try #require(CivilDay("2029-01-01")?.midnight)
+        let after = try #require(CivilDay("2031-01-01")?.midnight)
+        #expect(try !messages(planned, list: list, at: before).contains { $0.hasSuffix("[sold-across-change]") })
+        #expect(
+            try messages(planned, list: list, at: after).contains {
+                $0.hasPrefix("list.csv:2:9: warning: ") && $0.hasSuffix("[sold-across-change]")
+            })
+    }
+
+    @Test func `releases within the policy have their places there`() throws {
+        let list = "releases:\n  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16, model: free }\nbuildNumbers"
+        #expect(
+            try messages([("buildNumbers", list)]).contains {
+                $0.hasPrefix("policy.yaml:10:5: error: the list says that build 110")
+            })
+    }
+
+    @Test func `a policy that exists is linted without a file`() throws {
+        let policy = try PolicyFile.read(Self.policy, named: "policy.yaml")
+        #expect(Linter.findings(in: policy).map(\.code) == ["inherits-from-ios"])
+    }
+
+    @Test func `the findings of a file come in the order of its text, those of its list after them`() throws {
+        for code in LintRule.all.map(\.code) {
+            let positions = try LintFiles(of: code, .triggers).findings.map(\.position)
+            let places = positions.map { ($0.file == "policy.yaml" ? 0 : 1, $0.line, $0.column) }
+            #expect(zip(places, places.dropFirst()).allSatisfy { $0 <= $1 }, "\(code)")
+        }
+    }
+
+    @Test func `two files differ in a comment and a policy loses nothing against itself`() throws {
+        #expect(try codes("# the same\n" + Self.policy, against: Self.policy) == ["inherits-from-ios"])
+    }
+}

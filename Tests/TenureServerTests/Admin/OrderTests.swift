@@ -1,0 +1,109 @@
+import Foundation
+import HTTPTypes
+import LocalAppStore
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `finding a customer by the order id of a receipt` {
+    private static func ordered(_ local: LocalStoreDesk) async throws -> (order: String, product: String) {
+        try await local.act(.buy)
+        let world = await local.appStore.world
+        let transaction = try #require(world.transactions.last)
+        return (world.orderID(of: transaction), world.products[transaction.product].id)
+    }
+
+    @Test func `asks the App Store, and says whom what is signed names`() async throws {
+        try await LocalStoreDesk.run { local in
+            let (order, product) = try await Self.ordered(local)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, _ in
+                    let desk = Desk(client: client, key: Desk.adminKey)
+                    let before = try await desk.get("/v1/admin/orders/\(order)")
+                    #expect(before.status == .ok, "\(before.text)")
+                    #expect(before.json["isValid"] as? Bool == true && before.found.isEmpty)
+                    let purchases = before.json["purchases"] as? [[String: Any]]
+                    #expect(purchases?.map { $0["productID"] as? String } == [product])
+                    let id = try #require(purchases?.first?["transactionID"] as? String)
+                    #expect(try await desk.get("/v1/admin/customers?id=\(id)").found.isEmpty, "nothing is recorded")
+
+                    let synced = try await client.sync(try await local.sync, from: nil)
+                    #expect(try await desk.get("/v1/admin/orders/\(order)").found == [synced.id])
+                    #expect(try await desk.get("/v1/admin/orders/%20\(order)%20").found == [synced.id])
+                    let other = try await desk.get("/v1/admin/orders/MZZZZZZZZZ")
+                    #expect(other.json["isValid"] as? Bool == false && other.found.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `needs a key that may read, and one for the App Store`() async throws {
+        try await LocalStoreDesk.run { local in
+            let (order, _) = try await Self.ordered(local)
+            let path = "/v1/admin/orders/\(order)"
+            try await withFolder { folder in
+                try await local.service(in: folder, key: nil) { client, _ in
+                    #expect(try await Desk(client: client, key: nil).get(path).problem?.code == .notAuthenticated)
+                    let answer = try await Desk(client: client, key: Desk.adminKey).get(path)
+                    #expect(answer.problem?.code == .misconfigured)
+                    #expect(answer.problem?.detail.contains("appStore.privateKeyFile") == true)
+                }
+            }
+            try await withFolder { folder in
+                try await local.service(in: folder, key: try ServerAPIKey(seed: "another")) { client, _ in
+                    let answer = try await Desk(client: client, key: Desk.adminKey).get(path)
+                    #expect(answer.problem?.code == .misconfigured, "\(answer.text)")
+                }
+            }
+        }
+    }
+
+    @Test func `believes nothing that is not signed for this app`() async throws {
+        let stranger = JWSMinter(
+            authority: try TestAuthority(seed: "stranger"), app: MintedApp(), signedAt: Calculator.now)
+        let forged = try stranger.text(.transaction, [:])
+        try await LocalStoreDesk.run { local in
+            try await withFolder { folder in
+                try await local.service(
+                    in: folder, key: local.key,
+                    answering: { _ in
+                        Self.answer(#"{"status":0,"signedTransactions":["\#(forged)","rubbish"]}"#)
+                    }
+                ) { client, _ in
+                    let answer = try await Desk(client: client, key: Desk.adminKey).get("/v1/admin/orders/M1")
+                    #expect((answer.json["purchases"] as? [Any])?.isEmpty == true && answer.found.isEmpty)
+                    let problems = answer.json["problems"] as? [[String: Any]]
+                    #expect(problems?.map { $0["code"] as? String } == ["untrustedChain", "malformed"])
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"signedTransactions":[]}"#, 200, Problem.Code.busy), ("[]", 200, .busy),
+        (#"{"errorCode":4000006,"errorMessage":"Invalid"}"#, 400, .malformedRequest),
+        (#"{"errorCode":4040010,"errorMessage":"Not found"}"#, 404, .notFound),
+        (#"{"errorCode":4030000,"errorMessage":"Forbidden"}"#, 403, .misconfigured),
+    ])
+    func `says what whoever asked may do`(body: String, status: Int, code: Problem.Code) async throws {
+        try await LocalStoreDesk.run { local in
+            try await withFolder { folder in
+                try await local.service(
+                    in: folder, key: local.key, answering: { _ in Self.answer(body, status) }
+                ) { client, _ in
+                    let desk = Desk(client: client, key: Desk.adminKey)
+                    let answer = try await desk.get("/v1/admin/orders/M1")
+                    #expect(answer.problem?.code == code, "\(answer.text)")
+                }
+            }
+        }
+    }
+
+    private static func answer(_ body: String, _ status: Int = 200) -> AppStoreTransport.Answer {
+        AppStoreTransport.Answer(status: status, body: Array(body.utf8))
+    }
+}

@@ -1,0 +1,29 @@
+import Crypto
+import Foundation
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `message codes` {
+    @Test(arguments: [0, 1, 32, 63, 64, 65, 200])
+    func `are HMAC-SHA256, whatever the length of key and message`(size: Int) {
+        let key = SymmetricKey(data: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let code = MessageCode(key: key)
+        for length in [0, 1, 18, 26, 64, 1000] {
+            let message = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ size) }
+            let ours = message.withUnsafeBytes { code.code(of: $0) }
+            let right = Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
+            #expect(Array(ours) == right)
+            let isRight = { (code: MessageCode, bytes: [UInt8]) in
+                bytes.withUnsafeBytes { bytes in message.withUnsafeBytes { code.isRight(bytes, of: $0) } }
+            }
+            #expect(isRight(code, right))
+            #expect(!isRight(code, Array(right.dropLast())))
+            for index in [0, 15, 31] {
+                var wrong = right
+                wrong[index] ^= 1
+                #expect(!isRight(code, wrong))
+            }
+        }
+    }
+}

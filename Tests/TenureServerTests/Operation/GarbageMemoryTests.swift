@@ -1,0 +1,86 @@
+import AsyncHTTPClient
+import CommandRunner
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import TenureServer
+
+/// The built service, in a process of its own, whose memory the system counts.
+@Suite(.serialized) struct `garbage in a service's memory` {
+    private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
+    /// Until what a service keeps on purpose is there: verified chains, pages of the record, its threads' heaps.
+    private static let first = isSoak ? 4_000 : 1_500
+    private static let rest = isSoak ? 20_000 : 1_500
+
+    @Test(.timeLimit(.minutes(60))) func `leaves nothing behind`() async throws {
+        let folder = try Folder()
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: paid, model: paid }]
+            entitlements: { everything: { honours: [paid], trial: { sessions: 5 } } }
+            """, to: "policy.yaml")
+        let key = String(repeating: "k", count: 32)
+        let service = try RunningCommand([
+            "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
+            "--log-level", "critical", "--admin-key-file", try folder.write(key, to: "admin-key"),
+        ])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        var rubbish = Rubbish(seed: .random(in: .min ... .max))
+        try await throwAway(Self.first, at: port, key, &rubbish)
+        let before = try #require(service.residentMemory)
+        try await throwAway(Self.rest, at: port, key, &rubbish)
+        let after = try #require(service.residentMemory)
+        let peak = try #require(service.peakMemory)
+        // Heaps fragment, and pages of SQLite come and go: some megabytes either way. Of 20,000 requests each would have
+        // to leave less than 850 bytes not to be noticed, and the bodies alone have 20,000 on average.
+        #expect(after - before < 16 << 20, "\(before >> 10) KB before, \(after >> 10) KB after")
+        // A request's body, what is made of it, and the answer, for the few that are under way at once.
+        #expect(peak - before < 64 << 20, "\(peak >> 10) KB at most, \(before >> 10) KB before")
+        print(
+            "memory under garbage: \(before >> 10) KB, \(after >> 10) KB after \(Self.rest), \(peak >> 10) KB at most")
+        #expect(service.end(by: SIGTERM) == 0)
+        #expect(service.errors == "")
+    }
+
+    /// Over all routes in turn, a few at once.
+    private func throwAway(_ count: Int, at port: Int, _ key: String, _ rubbish: inout Rubbish) async throws {
+        let document = try InterfaceDocument()
+        let client = HTTPClient.shared
+        try await withThrowingTaskGroup(of: UInt.self) { group in
+            var underWay = 0
+            for number in 0..<count {
+                if underWay == 8 {
+                    let status = try await group.next() ?? 0
+                    #expect(status < 500)
+                    underWay -= 1
+                }
+                let operation = document.operations[number % document.operations.count]
+                // Ten wrong keys would close the door to all that lies behind it.
+                let isBehindKey = operation.path.contains("/admin/") || operation.path == "/v1/link"
+                let (path, headers, body) = rubbish.request(
+                    for: operation, in: document, key: isBehindKey ? key : nil)
+                let url = "http://127.0.0.1:\(port)\(path)"
+                guard URL(string: url) != nil else { continue }
+                var request = HTTPClientRequest(url: url)
+                request.method = HTTPMethod(rawValue: operation.method)
+                for field in headers where field.name != .contentLength {
+                    // What is no header at all never leaves the client.
+                    guard field.value.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { continue }
+                    request.headers.add(name: field.name.rawName, value: field.value)
+                }
+                if let body { request.body = .bytes(body) }
+                underWay += 1
+                group.addTask { [request] in
+                    let response = try await client.execute(request, timeout: .seconds(60))
+                    _ = try await response.body.collect(upTo: 1 << 24)
+                    return response.status.code
+                }
+            }
+            for try await status in group { #expect(status < 500) }
+        }
+    }
+}

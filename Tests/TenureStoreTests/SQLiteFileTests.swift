@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import TenureStore
+
+@Suite struct `what lies where a record should` {
+    private static func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    private static func refusal(_ path: String, making: Bool = true) -> StoreError? {
+        do {
+            _ = try SQLiteStore(path: path, making: making)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `and is none stays as it is, and is named for what it is`() throws {
+        try withFolder { folder in
+            let letter = folder + "/letter.txt"
+            try Data("to my grandmother, and longer than a header of SQLite".utf8)
+                .write(to: URL(fileURLWithPath: letter))
+            let inner = folder + "/inner"
+            try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
+            let other = folder + "/other.sqlite"
+            let queue = try DatabaseQueue(path: other)
+            try queue.write { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)") }
+            try queue.close()
+            let migrated = folder + "/migrated.sqlite"
+            var migrator = DatabaseMigrator()
+            migrator.registerMigration("v1") { try $0.execute(sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
+            try migrator.migrate(try DatabaseQueue(path: migrated))
+            for (path, word) in [
+                (letter, "no database of SQLite"), (inner, "a folder"), (other, "of something else"),
+                (migrated, "of something else"),
+            ] {
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+                let before = FileManager.default.contents(atPath: path)
+                let entries = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+                for making in [true, false] {
+                    guard case .unusable(path, let detail)? = Self.refusal(path, making: making) else {
+                        Issue.record("\(path): \(String(describing: Self.refusal(path, making: making)))")
+                        continue
+                    }
+                    #expect(detail.contains(word), "\(detail)")
+                }
+                #expect(SQLiteStore.objection(to: path)?.description.contains(word) == true)
+                #expect(try Self.mode(path) == 0o755)
+                #expect(FileManager.default.contents(atPath: path) == before)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == entries)
+            }
+        }
+    }
+
+    @Test func `holds no record where none was made, or only the log of it was left behind`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/a %41 “record”?.sqlite"
+            #expect(SQLiteStore.objection(to: path) == nil, "it can be made")
+            try Data().write(to: URL(fileURLWithPath: path))
+            guard case .unusable? = Self.refusal(path, making: false) else {
+                Issue.record("an empty file is no record")
+                return
+            }
+            let store = try SQLiteStore(path: path)
+            #expect(SQLiteStore.objection(to: path) == nil)
+            // What copies by hand take while a service runs.
+            try FileManager.default.copyItem(atPath: path, toPath: folder + "/copy")
+            #expect(Self.refusal(folder + "/copy", making: false)?.description.contains("record backup") == true)
+            try await store.close()
+            #expect(SQLiteStore.objection(to: path) == nil)
+            try await SQLiteStore(path: path, making: false).close()
+        }
+    }
+
+    @Test func `of a newer release is known as such before it starts`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/record.sqlite"
+            try await SQLiteStore(path: path).close()
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('999 later')") }
+            try queue.close()
+            #expect(SQLiteStore.objection(to: path) == .newerDatabase(path: path))
+            #expect(try SQLiteBackup(of: path, to: folder + "/copy").run(replacing: false).customers == 0)
+        }
+    }
+
+    @Test func `is no place for its own copy, nor for one beside a log that is not the copy's`() async throws {
+        try await withFolder { folder in
+            let (path, other) = (folder + "/record.sqlite", folder + "/other.sqlite")
+            let store = try SQLiteStore(path: path)
+            try FileManager.default.createSymbolicLink(atPath: folder + "/link", withDestinationPath: path)
+            for target in [path, folder + "/./record.sqlite", folder + "/link"] {
+                #expect(throws: SQLiteBackup.Failure.itself(path: target)) {
+                    try SQLiteBackup(of: path, to: target).run(replacing: true)
+                }
+            }
+            let running = try SQLiteStore(path: other)
+            #expect(throws: SQLiteBackup.Failure.inUse(path: other)) {
+                try SQLiteBackup(of: path, to: other).run(replacing: true)
+            }
+            try await running.close()
+            try await store.close()
+        }
+    }
+}
