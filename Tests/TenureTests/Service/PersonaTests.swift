@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureServer
 import Testing
 
 @testable import Tenure
