@@ -26,9 +26,9 @@ extension FuzzedReaders {
     }()
 
     private static func sign(_ payload: [UInt8], header: String) -> [UInt8] {
-        let signed = URLSafeBase64.encode(header.utf8) + "." + URLSafeBase64.encode(payload)
+        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(payload)
         guard let signature = try? key.signature(for: Data(signed.utf8)) else { return [] }
-        return Array((signed + "." + URLSafeBase64.encode(signature.rawRepresentation)).utf8)
+        return Array((signed + "." + Base64.urlSafe.text(signature.rawRepresentation)).utf8)
     }
 
     // MARK: Certificates
@@ -58,16 +58,16 @@ extension FuzzedReaders {
         else { return [] }
         let raw = other.publicKey.rawRepresentation
         let web =
-            #"{"crv":"P-256","kty":"EC","x":"\#(URLSafeBase64.encode(raw.prefix(32)))","y":"\#(URLSafeBase64.encode(raw.suffix(32)))"}"#
+            #"{"crv":"P-256","kty":"EC","x":"\#(Base64.urlSafe.text(raw.prefix(32)))","y":"\#(Base64.urlSafe.text(raw.suffix(32)))"}"#
         let statement = sign(
             Array(web.utf8), header: #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-key+jwt"}"#)
         let header =
             #"{"alg":"ES256","kid":"\#(otherKey.id)","typ":"tenure-certificate+jwt","keys":["\#(String(decoding: statement, as: UTF8.self))"]}"#
-        let signed = URLSafeBase64.encode(header.utf8) + "." + URLSafeBase64.encode(certificateClaims)
+        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(certificateClaims)
         guard let signature = try? other.signature(for: Data(signed.utf8)) else { return [] }
         return [
             sign(certificateClaims, header: certificateHeader),
-            Array((signed + "." + URLSafeBase64.encode(signature.rawRepresentation)).utf8),
+            Array((signed + "." + Base64.urlSafe.text(signature.rawRepresentation)).utf8),
         ]
     }
 
@@ -83,7 +83,7 @@ extension FuzzedReaders {
     public static var publicKeys: [[UInt8]] {
         let raw = key.publicKey.rawRepresentation
         let web =
-            #"{"crv":"P-256","kty":"EC","x":"\#(URLSafeBase64.encode(raw.prefix(32)))","y":"\#(URLSafeBase64.encode(raw.suffix(32)))"}"#
+            #"{"crv":"P-256","kty":"EC","x":"\#(Base64.urlSafe.text(raw.prefix(32)))","y":"\#(Base64.urlSafe.text(raw.suffix(32)))"}"#
         return [PinnedKey(key.publicKey).text, key.publicKey.pemRepresentation, web, #"{"keys":[\#(web)]}"#]
             .map { Array($0.utf8) }
     }
@@ -140,7 +140,7 @@ extension FuzzedReaders {
         var memory = Memory(clock: now)
         memory.device = "device"
         memory.distribution = "appStore"
-        memory.products = ["com.example.calculator.yearly"]
+        memory.catalogue = KeptCatalogue(text: #"{"products":[]}"#, tag: "1", askedAt: now)
         guard (try? shelf.keep(memory)) != nil, let sealed = shelf.read(),
             let contents = SealedState.open(sealed, with: Shelf.sound)
         else { return [] }

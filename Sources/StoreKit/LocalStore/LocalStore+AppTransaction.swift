@@ -36,7 +36,7 @@ extension LocalStore {
     /// nobody to sign in. Where the App Store cannot be reached, they stay.
     public func renewArtifacts() async {
         _ = try? await fetchAppTransaction(nil)
-        await fetchReceipt()
+        try? await fetchReceipt()
     }
 
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
