@@ -45,7 +45,8 @@ extension Tenure {
         }
 
         init(_ key: JSONWebKey) throws(TenureError) {
-            guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x), let y = Base64.urlSafe.decode(key.y),
+            guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
+                let y = Base64.urlSafe.decode(key.y),
                 x.count == 32, y.count == 32
             else { throw .key("it is no P-256 key") }
             self.init(coordinates: Data(x + y))

@@ -61,16 +61,21 @@ struct AppStoreConnection: Sendable {
         }
         let end = min(end, time.uptime() + patience.deadline)
         var failures = 0
-        var hasRenewedToken = false
+        var (hasRenewedToken, renewals) = (false, 0)
         while true {
             try await sleep(try await limiter.take(call.endpoint, in: environment, before: end))
-            let token = try await tokens.token(at: time.now())
+            let asked = time.now()
+            let token = try await tokens.token(at: asked)
             do {
                 return try await exchange(call, at: host, in: environment, token)
             } catch {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !hasRenewedToken {
-                    hasRenewedToken = true
+                    // A token that ended while it was on its way, as under a clock that somebody turns, tells nothing of
+                    // the key.
+                    let hasEnded = time.now().timeIntervalSince(asked) >= AppStoreCredentials.lifetime
+                    renewals += 1
+                    hasRenewedToken = !hasEnded || renewals >= patience.attempts
                     await tokens.discard(token)
                     continue
                 }

@@ -105,6 +105,17 @@ import Testing
         }
     }
 
+    @Test func `a token that ended on its way says nothing of the key`() async throws {
+        try await withAppStore { asking in
+            try await fill(asking.appStore)
+            let time = asking.time
+            let late = ImitatedAppStore.Scripted(status: 401) { _ in time.set(calendarBy: 86_400) }
+            await asking.appStore.answerFirst(with: late, late, late)
+            #expect(try await asking.connection.transactionHistory(of: id, in: .production).isComplete)
+            #expect(await asking.appStore.asked.count == 4)
+        }
+    }
+
     @Test func `renews its token over time`() async throws {
         try await withAppStore { asking in
             try await fill(asking.appStore)

@@ -40,8 +40,6 @@ import Testing
         #expect(after - before < 16 << 20, "\(before >> 10) KB before, \(after >> 10) KB after")
         // A request's body, what is made of it, and the answer, for the few that are under way at once.
         #expect(peak - before < 64 << 20, "\(peak >> 10) KB at most, \(before >> 10) KB before")
-        print(
-            "memory under garbage: \(before >> 10) KB, \(after >> 10) KB after \(Self.rest), \(peak >> 10) KB at most")
         #expect(service.end(by: SIGTERM) == 0)
         #expect(service.errors == "")
     }
@@ -59,6 +57,8 @@ import Testing
                     underWay -= 1
                 }
                 let operation = document.operations[number % document.operations.count]
+                // Without a key for the App Store that is no garbage, but a service that is not set up.
+                guard !operation.path.contains("/orders/") else { continue }
                 // Ten wrong keys would close the door to all that lies behind it.
                 let isBehindKey = operation.path.contains("/admin/") || operation.path == "/v1/link"
                 let (path, headers, body) = rubbish.request(
