@@ -140,7 +140,7 @@ extension FuzzedReaders {
         var memory = Memory(clock: now)
         memory.device = "device"
         memory.distribution = "appStore"
-        memory.catalogue = KeptCatalogue(text: #"{"products":[]}"#, tag: "1", askedAt: now)
+        memory.catalogue = KeptCatalogue(text: #"{"products":[],"entitlements":[]}"#, tag: "1", askedAt: now)
         guard (try? shelf.keep(memory)) != nil, let sealed = shelf.read(),
             let contents = SealedState.open(sealed, with: Shelf.sound)
         else { return [] }

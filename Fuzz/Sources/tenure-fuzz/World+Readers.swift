@@ -54,6 +54,7 @@ extension World {
                 #"{"environment":"Production","data":[{"subscriptionGroupIdentifier":"1","lastTransactions":[{"status":1,"originalTransactionId":"1","signedTransactionInfo":"\#(jws[1])","signedRenewalInfo":"\#(jws[2])"}]}]}"#,
                 #"{"signedAppTransactionInfo":"\#(jws[0])"}"#,
                 #"{"paginationToken":"a","hasMore":false,"notificationHistory":[{"signedPayload":"\#(jws[3])","sendAttempts":[{"attemptDate":1795176000000,"sendAttemptResult":"SUCCESS"}]}]}"#,
+                #"{"status":0,"signedTransactions":["\#(jws[1])","x"]}"#,
                 #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#,
                 "1795176000000",
             ].map { Array($0.utf8) }
