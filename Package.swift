@@ -80,7 +80,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
-        // The linter: for the command and the service. No app needs it.
+        // The linter: for the command and for rehearsals. No app needs it.
         .target(name: "TenurePolicyLint", dependencies: ["TenureCore", "TenurePolicyFile"]),
         .target(
             name: "TenureAppStore",
@@ -153,7 +153,6 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
-                .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
         // What a policy would do to everybody whose evidence is known.
@@ -183,6 +182,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint", "TenureStore",
                 "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
@@ -201,6 +201,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureAppStore", "TenureMint",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "X509", package: "swift-certificates", condition: verification),
             ]
         ),
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
@@ -216,7 +217,7 @@ let package = Package(
         .target(name: "PostgresServer", path: "Tests/PostgresServer"),
         .target(
             name: "PostgresBenchmark",
-            dependencies: ["PostgresServer", "TenurePostgres", "TenureServer", "TenureStore"]),
+            dependencies: ["PostgresServer", "TenurePostgres", "TenureServer"]),
         // Readers that only this package sees, for `Fuzz`.
         .target(
             name: "FuzzedReaders",
@@ -276,7 +277,9 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: service),
                 .product(name: "NIOPosix", package: "swift-nio", condition: service),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: service),
@@ -320,7 +323,6 @@ let package = Package(
             dependencies: [
                 "CStoreKit", "TenureCore", "TenureAppStore",
                 .target(name: "LocalAppStore", condition: service),
-                .target(name: "TenureMint", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .testTarget(

@@ -17,7 +17,7 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     /// artifacts only.
     public var persona: String?
     /// Made by the device for this request alone. The certificate repeats it, so that it cannot be an older one that
-    /// somebody kept. At most 64 characters.
+    /// somebody kept. At most 64 bytes in UTF-8.
     public var nonce: String?
 
     public init(

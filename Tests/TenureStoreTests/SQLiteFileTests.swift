@@ -55,6 +55,18 @@ import Testing
         }
     }
 
+    @Test func `is the same record by whatever link it is named`() throws {
+        try withFolder { folder in
+            let (path, link) = (folder + "/tenure.sqlite", folder + "/link.sqlite")
+            // All of it may still stand in the log, which lies beside the file and not beside the link.
+            let store = try SQLiteStore(path: path)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+            #expect(try SQLiteFile.contents(at: link) == .record)
+            #expect(try SQLiteStore(path: link, making: false).recordID == store.recordID)
+            withExtendedLifetime(store) {}
+        }
+    }
+
     @Test func `holds no record where none was made, or only the log of it was left behind`() async throws {
         try await withFolder { folder in
             let path = folder + "/a %41 “record”?.sqlite"

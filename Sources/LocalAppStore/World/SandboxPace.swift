@@ -1,6 +1,6 @@
 package import Foundation
 
-/// How short time is in the sandbox. What is not said is as Apple's is remembered; `Docs/local-app-store.md` says what is
+/// How short time is in the sandbox. What is not said is as Apple documents it; `Docs/local-app-store.md` says what is
 /// assumed.
 ///
 /// All in seconds.

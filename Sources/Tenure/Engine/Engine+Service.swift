@@ -34,8 +34,13 @@ extension Engine {
         reading.note(
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
+            let changes = accountChanges
             let response = try await service.sync(request)
             retryAfter = nil
+            // An account that changed meanwhile was not asked about.
+            guard changes == accountChanges, request.appTransaction == reading.appTransaction?.jws else {
+                return reading.note(.service, .failed("another account was signed in meanwhile"))
+            }
             take(response, to: request)
         } catch {
             if case .refused(_, let seconds) = error { retryAfter = seconds }
@@ -54,10 +59,6 @@ extension Engine {
 
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
-        // An account that changed meanwhile was not asked about.
-        guard request.appTransaction == reading.appTransaction?.jws else {
-            return reading.note(.service, .failed("another account was signed in meanwhile"))
-        }
         if !setup.isListening {
             do throws(CertificateReader.Refusal) {
                 try takeCertificate(response.certificate, inAnswerTo: request)

@@ -150,6 +150,7 @@ extension Engine {
 
     private func discardAccount() {
         memory.discardAccount()
+        accountChanges += 1
         reading.appTransaction = nil
         reading.transactions = nil
         reading.renewals = []

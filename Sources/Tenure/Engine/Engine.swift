@@ -40,6 +40,8 @@ actor Engine {
     var toldAll = false
     /// Transactions that the store is being told of.
     var finishing: Set<String> = []
+    /// Grows with every account that is discarded.
+    var accountChanges = 0
     /// Whether the service is to be asked whatever it said before.
     var isServiceWanted = false
 

@@ -21,7 +21,8 @@ extension Engine {
     func refreshProducts() async {
         guard let service = setup.service else { return }
         let clock = setup.clock()
-        let known = memory.catalogue
+        // What this release cannot read is asked for whole.
+        let known = memory.catalogue.flatMap { $0.catalogue == nil ? nil : $0 }
         if let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
         do throws(ServiceFailure) {
             switch try await service.products(unlessTagged: known?.tag) {

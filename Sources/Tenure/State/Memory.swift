@@ -32,9 +32,11 @@ package struct Memory: Sendable, Hashable, Codable {
         account.persona = persona
     }
 
-    /// Forgets one account, for another.
+    /// Forgets one account, for another. Who stands in for customers stands in for that one, too.
     package mutating func discardAccount() {
+        let persona = account.persona
         account = Account()
+        account.persona = persona
     }
 }
 

@@ -8,7 +8,8 @@ import TenureCore
 /// was used under any of its names.
 extension Memory {
     /// Who the present account is, and under which names something may have been used by it before: the best first, and
-    /// last that of nobody, since what was used before the account was known counts for whoever it turns out to be.
+    /// last that of nobody, since what was used before the account was known counts for whoever it turns out to be, and for
+    /// everybody who signs in on this device: else a trial would begin anew for who signs out.
     private var holders: [String] {
         let keys = [account.key].compactMap(\.self) + account.proofs.map(AcquisitionKey.init(of:))
         let ids = keys.compactMap(\.appTransactionID)

@@ -35,8 +35,8 @@ package struct WholeFile: Sendable {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw FileFailure(act: "read", path: path) }
-        // One more than it has, so that the end is seen. What is no file on a disk, such as a pipe, has no size.
-        let known = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : most
+        // One more than it has, so that the end is seen. What is no file on a disk, such as a pipe, says no size.
+        let known = status.st_mode & S_IFMT == S_IFREG && status.st_size > 0 ? Int(status.st_size) : most
         let size = max(0, min(known, most)) + 1
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
@@ -69,7 +69,8 @@ package struct WholeFile: Sendable {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return false }
+                guard count >= 0 || errno == EINTR else { return false }
+                rest = rest.dropFirst(max(0, count))
             }
             return fsync(descriptor) == 0
         }

@@ -2,7 +2,7 @@
 struct CountedKinds: Sendable {
     private(set) var known = KnownVerdicts()
     private var times: [Int] = []
-    /// All of them.
+    /// Those counted here; what goes beyond is in the tally already.
     private(set) var customers = 0
 
     /// `own`: what the page found out beyond what was known when it began. `times`: by the place in what was known then,

@@ -39,7 +39,9 @@ extension AdminDesk {
             for identity in names.identities {
                 // Of the very realm in which it was signed, and by ids that were signed.
                 for customer in try await store.customers(withAnyID: identity.value, in: [arrival.realm])
-                where !customers.contains(where: { $0.id == customer.id }) { customers.append(customer) }
+                where customer.facts.prove(identity) && !customers.contains(where: { $0.id == customer.id }) {
+                    customers.append(customer)
+                }
             }
         }
         return OrderAnswer(
@@ -49,6 +51,19 @@ extension AdminDesk {
 
     /// Seconds: somebody waits for the answer.
     private static let patienceForOrders: TimeInterval = 20
+}
+
+extension CustomerFacts {
+    /// Whether something signed says so: an app may call its users by numbers, too, and one of them be the same.
+    fileprivate func prove(_ identity: Identity) -> Bool {
+        switch identity.kind {
+        case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }
+        case .originalTransactionID:
+            purchases.contains { $0.originalTransactionID == identity.value }
+                || renewals.contains { $0.originalTransactionID == identity.value }
+        default: false
+        }
+    }
 }
 
 extension Problem {

@@ -53,6 +53,7 @@ package struct FuzzedService: Sendable {
         _ = try? await connection.appTransaction(of: id, in: .production)
         _ = try? await connection.notificationHistory(from: now, to: now, in: .production)
         _ = try? await connection.testNotification("test", in: .production)
+        _ = try? await connection.order("MVWX6Y7Z8Q")
 
         let refusal = AppStoreRefusal(
             AppStoreTransport.Answer(

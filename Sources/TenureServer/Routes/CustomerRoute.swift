@@ -29,10 +29,6 @@ struct CustomerRoute: Sendable {
     }
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        try await answer(to: request)
-    }
-
-    func answer(to request: Request) async throws -> Response {
         let now = now()
         let token = try access.token(of: request, now: now)
         let known =

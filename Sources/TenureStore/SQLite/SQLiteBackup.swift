@@ -38,7 +38,7 @@ package struct SQLiteBackup: Sendable {
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
         // A log that is left beside what is replaced would be taken for the copy's.
-        if FileManager.default.fileExists(atPath: target + "-wal") {
+        if FileManager.default.fileExists(atPath: SQLiteFile.resolved(target) + "-wal") {
             guard SQLiteFile.takesInLog(target) else { throw .inUse(path: target) }
         }
         do throws(StoreError) {

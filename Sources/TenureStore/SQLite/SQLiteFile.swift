@@ -16,6 +16,8 @@ enum SQLiteFile {
     ///
     /// `leavingNoTrace`: makes no file beside it, where a log that nobody reads any more would need one.
     static func contents(at path: String, leavingNoTrace: Bool = false) throws(StoreError) -> Contents {
+        // SQLite keeps the log beside the file itself, and not beside a link to it.
+        let path = resolved(path)
         guard try size(of: path) > 0 else { return .nothing }
         guard try beginsAsDatabase(path) else {
             throw .unusable(database: path, detail: "it is no database of SQLite; name the file of your record")
@@ -44,6 +46,13 @@ enum SQLiteFile {
         }
         guard steps.isSubset(of: Migration.all.map(\.name)) else { throw .newerDatabase(path: path) }
         return .record
+    }
+
+    /// Where links lead; what does not exist yet stays as it is named.
+    static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     /// Whether both paths lead to one file.

@@ -31,6 +31,7 @@ package struct SQLiteStore: SQLStore {
         }
         do {
             try Self.createFile(at: path)
+            let path = SQLiteFile.resolved(path)
             try Self.closeToOthers(path)
             pool = try DatabasePool(path: path, configuration: Self.configuration)
             try Self.makeDurable(pool)

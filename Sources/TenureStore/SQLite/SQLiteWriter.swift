@@ -56,7 +56,7 @@ final class SQLiteWriter: @unchecked Sendable {
         self.session = session
     }
 
-    /// How many transactions were flushed.
+    /// How many groups were taken to be written; each that went well was one flush.
     var groupsWritten: Int {
         lock.lock()
         defer { lock.unlock() }

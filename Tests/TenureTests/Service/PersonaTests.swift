@@ -47,6 +47,15 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         }
     }
 
+    @Test func `knows whose answers they were also after another account signed in`() {
+        var memory = Memory(clock: World.now)
+        memory.stand(in: "token")
+        memory.discardAccount()
+        memory.account.certificate = "of the persona"
+        memory.stand(in: nil)
+        #expect(memory.account.certificate == nil)
+    }
+
     @Test func `meets the app as the persona that it hands over, online and offline`() async throws {
         try await withPersona { service, token in
             let device = Device(try comer(.sandbox), policy: nil) { setup in
