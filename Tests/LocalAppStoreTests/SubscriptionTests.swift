@@ -217,6 +217,17 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> World {
         ])
 }
 
+@Test func `what happens at one instant is signed in its order`() throws {
+    var world = try subscribed()
+    try world.refund("Ada", Shop.monthly)
+    try world.reverseRefund("Ada", Shop.monthly)
+    let signings = world.notifications.suffix(3).map(\.signingDate)
+    #expect(world.notifications.suffix(3).allSatisfy { $0.date == world.now })
+    #expect(signings == signings.sorted() && Set(signings).count == 3)
+    let last = try #require(world.lastNotification().transaction?.payload.signedDate)
+    #expect(Int((last.timeIntervalSince(world.now) * 1000).rounded()) == 2)
+}
+
 @Test func `a reversed refund restores what it took, until the day on which it ends anyway`() throws {
     var world = try subscribed()
     try world.refund("Ada", Shop.monthly)

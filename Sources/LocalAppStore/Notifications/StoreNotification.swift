@@ -10,6 +10,8 @@ package struct StoreNotification: Sendable, Hashable {
     package let type: NotificationType
     package let subtype: NotificationSubtype?
     package let date: Date
+    /// How many were told of the same purchase at that very instant before it.
+    package let rank: Int
     package let app: Int
     package let subject: Subject
     package var attempts: [SendAttempt] = []
@@ -22,6 +24,10 @@ package struct StoreNotification: Sendable, Hashable {
         /// A test.
         case nothing
     }
+
+    /// A millisecond after the one before it: nothing says of one purchase two things at once, and whoever reads both
+    /// must see which came later.
+    package var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
     package var transaction: StoreTransaction? {
         if case .transaction(let transaction, _, _) = subject { transaction } else { nil }

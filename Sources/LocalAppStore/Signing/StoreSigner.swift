@@ -54,16 +54,17 @@ package struct StoreSigner: Sendable {
             var data = world.appMembers(notification.app)
             data["bundleVersion"] = world.bundleVersion(of: transaction).map(JSONValue.string)
             data["signedTransactionInfo"] = .string(
-                try self.transaction(transaction, in: world, at: notification.date))
+                try self.transaction(transaction, in: world, at: notification.signingDate))
             if let subscription {
-                data["signedRenewalInfo"] = .string(try renewalInfo(subscription, in: world, at: notification.date))
+                data["signedRenewalInfo"] = .string(
+                    try renewalInfo(subscription, in: world, at: notification.signingDate))
                 data["status"] = .integer(subscription.status.rawValue)
             }
             data["consumptionRequestReason"] = (reason?.rawValue).map(JSONValue.string)
             payload["data"] = .object(data)
         }
         payload["version"] = .string("2.0")
-        payload["signedDate"] = .instant(notification.date)
+        payload["signedDate"] = .instant(notification.signingDate)
         return try sign(payload, in: world)
     }
 

@@ -28,6 +28,8 @@ package struct World: Sendable {
     let ids: StoreIDs
     var agenda = Agenda()
     var revision = 0
+    /// By original transaction, the last notification about it.
+    private var lastTold: [Int: (date: Date, rank: Int)] = [:]
     private var accountPlaces: [String: Int] = [:]
     private var productPlaces: [String: Int] = [:]
     /// By product: whose app it is.
@@ -179,10 +181,15 @@ package struct World: Sendable {
         about subject: StoreNotification.Subject
     ) {
         let index = notifications.count
+        var rank = 0
+        if case .transaction(let transaction, _, _) = subject {
+            if let last = lastTold[transaction.original], last.date == now { rank = last.rank + 1 }
+            lastTold[transaction.original] = (now, rank)
+        }
         notifications.append(
             StoreNotification(
                 index: index, uuid: ids.uuid("notification \(index)"), type: type, subtype: subtype, date: now,
-                app: app, subject: subject))
+                rank: rank, app: app, subject: subject))
         if apps[app].notificationURL != nil { outbox.append(index) }
     }
 
