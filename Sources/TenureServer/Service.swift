@@ -63,13 +63,13 @@ struct TenureService: Sendable {
 
     /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
     func appStoreServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        guard let desk = try appStoreDesk(through: transport, logger: logger) else { return [] }
+        guard let desk = try appStoreDesk(logger: logger) else { return [] }
         return [http, desk.histories, desk.catchUp]
     }
 
     /// Nil without a key.
-    func appStoreDesk(through transport: AppStoreTransport, logger: Logger) throws(ServiceError) -> AppStoreDesk? {
-        guard let connection = try appStoreConnection(through: transport, logger: logger) else { return nil }
+    func appStoreDesk(logger: Logger) throws(ServiceError) -> AppStoreDesk? {
+        guard let connection = try appStoreConnection(logger: logger) else { return nil }
         return AppStoreDesk(
             connection: connection, store: store, policies: policies,
             notifications: NotificationService(
@@ -78,9 +78,7 @@ struct TenureService: Sendable {
     }
 
     /// Nil without a key.
-    private func appStoreConnection(
-        through transport: AppStoreTransport, logger: Logger
-    ) throws(ServiceError) -> AppStoreConnection? {
+    private func appStoreConnection(logger: Logger) throws(ServiceError) -> AppStoreConnection? {
         guard let settings = configuration.appStore else { return nil }
         var time = AppStoreTime.system
         time.now = configuration.now
@@ -109,7 +107,7 @@ struct TenureService: Sendable {
             accessTokenKey: accessTokenKey, verifiedRealms: AcceptedRealms(configuration.anchors))
         let customerRoute = CustomerRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now,
-            metrics: metrics)
+            metrics: metrics, lookUp: store.lookUp)
         let notifications = NotificationRoute(
             service: NotificationService(
                 verifier: sync.verifier, store: store, policies: policies, announcer: announcer),
@@ -137,7 +135,7 @@ struct TenureService: Sendable {
         router.get("metrics", use: metricsRoute.respond)
         // What it fails at, the one who asked is told.
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
-        let appStore = try appStoreConnection(through: transport, logger: silent)
+        let appStore = try appStoreConnection(logger: silent)
         AdminDesk(self, verifier: sync.verifier, appStore: appStore).addRoutes(to: router)
         router.get("health/live", use: health.live)
         router.get("health/ready", use: health.ready)

@@ -10,7 +10,6 @@ struct CountedKinds: Sendable {
     mutating func add(_ own: KnownVerdicts, times more: [Int], in tally: inout Tally) {
         let first = more.count - own.count
         for index in 0..<first where more[index] > 0 { count(more[index], at: index) }
-        var beyond: [(KnownVerdicts.Known, Int)] = []
         own.forEach { index, kind, key, hash in
             let times = more[first + index]
             if let place = known.index(of: key, hash: hash) {
@@ -20,10 +19,9 @@ struct CountedKinds: Sendable {
                 self.times.append(0)
                 count(times, at: known.count - 1)
             } else {
-                beyond.append((kind, times))
+                tally.add(kind.verdicts, in: kind.place, times: times)
             }
         }
-        for (kind, times) in beyond { tally.add(kind.verdicts, in: kind.place, times: times) }
     }
 
     private mutating func count(_ more: Int, at index: Int) {

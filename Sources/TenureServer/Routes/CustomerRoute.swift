@@ -12,21 +12,8 @@ struct CustomerRoute: Sendable {
     let personas: PersonaBook
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// Asked for once: what it returns is made anew each time.
-    private let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
-
-    init(
-        store: any Store, policies: PolicyBook, access: CustomerAccess, personas: PersonaBook,
-        now: @escaping @Sendable () -> Date, metrics: ServiceMetrics
-    ) {
-        self.store = store
-        self.policies = policies
-        self.access = access
-        self.personas = personas
-        self.now = now
-        self.metrics = metrics
-        lookUp = store.lookUp
-    }
+    /// The store's, asked for once: what it returns is made anew each time.
+    let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let now = now()

@@ -8,11 +8,10 @@ extension Migration {
                 "customers", has: "announced",
                 // What the world was last told of their rights (JSON). From now on `next_end` says when to look at them
                 // again: because one ends then, or because something changed and nobody has looked since.
-                .shared("ALTER TABLE customers ADD COLUMN announced TEXT")),
+                "ALTER TABLE customers ADD COLUMN announced TEXT"),
             // Nobody wrote to those of before.
             .unless(
-                "outbox", has: "data",
-                .shared("DROP TABLE delivery_log; DROP TABLE deliveries; DROP TABLE outbox;")),
+                "outbox", has: "data", "DROP TABLE delivery_log; DROP TABLE deliveries; DROP TABLE outbox;"),
             .shared(
                 """
                 DROP INDEX IF EXISTS identities_by_account_token;

@@ -4,12 +4,12 @@ package struct Migration: Sendable {
     package let name: String
     private let steps: [Step]
 
-    package indirect enum Step: Sendable {
+    package enum Step: Sendable {
         /// In SQLite's words; see `SQLDialect.rendering`.
         case shared(String)
         case only(SQLDialect, String)
-        /// Where a table has no such column yet: records of releases that were never told apart by a name.
-        case unless(String, has: String, Step)
+        /// Shared, where a table has no such column yet: records of releases that were never told apart by a name.
+        case unless(String, has: String, String)
     }
 
     package init(_ name: String, _ steps: [Step]) {
@@ -29,14 +29,12 @@ package struct Migration: Sendable {
         _ execute: (_ statements: String) throws(Failure) -> Void
     ) throws(Failure) {
         for step in steps {
-            var step: Step? = step
-            while case .unless(let table, let column, let inner)? = step {
-                step = try has(table, column) ? nil : inner
-            }
             switch step {
-            case .shared(let text)?: try execute(dialect.rendering(text))
-            case .only(dialect, let text)?: try execute(text)
-            case .only?, .unless?, nil: continue
+            case .shared(let text): try execute(dialect.rendering(text))
+            case .only(dialect, let text): try execute(text)
+            case .only: continue
+            case .unless(let table, let column, let text):
+                if try !has(table, column) { try execute(dialect.rendering(text)) }
             }
         }
     }

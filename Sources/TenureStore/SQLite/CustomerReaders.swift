@@ -5,21 +5,15 @@ import GRDBSQLite
 ///
 /// The question is asked for every request, and this way costs a quarter of what a general-purpose read does. In WAL
 /// mode a reader waits for no writer.
-final class CustomerReaders: @unchecked Sendable {
-    // Sound: `idle` and `isClosed` are touched between `lock.lock()` and `lock.unlock()` only, and a connection is in
-    // the hands of one caller at a time: it is taken out of `idle` before it is used, and put back afterwards.
-    private let lock = NSLock()
-    private var idle: [CustomerReader] = []
-    private var isClosed = false
-    private let path: String
+struct CustomerReaders: Sendable {
+    private let connections: IdleConnections<CustomerReader>
 
     init(path: String) {
-        self.path = path
+        connections = IdleConnections { () throws(StoreError) in try CustomerReader(path: path) }
     }
 
     func customer(_ id: Int64) throws(StoreError) -> Customer? {
-        let reader = try take()
-        let result = Result { () throws(StoreError) in
+        try connections.use { reader throws(StoreError) in
             var id = id
             // As in `Ledger.customer`: one who turned out to be another is that other.
             for _ in 0...Ledger.mostMembers {
@@ -31,33 +25,9 @@ final class CustomerReaders: @unchecked Sendable {
             }
             throw .damaged("customer \(id) was merged in a circle")
         }
-        putBack(reader)
-        return try result.get()
     }
 
-    /// Callers block no longer than a look-up takes, so there are never more connections than threads.
-    private func take() throws(StoreError) -> CustomerReader {
-        lock.lock()
-        let reader = idle.popLast()
-        let isClosed = isClosed
-        lock.unlock()
-        if isClosed { throw StoreError.failed("the record is closed") }
-        if let reader { return reader }
-        return try CustomerReader(path: path)
-    }
-
-    private func putBack(_ reader: CustomerReader) {
-        lock.lock()
-        if !isClosed { idle.append(reader) }
-        lock.unlock()
-    }
-
-    func close() {
-        lock.lock()
-        isClosed = true
-        idle.removeAll()
-        lock.unlock()
-    }
+    func close() { connections.close() }
 }
 
 /// One connection with one prepared statement.

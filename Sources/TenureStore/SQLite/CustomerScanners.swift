@@ -3,50 +3,23 @@ import GRDBSQLite
 
 /// Connections that read rows of many customers, one after the other, past the general-purpose layer: that costs several
 /// times as much for a row as SQLite does. As many as read side by side.
-final class CustomerScanners: @unchecked Sendable {
-    // Sound: `idle` and `isClosed` are touched between `lock.lock()` and `lock.unlock()` only, and a connection is in
-    // the hands of one caller at a time: it is taken out of `idle` before it is used, and put back afterwards.
-    private let lock = NSLock()
-    private var idle: [CustomerScanner] = []
-    private var isClosed = false
-    private let path: String
+struct CustomerScanners: Sendable {
+    private let connections: IdleConnections<CustomerScanner>
 
     init(path: String) {
-        self.path = path
+        connections = IdleConnections { () throws(StoreError) in try CustomerScanner(path: path) }
     }
 
     func forEachCustomer(
         after id: Int64, through last: Int64,
         _ body: (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) {
-        // Each reads the whole schema when it opens, which takes as long as hundreds of rows.
-        let scanner = try take()
-        defer { putBack(scanner) }
-        try scanner.forEachCustomer(after: id, through: last, body)
+        try connections.use { scanner throws(StoreError) in
+            try scanner.forEachCustomer(after: id, through: last, body)
+        }
     }
 
-    private func take() throws(StoreError) -> CustomerScanner {
-        lock.lock()
-        let scanner = idle.popLast()
-        let isClosed = isClosed
-        lock.unlock()
-        if isClosed { throw StoreError.failed("the record is closed") }
-        if let scanner { return scanner }
-        return try CustomerScanner(path: path)
-    }
-
-    private func putBack(_ scanner: CustomerScanner) {
-        lock.lock()
-        if !isClosed { idle.append(scanner) }
-        lock.unlock()
-    }
-
-    func close() {
-        lock.lock()
-        isClosed = true
-        idle.removeAll()
-        lock.unlock()
-    }
+    func close() { connections.close() }
 }
 
 /// One connection with one prepared statement.

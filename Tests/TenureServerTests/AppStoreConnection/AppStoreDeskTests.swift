@@ -158,13 +158,13 @@ import Testing
             var configuration = try Calculator.configuration(folder)
             configuration.appStore = AppStoreSettings(
                 issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: file)
-            let service = try await TenureService(configuration)
             let asked = LogLines()
             let transport = AppStoreTransport { request throws(AppStoreFailure) in
                 asked.logger(.info).info("\(request.url)")
                 throw .unreachable("nobody is there")
             }
-            let desk = try #require(try service.appStoreDesk(through: transport, logger: Calculator.logger))
+            let service = try await TenureService(configuration, appStore: transport)
+            let desk = try #require(try service.appStoreDesk(logger: Calculator.logger))
             _ = try await service.store.amend(
                 [Identity(.appTransactionID, "1")], in: Realm(.production, isTest: true), at: Calculator.now
             ) {

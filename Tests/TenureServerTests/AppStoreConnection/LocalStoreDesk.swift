@@ -100,7 +100,7 @@ struct LocalStoreDesk: Sendable {
                 AppStoreTransport { request async throws(AppStoreFailure) in answer(request) }
             } ?? http.transport
         let service = try await TenureService(configuration, appStore: transport)
-        let desk = try service.appStoreDesk(through: transport, logger: logger)
+        let desk = try service.appStoreDesk(logger: logger)
         do {
             // The routes alone, so that the test says when the App Store is asked.
             try await Application(router: service.router()).test(.router) { try await body(Client(http: $0), desk) }
