@@ -151,7 +151,7 @@ struct PolicyPublisher: Sendable {
         _ findings: PolicyRehearser.Findings, of candidate: Candidate, against present: PolicyBook.Present,
         by actor: String, at now: Date
     ) async throws -> RehearsalAnswer {
-        let answer = RehearsalAnswer(findings, id: RecordedRehearsal.newID(), against: present.version, at: now)
+        let answer = RehearsalAnswer(findings, id: PublicID.rehearsal.random(), against: present.version, at: now)
         try await store.record(
             RecordedRehearsal(
                 id: answer.id, base: present.publication, sha256: PolicyBook.digest(of: candidate.policy), at: now,

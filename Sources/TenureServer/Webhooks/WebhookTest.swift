@@ -14,7 +14,7 @@ extension Webhook {
         } catch {
             throw .webhook(name: name, detail: error.detail)
         }
-        let event = Message.newEventID()
+        let event = PublicID.event.random()
         var json = JSONWriter()
         json.object { json in
             json.key("id")

@@ -76,7 +76,7 @@ extension Ledger {
     func create(
         _ facts: CustomerFacts, in realm: Realm, _ announcement: Announcement = .later
     ) throws(StoreError) -> Customer {
-        let publicID = Customer.newPublicID()
+        let publicID = PublicID.customer.ordered(at: now)
         let look = announcement.look(at: now)
         // Of somebody new nothing was told yet, which is not the same as that nobody ever listened.
         let announced =

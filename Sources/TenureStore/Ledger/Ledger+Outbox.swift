@@ -22,7 +22,7 @@ extension Ledger {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             """,
             [
-                .text(Message.newEventID()), .text(message.kind.rawValue), id, SQLValue(customer?.realm.code),
+                .text(PublicID.event.random()), .text(message.kind.rawValue), id, SQLValue(customer?.realm.code),
                 SQLValue(customer?.publicID), SQLValue(users?.json),
                 .text(String(decoding: message.data, as: UTF8.self)),
                 milliseconds,

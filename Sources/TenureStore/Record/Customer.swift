@@ -41,19 +41,4 @@ package struct Customer: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
     package var evidence: Evidence { facts.evidence(in: realm.environment) }
-
-    /// A new public id: 120 random bits.
-    package static func newPublicID() -> String {
-        let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)
-        var text = Array("cus_".utf8)
-        for _ in 0..<2 {
-            // Each draw asks the system, and holds twelve letters.
-            var random = UInt64.random(in: .min ... .max)
-            for _ in 0..<12 {
-                text.append(alphabet[Int(random & 31)])
-                random >>= 5
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
 }

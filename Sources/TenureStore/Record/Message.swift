@@ -24,11 +24,6 @@ package struct Message: Sendable, Hashable {
     package init(_ kind: Kind, _ facts: [String: String]) {
         self.init(kind, data: Array(facts.json.utf8))
     }
-
-    /// 120 random bits; a receiver knows by it what it has seen.
-    package static func newEventID() -> String {
-        "evt_" + Customer.newPublicID().dropFirst("cus_".count)
-    }
 }
 
 /// Whom to tell what.

@@ -16,7 +16,7 @@ package struct RecordedPersona: Sendable, Hashable {
     package var name: String { persona.name }
 
     package init(
-        number: Int64 = 0, publicID: String = Self.newPublicID(), persona: Persona, createdAt: Date, expiresAt: Date,
+        number: Int64 = 0, publicID: String = PublicID.persona.random(), persona: Persona, createdAt: Date, expiresAt: Date,
         revokedAt: Date? = nil
     ) {
         self.number = number
@@ -28,9 +28,4 @@ package struct RecordedPersona: Sendable, Hashable {
     }
 
     package func isGood(at now: Date) -> Bool { revokedAt == nil && now < expiresAt }
-
-    /// 120 random bits.
-    package static func newPublicID() -> String {
-        "per_" + Customer.newPublicID().dropFirst("cus_".count)
-    }
 }

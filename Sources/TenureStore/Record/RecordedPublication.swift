@@ -72,7 +72,7 @@ package struct RecordedRehearsal: Sendable, Hashable {
     package let report: [UInt8]
 
     package init(
-        id: String = Self.newID(), base: Int64, sha256: [UInt8], at: Date, actor: String, losing: Int,
+        id: String = PublicID.rehearsal.random(), base: Int64, sha256: [UInt8], at: Date, actor: String, losing: Int,
         losingWithPromises: Int, report: [UInt8]
     ) {
         self.id = id
@@ -84,7 +84,4 @@ package struct RecordedRehearsal: Sendable, Hashable {
         self.losingWithPromises = losingWithPromises
         self.report = report
     }
-
-    /// 120 random bits.
-    package static func newID() -> String { "reh_" + Customer.newPublicID().dropFirst("cus_".count) }
 }

@@ -1,0 +1,42 @@
+package import Foundation
+
+/// The ids that the world sees: what they name, an underscore, and 24 letters and digits of which none looks like another.
+package enum PublicID: String {
+    case customer = "cus_"
+    case event = "evt_"
+    case persona = "per_"
+    case rehearsal = "reh_"
+
+    // In the order of their bytes, so that texts sort as the numbers do that they spell.
+    private static let alphabet = Array("23456789abcdefghijkmnpqrstuvwxyz".utf8)
+    private static let size = 24
+    private static let instantSize = 9
+
+    /// 120 random bits.
+    package func random() -> String { text(beginning: []) }
+
+    /// 45 bits of the instant in milliseconds, then 75 random ones. An index of them grows at its end, where one of
+    /// random ids would be written all over (decision 0030). An instant before 1970 counts as that.
+    package func ordered(at instant: Date) -> String {
+        let milliseconds = UInt64(exactly: max(0, instant.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0
+        return text(
+            beginning: (1...Self.instantSize).map { place in
+                Self.alphabet[Int(milliseconds >> UInt64(5 * (Self.instantSize - place)) & 31)]
+            })
+    }
+
+    private func text(beginning: [UInt8]) -> String {
+        var text = Array(rawValue.utf8) + beginning
+        var missing = Self.size - beginning.count
+        while missing > 0 {
+            // Each draw asks the system, and holds twelve letters.
+            var random = UInt64.random(in: .min ... .max)
+            for _ in 0..<min(missing, 12) {
+                text.append(Self.alphabet[Int(random & 31)])
+                random >>= 5
+            }
+            missing -= 12
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import TenureStore
+import Testing
+
+@Suite struct PublicIDTests {
+    @Test func `ids of customers sort as the instants at which they were recorded`() {
+        let seconds = [-86_400, 0, 0.001, 0.031, 0.032, 1, 1_400_000_000, 1_800_000_000, 1_800_000_000.001, 9e9]
+        let ids = seconds.map { PublicID.customer.ordered(at: Date(timeIntervalSince1970: $0)) }
+        let instants = ids.map { $0.utf8.dropFirst(4).prefix(9) }
+        #expect(instants.map { String($0) } == instants.map { String($0) }.sorted())
+        // Before 1970 there is one instant.
+        #expect(instants[0].elementsEqual(instants[1]))
+        #expect(Set(instants.map { String($0) }).count == seconds.count - 1)
+    }
+
+    @Test(arguments: [1e300, -.infinity, .infinity, .nan])
+    func `a clock that makes no sense still leads to an id`(seconds: Double) {
+        #expect(PublicID.customer.ordered(at: Date(timeIntervalSince1970: seconds)).utf8.count == 28)
+    }
+
+    @Test func `ids say what they name, and two of one instant differ`() {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let ids = (0..<1000).map { _ in PublicID.customer.ordered(at: now) }
+        #expect(Set(ids).count == 1000)
+        let letters = Set("23456789abcdefghijkmnpqrstuvwxyz")
+        for id in ids + [PublicID.event.random(), PublicID.persona.random(), PublicID.rehearsal.random()] {
+            #expect(id.utf8.count == 28)
+            #expect(id.dropFirst(4).allSatisfy(letters.contains))
+        }
+        #expect(ids.allSatisfy { $0.hasPrefix("cus_") })
+        #expect(PublicID.rehearsal.random().hasPrefix("reh_"))
+    }
+}
