@@ -191,11 +191,13 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
-        .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore"]),
+        .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore", "TenureMint"]),
         .testTarget(
-            name: "TenurePolicyFileTests", dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint"]),
+            name: "TenurePolicyFileTests",
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureMint"]),
         .testTarget(
-            name: "TenurePolicyLintTests", dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint"]),
+            name: "TenurePolicyLintTests",
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureMint"]),
         .testTarget(
             name: "TenureAppStoreTests",
             dependencies: [
@@ -206,11 +208,12 @@ let package = Package(
         ),
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
-        .target(name: "StoreContract", dependencies: ["TenureCore", "TenureStore"], path: "Tests/StoreContract"),
+        .target(
+            name: "StoreContract", dependencies: ["TenureCore", "TenureStore", "TenureMint"], path: "Tests/StoreContract"),
         .testTarget(
             name: "TenureStoreTests",
             dependencies: [
-                "TenureCore", "TenureStore", "StoreContract",
+                "TenureCore", "TenureStore", "TenureMint", "StoreContract",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
         // A PostgreSQL of the tests' own.

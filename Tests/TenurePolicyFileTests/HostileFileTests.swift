@@ -1,4 +1,5 @@
 import Foundation
+import TenureMint
 import TenurePolicyLint
 import Testing
 
@@ -83,7 +84,7 @@ import Testing
         let csv = try RepositoryFile.bytes("Examples/calculator/releases.csv")
         let json = PolicyFile.compile(try PolicyFile.read(sound, named: "policy.yaml") { _ in csv })
         let policy = try PolicyFile.read(json, named: "policy.json")
-        var random = Random(seed: 7)
+        var random = SeededRandom(seed: 7)
         for original in [sound, json] {
             for _ in 0..<150 {
                 var bytes = original
