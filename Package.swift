@@ -192,12 +192,14 @@ let package = Package(
             ]
         ),
         .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore", "TenureMint"]),
+        // What lies in the repository beside the code: examples, pages and cases.
+        .target(name: "RepositoryFiles", path: "Tests/RepositoryFiles"),
         .testTarget(
             name: "TenurePolicyFileTests",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureMint"]),
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenureMint", "RepositoryFiles"]),
         .testTarget(
             name: "TenurePolicyLintTests",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureMint"]),
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureMint", "RepositoryFiles"]),
         .testTarget(
             name: "TenureAppStoreTests",
             dependencies: [
