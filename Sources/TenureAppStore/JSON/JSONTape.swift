@@ -47,20 +47,18 @@ struct JSONTape: Sendable, Hashable {
         guard index < nodes.count else { return nil }
         let node = nodes[index]
         switch node.kind {
-        case .string:
-            // The bytes without a slice of them, which would count as one more owner.
-            return bytes.withUnsafeBufferPointer {
-                String(decoding: UnsafeBufferPointer(rebasing: $0[Int(node.start)..<Int(node.end)]), as: UTF8.self)
-            }
+        case .string: return withText(at: index) { String(decoding: $0, as: UTF8.self) }
         case .escapedString: return JSONEscapes.unescaped(bytes[Int(node.start)..<Int(node.end)])
         default: return nil
         }
     }
 
-    /// The bytes of a node as they were written.
-    func text(at index: Int) -> ArraySlice<UInt8> {
-        guard index < nodes.count else { return [] }
-        return bytes[Int(nodes[index].start)..<Int(nodes[index].end)]
+    /// Reads the bytes of a node as they were written, without a slice of them, which would count as one more owner.
+    func withText<Result>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer { buffer in
+            guard index < nodes.count else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
+            return body(UnsafeBufferPointer(rebasing: buffer[Int(nodes[index].start)..<Int(nodes[index].end)]))
+        }
     }
 
     /// Whether the text of a node, which is as long as `wanted`, is `wanted`.

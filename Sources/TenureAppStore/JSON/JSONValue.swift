@@ -31,7 +31,7 @@ public enum JSONValue: Sendable, Hashable {
             }
             self = .array(elements)
         case .string, .escapedString: self = .string(tape.string(at: index) ?? "")
-        case .number: self = .number(String(decoding: tape.text(at: index), as: UTF8.self))
+        case .number: self = .number(tape.withText(at: index) { String(decoding: $0, as: UTF8.self) })
         case .true: self = .boolean(true)
         case .false: self = .boolean(false)
         case .null: self = .null

@@ -104,11 +104,26 @@ public struct AppStoreVerifier: Sendable {
 
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
-        let (chain, isKnownHeader) = try chain(of: segments)
+        // A header of 4.5 KB that was seen before needs neither decoding nor hashing: that is most of a token.
+        if let known = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
+            var hash = known.hash
+            hash.update(data: segments.signedBytes[segments.header.upperBound...])
+            return try signed(segments, hashedTo: hash.finalize(), by: known.chain)
+        }
+        let header = try JWSHeader(segments.object(segments.header, as: "header"))
+        try header.checkAlgorithm()
+        let chain = try header.chain(in: cache)
         let digest = SHA256.hash(data: segments.signedBytes)
-        try checkSignature(of: segments, hashedTo: digest, by: chain)
+        let signed = try signed(segments, hashedTo: digest, by: chain)
         // Only now: whoever has a genuine chain can write headers, and push out the known ones, but cannot sign them.
-        if !isKnownHeader { cache.remember(header: segments.bytes[segments.header], of: chain) }
+        cache.remember(header: segments.bytes[segments.header], of: chain)
+        return signed
+    }
+
+    private func signed(
+        _ segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
+    ) throws(Rejection) -> Signed {
+        try checkSignature(of: segments, hashedTo: digest, by: chain)
         return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
     }
 
@@ -123,16 +138,7 @@ public struct AppStoreVerifier: Sendable {
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(
             payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
-            signedContentDigest: Array(signed.digest))
-    }
-
-    private func chain(of segments: JWSSegments) throws(Rejection) -> (chain: TrustedChain, isKnownHeader: Bool) {
-        // A header of 4.5 KB that was seen before needs no decoding: that is most of a token.
-        let known = segments.bytes[segments.header].withUnsafeBufferPointer { cache.chain(ofHeader: $0) }
-        if let known { return (known, true) }
-        let header = try JWSHeader(segments.object(segments.header, as: "header"))
-        try header.checkAlgorithm()
-        return (try header.chain(in: cache), false)
+            digest: signed.digest)
     }
 
     private func checkSignature(

@@ -1,3 +1,4 @@
+import Crypto
 public import Foundation
 public import TenureCore
 
@@ -15,21 +16,23 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     ///
     /// Tells artifacts apart where their bytes do not: whoever holds one can spell the rest anew without its signer,
     /// such as an ECDSA signature (r, s) as (r, n - s).
-    package let signedContentDigest: [UInt8]
+    package var signedContentDigest: [UInt8] { Array(digest) }
+
+    private let digest: SHA256Digest
 
     init(
         payload: Payload,
         environment: AppStoreEnvironment,
         signedDate: Date?,
         chain: TrustedChain,
-        signedContentDigest: [UInt8]
+        digest: SHA256Digest
     ) {
         self.payload = payload
         self.environment = environment
         self.signedDate = signedDate
         status = chain.isLocal ? .local : .verified
         certificates = chain.certificates
-        self.signedContentDigest = signedContentDigest
+        self.digest = digest
     }
 }
 

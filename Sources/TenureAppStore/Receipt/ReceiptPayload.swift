@@ -1,4 +1,4 @@
-import Crypto
+package import Crypto
 public import Foundation
 
 /// What an app receipt says: the attributes that have a meaning here, read, and all of them as they came.
@@ -54,7 +54,7 @@ public struct ReceiptPayload: Sendable, Hashable {
 
     /// SHA-256 of the content octets, 32 bytes: the same for all spellings of one receipt. The container around the
     /// content can be written in many ways without its signer, so receipts are compared by this and not by their bytes.
-    package var signedContentDigest: [UInt8] { Array(SHA256.hash(data: bytes[content])) }
+    package var digest: SHA256Digest { SHA256.hash(data: bytes[content]) }
 
     /// Whether the App Store made this receipt for the device with this identifier: the 16 bytes of the
     /// `identifierForVendor`, on macOS the 6 bytes of the primary interface's MAC address.

@@ -41,7 +41,7 @@ extension AppStoreVerifier {
         )
         return Verified(
             payload: payload, environment: environment, signedDate: payload.creationDate, chain: chain,
-            signedContentDigest: payload.signedContentDigest)
+            digest: payload.digest)
     }
 
     /// From the receipt's own certificates to a configured root: Apple's intermediates change.

@@ -76,18 +76,11 @@ package final class ChainCache: @unchecked Sendable {
 
     static let maximumHeader = 16 * 1024
 
-    /// The chain of a header that was seen before with exactly these bytes.
-    package func chain(ofHeader header: UnsafeBufferPointer<UInt8>) -> TrustedChain? {
+    /// What is known of a header that was seen before with exactly these bytes.
+    package func known(header: UnsafeBufferPointer<UInt8>) -> KnownHeader? {
         lock.lock()
         defer { lock.unlock() }
-        for known in tables.headers where known.bytes.count == header.count {
-            let isEqual = known.bytes.withUnsafeBytes { bytes in
-                guard let left = bytes.baseAddress, let right = header.baseAddress else { return false }
-                return memcmp(left, right, header.count) == 0
-            }
-            if isEqual { return known.chain }
-        }
-        return nil
+        return tables.headers.first { $0.isSpelled(header) }
     }
 
     /// Genuine headers have 4.5 KB; what is larger than `maximumHeader` is decoded anew each time.
@@ -203,9 +196,28 @@ private struct Tables {
     }
 }
 
-private struct KnownHeader {
-    let bytes: [UInt8]
+/// A header of which a signature held. A reference, as its chain is.
+package final class KnownHeader: Sendable {
+    private let bytes: [UInt8]
     let chain: TrustedChain
+    /// Of its bytes, to be continued with what follows them: that is a fifth of what a hash of the whole costs.
+    let hash: SHA256
+
+    fileprivate init(bytes: [UInt8], chain: TrustedChain) {
+        self.bytes = bytes
+        self.chain = chain
+        var hash = SHA256()
+        hash.update(data: bytes)
+        self.hash = hash
+    }
+
+    fileprivate func isSpelled(_ header: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes.count == header.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            guard let left = bytes.baseAddress, let right = header.baseAddress else { return false }
+            return memcmp(left, right, header.count) == 0
+        }
+    }
 }
 
 private struct IssuedIntermediate {

@@ -5,8 +5,9 @@ import X509
 
 /// A chain of certificates that leads to a configured anchor. Only the validator in this folder makes one.
 ///
-/// It says nothing of time: an artifact asks `isValid(at:)` with the instant at which it was signed.
-package struct TrustedChain: Sendable {
+/// It says nothing of time: an artifact asks `isValid(at:)` with the instant at which it was signed. A reference, since
+/// all cores count the owners of one that signed everything.
+package final class TrustedChain: Sendable {
     /// The key that verifies the artifact's signature.
     package enum Key: Sendable {
         case p256(P256.Signing.PublicKey)

@@ -62,7 +62,9 @@ struct Soak {
         let service = OwnService(policy: policyFile, authority: authority, logger: logger, rateLimitShare: 1000) {
             $0.appStoreIdle = 0.02
             $0.appStoreRateShare = 100
+            // One address and one key ask for everybody.
             $0.rateLimits.perAddress = nil
+            $0.rateLimits.perToken = nil
         }
         // What is learnt while it runs is wanted afterwards, too.
         let soak = self

@@ -17,13 +17,16 @@ package enum Base64 {
         let remainder = digits.count % 4
         guard remainder != 1, self == .urlSafe || (remainder + (text.count - digits.count)) % 4 == 0 else { return nil }
         let size = digits.count / 4 * 3 + (remainder == 0 ? 0 : remainder - 1)
-        let values = self == .standard ? Self.standardValues : Self.urlSafeValues
         var isValid = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { output, count in
             // Both buffers are read and written within the sizes computed above.
             digits.withUnsafeBufferPointer { digits in
-                values.withUnsafeBufferPointer { values in
-                    isValid = Self.decode(digits, by: values, into: output)
+                // Where they stand, without one more owner: all cores would count it.
+                switch self {
+                case .standard:
+                    isValid = Self.standardValues.withUnsafeBufferPointer { Self.decode(digits, by: $0, into: output) }
+                case .urlSafe:
+                    isValid = Self.urlSafeValues.withUnsafeBufferPointer { Self.decode(digits, by: $0, into: output) }
                 }
             }
             count = isValid ? size : 0

@@ -41,20 +41,20 @@ struct EntryDraft {
     }
 
     /// Why it counts for nothing beside the artifacts before it; nil where it counts.
-    mutating func add(_ artifact: VerifiedArtifact) -> Rejection? {
-        if let environment, environment != artifact.environment {
+    mutating func add(_ artifact: consuming VerifiedArtifact) -> Rejection? {
+        let own = artifact.environment
+        if let environment, environment != own {
             return Rejection(
                 .wrongEnvironment,
-                "it was signed in \(artifact.environment.rawValue), and what stands before it in \(environment.rawValue)"
-            )
+                "it was signed in \(own.rawValue), and what stands before it in \(environment.rawValue)")
         }
         do throws(Rejection) {
-            switch artifact {
+            switch consume artifact {
             case .appTransaction(let verified):
                 proofs.append(verified.proof)
                 let id = verified.payload.appTransactionID
                 name(.appTransaction, id)
-                if id?.isEmpty != false { name(byContentOf: artifact) }
+                if id?.isEmpty != false { name(byContent: verified.signedContentDigest) }
             case .transaction(let verified):
                 let purchase = try verified.purchase
                 purchases.append(purchase)
@@ -71,14 +71,14 @@ struct EntryDraft {
                 purchases += more
                 if case .download(let id)? = proof.id { name(.download, id) }
                 for purchase in more { name(.purchase, purchase.originalTransactionID) }
-                if proof.id == nil, more.isEmpty { name(byContentOf: artifact) }
+                if proof.id == nil, more.isEmpty { name(byContent: verified.signedContentDigest) }
             case .notification:
                 return Rejection(.wrongKind, "a notification is no part of a customer's artifacts")
             }
         } catch {
             return error
         }
-        environment = artifact.environment
+        environment = own
         return nil
     }
 
@@ -88,18 +88,15 @@ struct EntryDraft {
     }
 
     /// What names nobody is known by what it says: it may come again.
-    private mutating func name(byContentOf artifact: VerifiedArtifact) {
-        name(.content, Self.hexadecimal(artifact.signedContentDigest))
+    private mutating func name(byContent digest: [UInt8]) {
+        name(.content, Self.hexadecimal(digest))
     }
 
     /// Nil where no artifact counts. Throws where they are of several accounts.
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
-        var sorted: [Name] = []
-        for name in names.count > 1 ? names.sorted(by: { $0.precedes($1) }) : names where name != sorted.last {
-            sorted.append(name)
-        }
-        guard sorted.count < 2 || sorted[1].kind != .appTransaction else {
+        let names = names.count > 1 ? Self.distinct(names) : names
+        guard names.count < 2 || names[1].kind != .appTransaction else {
             throw LineFault(.severalAccounts, "it holds artifacts of several Apple Accounts; write a line for each")
         }
         var facts = CustomerFacts()
@@ -108,8 +105,15 @@ struct EntryDraft {
         facts.add(renewals)
         facts.purchasesAreComplete = purchasesAreComplete
         return Entry(
-            names: sorted.map { CustomerName(kind: $0.kind, realm: UInt8(realm), text: $0.text) },
+            names: names.map { CustomerName(kind: $0.kind, realm: UInt8(realm), text: $0.text) },
             exportedID: exportedID, facts: facts)
+    }
+
+    /// The strongest first.
+    private static func distinct(_ names: [Name]) -> [Name] {
+        var distinct: [Name] = []
+        for name in names.sorted(by: { $0.precedes($1) }) where name != distinct.last { distinct.append(name) }
+        return distinct
     }
 
     private static func hexadecimal(_ bytes: [UInt8]) -> String {

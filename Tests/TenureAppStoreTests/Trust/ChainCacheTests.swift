@@ -105,7 +105,7 @@ import Testing
     }
 
     private func isKnown(_ header: ArraySlice<UInt8>, in cache: ChainCache) -> Bool {
-        header.withUnsafeBufferPointer { cache.chain(ofHeader: $0) != nil }
+        header.withUnsafeBufferPointer { cache.known(header: $0) != nil }
     }
 
     @Test func `a header is remembered once its signature held, and not before`() throws {

@@ -15,12 +15,13 @@ extension Int64: FieldValue {
     /// Exact: ids pass 2^53.
     init?(_ tape: JSONTape, at index: Int) {
         guard tape.nodes[index].kind == .number else { return nil }
-        self.init(digits: tape.text(at: index))
+        guard let value = tape.withText(at: index, { Int64(digits: $0) }) else { return nil }
+        self = value
     }
 
-    fileprivate init?(digits text: ArraySlice<UInt8>) {
+    fileprivate init?(digits text: UnsafeBufferPointer<UInt8>) {
         let isNegative = text.first == UInt8(ascii: "-")
-        let digits = isNegative ? text.dropFirst() : text
+        let digits = isNegative ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.count <= 19 else { return nil }
         var value: Int64 = 0
         for digit in digits {
@@ -56,13 +57,12 @@ extension Date: FieldValue {
 
     init?(_ tape: JSONTape, at index: Int) {
         guard tape.nodes[index].kind == .number else { return nil }
-        let text = tape.text(at: index)
-        if let milliseconds = Int64(digits: text) {
+        if let milliseconds = Int64(tape, at: index) {
             guard abs(Double(milliseconds)) <= Self.farthest else { return nil }
             self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
         } else {
             // Xcode signs fractions of a millisecond.
-            guard let milliseconds = Double(String(decoding: text, as: UTF8.self)),
+            guard let milliseconds = Double(tape.withText(at: index) { String(decoding: $0, as: UTF8.self) }),
                 abs(milliseconds) <= Self.farthest
             else { return nil }
             self.init(timeIntervalSince1970: milliseconds.rounded() / 1000)
