@@ -211,7 +211,8 @@ let package = Package(
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
         .target(
-            name: "StoreContract", dependencies: ["TenureCore", "TenureStore", "TenureMint"], path: "Tests/StoreContract"),
+            name: "StoreContract", dependencies: ["TenureCore", "TenureStore", "TenureMint"],
+            path: "Tests/StoreContract"),
         .testTarget(
             name: "TenureStoreTests",
             dependencies: [
