@@ -191,11 +191,15 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
-        .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore"]),
+        .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore", "TenureMint"]),
+        // What lies in the repository beside the code: examples, pages and cases.
+        .target(name: "RepositoryFiles", path: "Tests/RepositoryFiles"),
         .testTarget(
-            name: "TenurePolicyFileTests", dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint"]),
+            name: "TenurePolicyFileTests",
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenureMint", "RepositoryFiles"]),
         .testTarget(
-            name: "TenurePolicyLintTests", dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint"]),
+            name: "TenurePolicyLintTests",
+            dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureMint", "RepositoryFiles"]),
         .testTarget(
             name: "TenureAppStoreTests",
             dependencies: [
@@ -206,11 +210,13 @@ let package = Package(
         ),
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
-        .target(name: "StoreContract", dependencies: ["TenureCore", "TenureStore"], path: "Tests/StoreContract"),
+        .target(
+            name: "StoreContract", dependencies: ["TenureCore", "TenureStore", "TenureMint"],
+            path: "Tests/StoreContract"),
         .testTarget(
             name: "TenureStoreTests",
             dependencies: [
-                "TenureCore", "TenureStore", "StoreContract",
+                "TenureCore", "TenureStore", "TenureMint", "StoreContract",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
         // A PostgreSQL of the tests' own.

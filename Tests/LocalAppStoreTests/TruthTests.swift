@@ -5,19 +5,8 @@ import TenureCore
 import TenureMint
 import Testing
 
-/// Reproducible: SplitMix64.
-private struct Dice {
-    var state: UInt64
-
-    mutating func roll(_ sides: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((number ^ (number >> 31)) % UInt64(sides))
-    }
-
-    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[roll(elements.count)] }
+extension Dice {
+    fileprivate mutating func pick<Element>(_ elements: [Element]) -> Element { elements[roll(elements.count)] }
 }
 
 /// One entitlement for each product that the world speaks of.
@@ -33,7 +22,7 @@ private func policy() throws -> Policy {
 
 @Test(arguments: [1, 2, 3, 4] as [UInt64])
 func `whatever happens, devices and notifications prove what is true in the world`(_ seed: UInt64) async throws {
-    var dice = Dice(state: seed)
+    var dice = Dice(seed: seed)
     let founding = Founding(
         seed: "truth \(seed)", now: Shop.date("2026-01-01"),
         apps: [Shop.app(gracePeriodDays: seed.isMultiple(of: 2) ? 16 : nil, url: "in-process:")])

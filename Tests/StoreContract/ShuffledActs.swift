@@ -1,12 +1,13 @@
 import Foundation
 import TenureCore
+import TenureMint
 import TenureStore
 
 extension StoreClause {
     /// Whatever people do in whatever order, five acquisitions and three users keep what is theirs.
     static let shuffledActs: [StoreClause] = (1...8).map { seed in
         StoreClause("merges and links in any order keep every identity, promise and fact (\(seed))") { store in
-            var random = Shuffler(seed: UInt64(seed))
+            var random = SeededRandom(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
             let policy = try unwrap(
                 try await store.record(policy: [1], sha256: [1], at: Sample.now).first?.version, "a version")
             let ids = (0..<5).map(String.init)
@@ -29,27 +30,11 @@ extension StoreClause {
     }
 }
 
-/// Reproducible: a failure names its seed.
-struct Shuffler: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        // splitmix64
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-}
-
 private struct ShuffledWorld {
     let store: any Store
     let originals: [Customer]
 
-    func step(_ random: inout Shuffler) async throws {
+    func step(_ random: inout SeededRandom) async throws {
         let one = originals[Int.random(in: originals.indices, using: &random)]
         let other = originals[Int.random(in: originals.indices, using: &random)]
         let user = ["u", "v", "w"][Int.random(in: 0..<3, using: &random)]

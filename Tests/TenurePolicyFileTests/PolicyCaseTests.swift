@@ -1,21 +1,9 @@
 import Foundation
+import RepositoryFiles
 import TenureCore
 import Testing
 
 @testable import TenurePolicyFile
-
-/// Files of the repository, found from this one.
-enum RepositoryFile {
-    static func bytes(_ path: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: URL(fileURLWithPath: self.path(path))))
-    }
-
-    static func path(_ path: String) -> String {
-        URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(path).path
-    }
-}
 
 @Suite struct PolicyCaseTests {
     @Test func `every policy case of the repository holds`() throws {

@@ -1,5 +1,7 @@
 import Foundation
+import RepositoryFiles
 import TenureCore
+import TenureMint
 import Testing
 
 @testable import TenurePolicyFile
@@ -95,7 +97,7 @@ import Testing
     }
 
     @Test func `any sound policy survives compiling`() throws {
-        var random = Random(seed: 2015)
+        var random = SeededRandom(seed: 2015)
         var count = 0
         for _ in 0..<1000 {
             guard let policy = try? RandomPolicy.make(&random) else { continue }
@@ -157,24 +159,9 @@ import Testing
     }
 }
 
-/// SplitMix64: the same sequence in each run.
-struct Random: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// Policies with everything in them that the file knows; not all are sound.
 enum RandomPolicy {
-    static func make(_ random: inout Random) throws(InvalidPolicy) -> Policy {
+    static func make(_ random: inout SeededRandom) throws(InvalidPolicy) -> Policy {
         let names = ["paid", "free \"x\"\n", "ünï😀", "null", "12", "~", "a: b", "\u{85}\u{2028}"].shuffled(
             using: &random)
         let eraCount = Int.random(in: 1...4, using: &random)

@@ -1,4 +1,5 @@
 import Foundation
+import RepositoryFiles
 import TenureCore
 import TenurePolicyFile
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureMint
 import TenurePolicyFile
 import Testing
 

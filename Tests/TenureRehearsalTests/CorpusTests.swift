@@ -46,7 +46,7 @@ struct CorpusTests {
 
     @Test func `the same lines in any order give the same report`() async throws {
         let (lines, _) = try Corpora.lines(2500, seed: 5)
-        var random = SeededRandom(11)
+        var random = SeededRandom(seed: 11)
         let first = try await Corpora.rehearse(lines).outcome
         for _ in 0..<2 {
             let shuffled = try await Corpora.rehearse(lines.shuffled(using: &random)).outcome

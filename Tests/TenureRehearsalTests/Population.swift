@@ -1,20 +1,6 @@
 import Foundation
 import TenureCore
-
-/// A generator that gives the same numbers every time.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
+import TenureMint
 
 /// Invented customers, and two policies that differ in where the app became free.
 enum Population {
@@ -45,7 +31,7 @@ enum Population {
     }
 
     static func customers(_ count: Int, seed: UInt64) -> [(id: String, evidence: Evidence)] {
-        var random = SeededRandom(seed)
+        var random = SeededRandom(seed: seed)
         let platforms: [Platform?] = [.iOS, .iOS, .macOS, .tvOS, nil]
         return (0..<count).map { number in
             let versions: [String?] = ["\(Int.random(in: 1...200, using: &random))", "2.0b", nil]

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureMint
 import Testing
 
 @testable import TenureStore
@@ -19,7 +20,7 @@ import Testing
     }
 
     @Test func `is never a crash, whatever the bytes`() {
-        var random = Seeded(state: 42)
+        var random = SeededRandom(seed: 42)
         let sound = CustomerFacts.random(3).encoded
         for _ in 0..<20_000 {
             var bytes = sound
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50) func `is the same in any order of arrival`(seed: UInt64) {
-        var random = Seeded(state: seed &+ 1)
+        var random = SeededRandom(seed: seed &+ 1)
         let proofs = (0..<60).map { _ in
             AppProof.signed(
                 Date(timeIntervalSince1970: 1_400_000_000 + Double(Int.random(in: 0..<90, using: &random)) * 43_200),
@@ -67,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50) func `condensed proofs give the same acquisitions`(seed: UInt64) {
-        var random = Seeded(state: seed &+ 1)
+        var random = SeededRandom(seed: seed &+ 1)
         let proofs = (0..<40).map { _ in
             AppProof.signed(
                 Date(timeIntervalSince1970: 1_400_000_000 + Double(Int.random(in: 0..<200, using: &random)) * 86_400),
@@ -90,7 +91,7 @@ extension AppProof {
 
 extension CustomerFacts {
     static func random(_ seed: UInt64) -> CustomerFacts {
-        var random = Seeded(state: seed &* 2_654_435_761 &+ 1)
+        var random = SeededRandom(seed: seed &* 2_654_435_761 &+ 1)
         func flip() -> Bool { Bool.random(using: &random) }
         func text(_ prefix: String) -> String {
             prefix + String(UInt64.random(in: 0...UInt64.max, using: &random)) + (flip() ? "é\u{0}" : "")
@@ -139,18 +140,5 @@ extension CustomerFacts {
         facts.add(SupportAct(flip() ? .grant : .revocation, of: text("e"), date: date(), until: maybe(date())))
         facts.purchasesAreComplete = flip()
         return facts
-    }
-}
-
-/// SplitMix64: the same numbers on every machine.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureMint
 import Testing
 
 @testable import TenureStore
@@ -13,7 +14,7 @@ import Testing
         case purchase(Purchase)
         case renewal(Renewal)
 
-        init(using random: inout Seeded) {
+        init(using random: inout SeededRandom) {
             func instant() -> Date? {
                 let day = Int.random(in: -1...40, using: &random)
                 return day < 0 ? nil : Date(timeIntervalSince1970: 1_600_000_000 + Double(day) * 86_400)
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test func `is the same in any order, in any groups, and however often it is said`() {
-        var random = Seeded(state: 41)
+        var random = SeededRandom(seed: 41)
         for round in 0..<3_000 * Self.effort {
             let words = (0..<Int.random(in: 1...9, using: &random)).map { _ in Word(using: &random) }
             let whole = facts(words)

@@ -1,16 +1,12 @@
-/// SplitMix64: the same numbers for the same seed, on every machine.
+import TenureMint
+
+/// Dice that fall the same for the same seed.
 package struct Dice: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var random: SeededRandom
 
-    package init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-        return number ^ (number >> 31)
-    }
+    package mutating func next() -> UInt64 { random.next() }
 
     /// From 0 up to `sides`.
     package mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(max(1, sides))) }

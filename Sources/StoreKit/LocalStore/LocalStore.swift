@@ -29,7 +29,7 @@ public final class LocalStore: Sendable {
         var deviceVerificationID: UUID?
         /// Whom the device trusts; nil: whoever the store says that it signs with.
         var anchors: TrustAnchors?
-        /// Where the receipt is kept; nil: in a folder that goes with the device.
+        /// Where the receipt is kept; nil: in a folder that goes with the device, or with the process.
         var folder: URL?
     }
 
@@ -60,12 +60,17 @@ public final class LocalStore: Sendable {
         self.connection = connection
         deviceVerificationID = place.deviceVerificationID ?? Self.deviceID(of: place)
         ownsFolder = place.folder == nil
-        let folder =
-            place.folder
-            ?? FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
+        let folder = place.folder ?? Self.temporaryFolder.appendingPathComponent(UUID().uuidString)
         receiptFolder = folder.appendingPathComponent("StoreKit")
         state = Mutex(State(place: place))
     }
+
+    /// Of all devices that have no folder of their own. It goes with the process: the device of the environment, and one
+    /// that a hanging call holds, are never let go.
+    private static let temporaryFolder: URL = {
+        atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
+        return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
+    }()
 
     deinit {
         guard ownsFolder else { return }

@@ -18,7 +18,7 @@ struct CorpusCustomer {
     var exportedID: String { "user-\(number)" }
 
     init(kind: CorpusKind, number: Int, seed: UInt64) {
-        var random = CorpusRandom(seed: seed, index: UInt64(number))
+        var random = SeededRandom(seed: seed, index: UInt64(number))
         func between(_ start: String, _ end: String) -> Date {
             let start = Self.date(start)
             let seconds = Int(Self.date(end).timeIntervalSince(start))
@@ -139,13 +139,13 @@ struct CorpusCustomer {
 
     /// 48 bytes, as Apple's are; nobody asks here to which device they belong.
     private func verification(_ number: UInt64) -> String {
-        var random = CorpusRandom(seed: device, index: number)
+        var random = SeededRandom(seed: device, index: number)
         let bytes = (0..<6).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
         return String(decoding: Base64.standard.encode(bytes), as: UTF8.self)
     }
 
     private func nonce(_ number: UInt64) -> String {
-        var random = CorpusRandom(seed: device, index: number | 1 << 62)
+        var random = SeededRandom(seed: device, index: number | 1 << 62)
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         for (index, length) in [8, 4, 4, 4, 12].enumerated() {

@@ -43,7 +43,7 @@ struct CorpusTemplate {
     private let places: [Slot: Int]
 
     init(block: Int, seed: UInt64) {
-        var random = CorpusRandom(seed: seed, index: UInt64(block) | 1 << 63)
+        var random = SeededRandom(seed: seed, index: UInt64(block) | 1 << 63)
         lines = Self.slots.shuffled(using: &random)
         places = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
     }
@@ -61,20 +61,9 @@ extension CorpusKind {
     }
 }
 
-/// The same numbers for the same seed and line.
-struct CorpusRandom: RandomNumberGenerator {
-    private var state: UInt64
-
+extension SeededRandom {
+    /// The numbers of one line of a corpus.
     init(seed: UInt64, index: UInt64) {
-        state = seed &* 0x9E37_79B9_7F4A_7C15 ^ index &* 0xD1B5_4A32_D192_ED03
-    }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+        self.init(seed: seed &* 0x9E37_79B9_7F4A_7C15 ^ index &* 0xD1B5_4A32_D192_ED03)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureMint
 import Testing
 
 @testable import TenureCore

@@ -1,4 +1,5 @@
 import Foundation
+import TenureMint
 
 @testable import TenureCore
 

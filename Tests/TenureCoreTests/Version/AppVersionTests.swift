@@ -1,3 +1,4 @@
+import TenureMint
 import Testing
 
 @testable import TenureCore

@@ -36,7 +36,7 @@ struct GroupingTests {
     }
 
     private func customers(_ lines: [String]) async throws -> Int {
-        var random = SeededRandom(UInt64(lines.count))
+        var random = SeededRandom(seed: UInt64(lines.count))
         let count = try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.tally.customers
         for _ in 0..<3 {
             let shuffled = lines.shuffled(using: &random).map { Array($0.utf8) }

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureMint
 import TenurePolicyFile
 import TenureRehearsal
 import TenureStore
@@ -69,7 +70,7 @@ struct RecordRehearsalTests {
         _ = try await store.record(
             policy: PolicyFile.compile(promising), sha256: Array(repeating: 7, count: 32), at: Population.now)
 
-        var random = SeededRandom(seed)
+        var random = SeededRandom(seed: seed)
         var expected = Tally(for: comparison)
         var acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)] = []
         for number in 0..<4000 {

@@ -1,4 +1,5 @@
 import TenureCore
+import TenureMint
 import TenureRehearsal
 import Testing
 
@@ -16,7 +17,7 @@ struct TallyTests {
 
     @Test(arguments: [1, 2, 3] as [UInt64], [7, 40, Cells.standardCapacity])
     func `the same customers in any order and any parts leave the same tally`(seed: UInt64, capacity: Int) throws {
-        var random = SeededRandom(seed)
+        var random = SeededRandom(seed: seed)
         let customers = Population.customers(700, seed: seed)
         let whole = try Self.tally(customers, capacity: capacity)
         #expect(whole.customers == 700)

@@ -5,6 +5,7 @@ import NIOCore
 import StoreContract
 import TenureAppStore
 import TenureCore
+import TenureMint
 import TenureStore
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
 
     /// In order; in any order, some of it twice; and twice over, in two other orders.
     private func arrangements(
-        of words: [SimulatedLife.Word], using random: inout Seeded
+        of words: [SimulatedLife.Word], using random: inout SeededRandom
     ) -> [[SimulatedLife.Word]] {
         let repeated = words + words.filter { _ in Bool.random(using: &random) }
         return [words, repeated.shuffled(using: &random), words.reversed() + words.shuffled(using: &random)]
@@ -24,7 +25,7 @@ import Testing
     @Test func `ends the same in whatever order, and however often, it is told`() async throws {
         let policy = try SimulatedLife.policy()
         try await withWorlds(3, policy: policy) { worlds in
-            var random = Seeded(state: 20_261_120)
+            var random = SeededRandom(seed: 20_261_120)
             for seed in 1...UInt64(Self.lives) {
                 let life = try SimulatedLife(seed: seed)
                 var states: [[State]] = []

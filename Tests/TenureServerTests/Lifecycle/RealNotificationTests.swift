@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureMint
 import TenureStore
 import Testing
 
@@ -49,7 +50,7 @@ struct `notifications that Apple signed` {
         let app = AppIdentity(
             bundleID: RealNotifications.text("data", "bundleId"),
             appAppleID: RealNotifications.text("data", "appAppleId").flatMap { Int64($0) })
-        var random = Seeded(state: 5)
+        var random = SeededRandom(seed: 5)
         let words = RealNotifications.all.map(\.jws)
         var states: [[CustomerFacts]] = []
         for words in [words, words.reversed(), words.shuffled(using: &random) + words.shuffled(using: &random)] {

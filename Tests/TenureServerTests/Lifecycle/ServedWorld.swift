@@ -73,16 +73,3 @@ private func withWorlds(
     guard count > 0 else { return try await body(worlds) }
     try await withWorld(policy: policy) { try await withWorlds(count - 1, and: worlds + [$0], policy: policy, body) }
 }
-
-/// SplitMix64: the same numbers on every machine.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}

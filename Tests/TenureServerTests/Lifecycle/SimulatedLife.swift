@@ -46,7 +46,7 @@ struct SimulatedLife {
 
     /// Nothing is signed later; the rest of the time is for the sync.
     private let end = Calculator.now.addingTimeInterval(-600)
-    private var random: Seeded
+    private var random: SeededRandom
     private var clock: Date
     private var counter = 0
     private let number: UInt64
@@ -54,7 +54,7 @@ struct SimulatedLife {
 
     init(seed: UInt64) throws {
         number = seed
-        random = Seeded(state: seed &* 0x9E37_79B9 &+ 7)
+        random = SeededRandom(seed: seed &* 0x9E37_79B9 &+ 7)
         acquisition = "704\(1_000_000_000 + seed)"
         clock = Calculator.now
         if chance(70) { try subscribe(isFamilyShared: false) }

@@ -2,14 +2,15 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import TenureAppStore
+import TenureMint
 
 @testable import TenureServer
 
 /// Requests that nobody should send, made from the document and a seed.
 struct Rubbish {
-    private var state: UInt64
+    private var random: SeededRandom
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// `key`: a good one, behind which there is more to reach.
     mutating func request(
@@ -48,7 +49,7 @@ struct Rubbish {
         case 2:
             var bytes = value(under: schema, in: document, depth: 0).bytes
             for _ in 0..<(1 + number(below: 3)) where !bytes.isEmpty {
-                bytes[number(below: bytes.count)] = UInt8(truncatingIfNeeded: next())
+                bytes[number(below: bytes.count)] = UInt8(truncatingIfNeeded: random.next())
             }
             return bytes
         case 3:
@@ -117,19 +118,10 @@ struct Rubbish {
     }
 
     private mutating func noise() -> [UInt8] {
-        (0..<number(below: 500)).map { _ in UInt8(truncatingIfNeeded: next()) }
+        (0..<number(below: 500)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 
     private mutating func pick(_ choices: [String]) -> String { choices[number(below: choices.count)] }
     private mutating func one(in count: Int) -> Bool { number(below: count) == 0 }
-    private mutating func number(below bound: Int) -> Int { bound > 0 ? Int(next() % UInt64(bound)) : 0 }
-
-    /// SplitMix64.
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
-    }
+    private mutating func number(below bound: Int) -> Int { bound > 0 ? Int(random.next() % UInt64(bound)) : 0 }
 }

@@ -8,6 +8,12 @@ import Testing
 private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../..").standardizedFileURL
 
+/// What the apps keep. It goes with the process: an app may still write when its test is over.
+private let keptByApps: URL = {
+    atexit { try? FileManager.default.removeItem(at: keptByApps) }
+    return FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+}()
+
 @Suite(.serialized) struct `The example app` {
     @Test func `needs five lines`() throws {
         let file = root.appendingPathComponent("Examples/CalculatorApp/CalculatorModel.swift")
@@ -42,9 +48,7 @@ private let root = URL(fileURLWithPath: #filePath)
         of customer: String, in store: LocalAppStore,
         _ body: @MainActor (CalculatorModel, LocalStore) async throws -> Result
     ) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        setenv("XDG_DATA_HOME", folder.path, 1)
+        setenv("XDG_DATA_HOME", keptByApps.appendingPathComponent(UUID().uuidString).path, 1)
         let device = try await LocalStore(store, customer: customer)
         return try await device.run { try await body(await CalculatorModel(), device) }
     }

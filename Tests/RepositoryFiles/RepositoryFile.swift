@@ -1,12 +1,12 @@
 import Foundation
 
-/// The files of the rules lie beside the tests, where people read them.
-enum RepositoryFile {
-    static func bytes(_ path: String) throws -> [UInt8] {
+/// Files of the repository, found from this one: examples, pages and cases lie where people read them.
+package enum RepositoryFile {
+    package static func bytes(_ path: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: self.path(path))))
     }
 
-    static func path(_ path: String) -> String {
+    package static func path(_ path: String) -> String {
         URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(path).path

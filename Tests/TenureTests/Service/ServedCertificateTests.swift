@@ -1,0 +1,85 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct `A certificate` {
+    @Test func `of a service whose clock ran ahead does not keep out the right ones after it`() async throws {
+        let clock = TestTime(World.now)
+        try await RealService.run(now: { clock.now }) { service in
+            let store = try FakeStore.newcomer()
+            let end = World.now.addingTimeInterval(20 * World.day)
+            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store)
+            let tenure = device.start()
+            #expect(await tenure.allows("cloud"))
+            clock.now = World.now.addingTimeInterval(400 * World.day)
+            await tenure.engine.searchAnew(asksService: true)
+            #expect(await !tenure.allows("cloud"))
+            #expect(await tenure.engine.memory.time.now(World.now) == clock.now)
+            // Another instance answers, now and after a new start.
+            clock.now = World.now
+            for tenure in [tenure, device.start()] {
+                await tenure.engine.searchAnew(asksService: true)
+                #expect(tenure.customer.steps.first { $0.name == .service }?.outcome == .done)
+                #expect(await tenure.allows("cloud"))
+                #expect(await tenure.engine.memory.time.now(World.now) == World.now)
+            }
+            service.line.condition = .down
+            device.time.now = end
+            #expect(await !device.start().allows("cloud"))
+        }
+    }
+
+    @Test func `that answers another request is a replay, however new it is`() async throws {
+        let clock = TestTime(World.now)
+        try await RealService.run(now: { clock.now }) { service in
+            let device = service.device(try .owner())
+            let tenure = device.start()
+            #expect(await tenure.allows("everything"))
+            clock.now += 60
+            await tenure.engine.searchAnew(asksService: true)
+            let caught = try #require(service.line.answers.last)
+            clock.now += World.day
+            service.line.condition = .replaced { _, _, response in (caught, response) }
+            await tenure.engine.searchAnew(asksService: true)
+            #expect(
+                tenure.customer.steps.first { $0.name == .service }?.outcome
+                    == .failed("its certificate answers another request than this one"))
+            #expect(await tenure.allows("everything"))
+        }
+    }
+
+    @Test func `without a nonce is judged by its date, as older services write them`() async throws {
+        let clock = TestTime(World.now)
+        try await RealService.run(now: { clock.now }) { service in
+            let line = service.line
+            let device = Device(try .owner(), policy: nil) { setup in
+                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60) { request in
+                    var request = request
+                    let text = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
+                    request.httpBody = Data(text.replacingOccurrences(of: "\"nonce\"", with: "\"nothing\"").utf8)
+                    return try await line.send(request)
+                }
+                setup.keys = [service.key]
+            }
+            let tenure = device.start()
+            #expect(await tenure.allows("everything"))
+            clock.now += World.day
+            await tenure.engine.searchAnew(asksService: true)
+            #expect(await tenure.engine.memory.time.now(World.now) == clock.now)
+            clock.now = World.now
+            await tenure.engine.searchAnew(asksService: true)
+            #expect(
+                tenure.customer.steps.first { $0.name == .service }?.outcome
+                    == .failed("its certificate is older than what is known"))
+            #expect(await tenure.allows("everything"))
+        }
+    }
+}

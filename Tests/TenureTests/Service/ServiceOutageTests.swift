@@ -1,0 +1,80 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct `The client without its service` {
+    @Test func `offline for 400 days, a lifetime entitlement stands`() async throws {
+        try await RealService.run { service in
+            let device = service.device(try .owner())
+            #expect(await device.start().allows("everything"))
+            service.line.condition = .down
+            device.store.fallSilent()
+            device.time.now += 400 * World.day
+            let tenure = device.start()
+            #expect(await tenure.allows("everything"))
+            #expect(await tenure.decision(for: "everything").outcome == .granted)
+            // What nobody ever granted does not become a right by waiting.
+            #expect(await !tenure.allows("cloud"))
+            #expect(device.store.now.prompts == 0)
+        }
+    }
+
+    @Test func `a subscription ends where its certificate says, offline too`() async throws {
+        try await RealService.run { service in
+            let end = World.now.addingTimeInterval(20 * World.day)
+            let store = try FakeStore.newcomer()
+            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store)
+            #expect(await device.start().allows("cloud"))
+            service.line.condition = .down
+            device.time.now = end.addingTimeInterval(-1)
+            #expect(await device.start().allows("cloud"))
+            device.time.now = end
+            #expect(await !device.start().allows("cloud"))
+            device.time.now = World.now
+            #expect(await !device.start().allows("cloud"))
+        }
+    }
+
+    @Test func `reinstalled with only the keychain, everything is there`() async throws {
+        try await RealService.run { service in
+            let first = service.device(try .owner())
+            _ = await first.start().settled()
+            service.line.condition = .down
+            let again = service.device(FakeStore { $0.appMood = .throwsAnError }, vault: first.vault)
+            #expect(await again.start().allows("everything"))
+        }
+    }
+
+    @Test func `the certificate of another device proves nothing here`() async throws {
+        try await RealService.run { service in
+            let first = service.device(try .owner())
+            _ = await first.start().settled()
+            service.line.condition = .down
+            let vault = MemoryVault(first.vault.contents)
+            let copy = service.device(
+                FakeStore {
+                    $0.appMood = .throwsAnError
+                    $0.device = World.otherDevice
+                }, vault: vault)
+            let tenure = copy.start { $0.options.whileUndetermined = .deny }
+            #expect(await !tenure.allows("everything"))
+            #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+        }
+    }
+
+    @Test func `the first launch offline is decided here where the app brings its policy`() async throws {
+        try await RealService.run { service in
+            service.line.condition = .down
+            let device = service.device(try .owner()) {
+                $0.policy = .policy(World.policy(whileUndetermined: .deny))
+            }
+            let tenure = device.start()
+            #expect(await tenure.allows("everything"))
+            #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
+        }
+    }
+}

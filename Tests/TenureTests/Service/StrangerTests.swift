@@ -1,0 +1,129 @@
+import Foundation
+import TenureCore
+import TenureServer
+import Testing
+
+@testable import Tenure
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct `Somebody in the service's place` {
+    @Test func `a stranger who answers with keys of their own changes nothing`() async throws {
+        try await RealService.run { service in
+            // Another service, with another key, whose policy gives everything to everybody.
+            let generous = try Policy(
+                app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+                eras: [Era(name: "always", model: .free)],
+                entitlements: [
+                    Entitlement(name: "everything", honours: [Honour(era: "always")]),
+                    Entitlement(name: "cloud", honours: [Honour(era: "always")]),
+                ])
+            try await RealService.run(policy: generous) { stranger in
+                let device = Device(try .newcomer(), policy: nil) { setup in
+                    stranger.connect(&setup)
+                    setup.keys = [service.key]
+                    setup.options.whileUndetermined = .deny
+                }
+                let tenure = device.start()
+                #expect(await !tenure.allows("everything"))
+                let decision = await tenure.decision(for: "everything")
+                #expect(decision.outcome == .undetermined)
+                let step = tenure.customer.steps.first { $0.name == .service }
+                #expect(step?.outcome == .failed("its certificate is not signed with a pinned key"))
+            }
+        }
+    }
+
+    @Test func `a stranger who denies takes nothing from an owner`() async throws {
+        try await RealService.run { service in
+            let vault = MemoryVault()
+            _ = await service.device(try .owner(), vault: vault).start().settled()
+            let strict = try Policy(
+                app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+                eras: [Era(name: "always", model: .free)], entitlements: [Entitlement(name: "everything")])
+            try await RealService.run(policy: strict) { stranger in
+                let replaced = Device(try .owner(), vault: vault, policy: nil) { setup in
+                    stranger.connect(&setup)
+                    setup.keys = [service.key]
+                }
+                let tenure = replaced.start()
+                await tenure.engine.searchAnew(asksService: true)
+                #expect(stranger.line.syncs > 0)
+                #expect(await tenure.allows("everything"))
+            }
+        }
+    }
+
+    @Test func `an answer whose certificate was taken out grants nothing`() async throws {
+        try await RealService.run { service in
+            service.line.condition = .replaced { _, data, response in
+                let text = String(decoding: data, as: UTF8.self)
+                return (Data(text.replacingOccurrences(of: "\"certificate\"", with: "\"nothing\"").utf8), response)
+            }
+            let device = service.device(try .owner()) { $0.options.whileUndetermined = .deny }
+            let tenure = device.start()
+            #expect(await !tenure.allows("everything"))
+            #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+        }
+    }
+
+    @Test func `garbage in the service's place is no denial`() async throws {
+        try await RealService.run { service in
+            let device = service.device(try .owner())
+            _ = await device.start().settled()
+            for garbage in ["", "<html>Please sign in to this hotel's network</html>", "{}", "[]"] {
+                service.line.condition = .replaced { _, _, response in (Data(garbage.utf8), response) }
+                let tenure = device.start()
+                await tenure.engine.searchAnew(asksService: true)
+                #expect(await tenure.allows("everything"), "\(garbage)")
+            }
+        }
+    }
+
+    @Test func `a service with a new key is believed for the old one's sake`() async throws {
+        let keys = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: keys) }
+        let pinned = try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) {
+            $0.key
+        }
+        let (current, previous) = (
+            keys.appendingPathComponent("certificate-key.pem"),
+            keys.appendingPathComponent("certificate-key.previous.pem")
+        )
+        try FileManager.default.moveItem(at: current, to: previous)
+        try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) { service in
+            #expect(service.key != pinned)
+            let device = service.device(try .owner()) { $0.keys = [pinned] }
+            #expect(await device.start().allows("everything"))
+            // Offline too: the statement lies in the certificate.
+            service.line.condition = .down
+            device.store.fallSilent()
+            #expect(await device.start().allows("everything"))
+        }
+        // A service that only says that it is the same.
+        try FileManager.default.removeItem(at: previous)
+        try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) { service in
+            let device = service.device(try .owner()) {
+                $0.keys = [pinned]
+                $0.options.whileUndetermined = .deny
+            }
+            #expect(await !device.start().allows("everything"))
+        }
+    }
+
+    @Test func `an address without TLS is not told what the App Store signed`() async throws {
+        let line = Line()
+        let store = try FakeStore.owner()
+        let device = Device(store, policy: nil) { setup in
+            guard let url = URL(string: "http://tenure.example.com") else { return }
+            setup.service = ServiceConnection(url: url, app: nil, deadline: 60) { try await line.send($0) }
+        }
+        let customer = await device.start().settled()
+        #expect(line.paths.isEmpty)
+        let hasFailed = customer.steps.contains { $0.failedAtService }
+        #expect(hasFailed)
+    }
+}
