@@ -18,7 +18,7 @@ package enum PublicID: String {
     /// 45 bits of the instant in milliseconds, then 75 random ones. An index of them grows at its end, where one of
     /// random ids would be written all over (decision 0030). An instant before 1970 counts as that.
     package func ordered(at instant: Date) -> String {
-        let milliseconds = UInt64(exactly: max(0, instant.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0
+        let milliseconds = UInt64(exactly: max(0, instant.timeIntervalSince1970 * 1000).rounded()) ?? 0
         return text(
             beginning: (1...Self.instantSize).map { place in
                 Self.alphabet[Int(milliseconds >> UInt64(5 * (Self.instantSize - place)) & 31)]
