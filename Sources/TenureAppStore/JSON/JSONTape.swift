@@ -61,30 +61,48 @@ struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Whether the text of a node, which is as long as `wanted`, is `wanted`.
-    private func isText(_ node: Node, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
-        bytes.withUnsafeBytes { buffer in
-            guard let base = buffer.baseAddress, let other = wanted.baseAddress else { return wanted.isEmpty }
-            return memcmp(base + Int(node.start), other, wanted.count) == 0
-        }
-    }
-
     /// The value under `name` in the object at `index`.
     func value(named name: StaticString, inObjectAt index: Int) -> Int? {
         guard index < nodes.count, nodes[index].kind == .object, name.hasPointerRepresentation else { return nil }
-        let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        let end = Int(nodes[index].next)
-        var member = index + 1
-        while member + 1 < end {
-            let node = nodes[member]
-            let isWanted =
-                switch node.kind {
-                case .string: node.end - node.start == Int32(wanted.count) && isText(node, wanted)
-                default: string(at: member).map { $0.utf8.elementsEqual(wanted) } ?? false
+        let length = Int32(truncatingIfNeeded: name.utf8CodeUnitCount)
+        // Most questions of a payload are asked here. The parser saw to it that nodes lead to nodes and lie in the bytes.
+        return nodes.withUnsafeBufferPointer { nodes in
+            bytes.withUnsafeBytes { bytes in
+                let end = Int(nodes[index].next)
+                var member = index + 1
+                while member + 1 < end {
+                    let node = nodes[member]
+                    if node.kind == .escapedString {
+                        if isEscaped(member, name) { return member + 1 }
+                    } else if node.end &- node.start == length, let base = bytes.baseAddress,
+                        memcmp(base + Int(node.start), name.utf8Start, Int(length)) == 0
+                    {
+                        return member + 1
+                    }
+                    member = Int(nodes[member + 1].next)
                 }
-            if isWanted { return member + 1 }
-            member = Int(nodes[member + 1].next)
+                return nil
+            }
         }
-        return nil
+    }
+
+    /// Whether the object at `index` may have a name of so many bytes: one without escapes does, or one with escapes is there.
+    func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
+        guard index < nodes.count, nodes[index].kind == .object else { return false }
+        return nodes.withUnsafeBufferPointer { nodes in
+            let end = Int(nodes[index].next)
+            var member = index + 1
+            while member + 1 < end {
+                let node = nodes[member]
+                if node.kind == .escapedString || Int(node.end &- node.start) == length { return true }
+                member = Int(nodes[member + 1].next)
+            }
+            return false
+        }
+    }
+
+    private func isEscaped(_ index: Int, _ name: StaticString) -> Bool {
+        let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        return string(at: index).map { $0.utf8.elementsEqual(wanted) } ?? false
     }
 }

@@ -179,6 +179,8 @@ public struct AppStoreVerifier: Sendable {
 
     /// RFC 7519, section 4.1. The App Store signs none of these, and Apple's libraries heed them where they are.
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
+        // Their names have three letters, and no name of the App Store's has.
+        guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
         guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
             throw Rejection(.malformed, "it is meant for one audience (`aud`), which the App Store never says")
         }

@@ -34,47 +34,42 @@ package enum Base64 {
         return isValid ? bytes : nil
     }
 
+    /// Four digits at a time, each by a table that has its bits where they belong.
     private static func decode(
         _ digits: UnsafeBufferPointer<UInt8>,
-        by values: UnsafeBufferPointer<UInt8>,
+        by values: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        // A foreign character has the value 0xFF: its upper bits survive in the union of all values.
-        var union: UInt8 = 0
+        // A foreign character has a bit that no digit has: it survives in the union of all.
+        var union: UInt32 = 0
         var index = 0
         var written = 0
         let whole = digits.count & ~3
         while index < whole {
-            let a = values[Int(digits[index])]
-            let b = values[Int(digits[index + 1])]
-            let c = values[Int(digits[index + 2])]
-            let d = values[Int(digits[index + 3])]
-            union |= a | b | c | d
-            output[written] = a << 2 | b >> 4
-            output[written + 1] = b << 4 | c >> 2
-            output[written + 2] = c << 6 | d
+            let bits =
+                values[Int(digits[index])] | values[256 + Int(digits[index + 1])]
+                | values[512 + Int(digits[index + 2])] | values[768 + Int(digits[index + 3])]
+            union |= bits
+            output[written] = UInt8(truncatingIfNeeded: bits >> 16)
+            output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8)
+            output[written + 2] = UInt8(truncatingIfNeeded: bits)
             index += 4
             written += 3
         }
-        switch digits.count - whole {
-        case 2:
-            let a = values[Int(digits[index])]
-            let b = values[Int(digits[index + 1])]
-            union |= a | b
-            guard b & 0x0F == 0 else { return false }
-            output[written] = a << 2 | b >> 4
-        case 3:
-            let a = values[Int(digits[index])]
-            let b = values[Int(digits[index + 1])]
-            let c = values[Int(digits[index + 2])]
-            union |= a | b | c
-            guard c & 0x03 == 0 else { return false }
-            output[written] = a << 2 | b >> 4
-            output[written + 1] = b << 4 | c >> 2
-        default: break
+        let rest = digits.count - whole
+        if rest >= 2 {
+            var bits = values[Int(digits[index])] | values[256 + Int(digits[index + 1])]
+            if rest == 3 { bits |= values[512 + Int(digits[index + 2])] }
+            union |= bits
+            // What the last byte does not need must be 0.
+            guard bits & (rest == 2 ? 0xFFFF : 0xFF) == 0 else { return false }
+            output[written] = UInt8(truncatingIfNeeded: bits >> 16)
+            if rest == 3 { output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8) }
         }
-        return union & 0xC0 == 0
+        return union & foreign == 0
     }
+
+    private static let foreign: UInt32 = 1 << 24
 
     /// The same of a text.
     package func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
@@ -136,10 +131,12 @@ package enum Base64 {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8) + Array(last.utf8)
     }
 
-    /// The value of each of the 256 bytes; 0xFF for those that are not in the alphabet.
-    private static func values(of alphabet: [UInt8]) -> [UInt8] {
-        var values = [UInt8](repeating: 0xFF, count: 256)
-        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+    /// Of each of the 256 bytes its value as the first, second, third and fourth of four digits: in 24 bits, or `foreign`.
+    private static func values(of alphabet: [UInt8]) -> [UInt32] {
+        var values = [UInt32](repeating: foreign, count: 4 * 256)
+        for (value, character) in alphabet.enumerated() {
+            for place in 0..<4 { values[256 * place + Int(character)] = UInt32(value) << UInt32(18 - 6 * place) }
+        }
         return values
     }
 }
