@@ -67,6 +67,7 @@ package struct ControlInterface: Sendable {
                 object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
                 object["date"] = .string(notification.date.rfc3339)
                 object["transactionId"] = notification.transaction.map { .string(world.id(of: $0)) }
+                object["orderId"] = notification.transaction.map { .string(world.orderID(of: $0)) }
                 return .object(object)
             }
             return .json(["now": .string(world.now.rfc3339), "notifications": .array(told)])

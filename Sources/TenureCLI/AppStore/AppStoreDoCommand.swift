@@ -69,9 +69,11 @@ struct AppStoreDoCommand: AsyncParsableCommand {
             if case .string(let now)? = answer["now"] { Terminal.standardOutput.write("it is \(now)") }
             guard case .array(let told)? = answer["notifications"] else { return }
             for case .object(let notification) in told {
-                let words = ["date", "type", "subtype", "transactionId"].compactMap { name -> String? in
+                func word(_ name: String) -> String? {
                     if case .string(let text)? = notification[name] { text } else { nil }
                 }
+                var words = ["date", "type", "subtype", "transactionId"].compactMap(word)
+                if let order = word("orderId") { words += ["order", order] }
                 Terminal.standardOutput.write(words.joined(separator: " "))
             }
         }

@@ -16,7 +16,8 @@ package struct RecordedPersona: Sendable, Hashable {
     package var name: String { persona.name }
 
     package init(
-        number: Int64 = 0, publicID: String = PublicID.persona.random(), persona: Persona, createdAt: Date, expiresAt: Date,
+        number: Int64 = 0, publicID: String = PublicID.persona.random(), persona: Persona, createdAt: Date,
+        expiresAt: Date,
         revokedAt: Date? = nil
     ) {
         self.number = number
