@@ -231,6 +231,10 @@ let package = Package(
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
                 "TenureRehearsal", "LocalAppStore", "Tenure",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "Hummingbird", package: "hummingbird", condition: service),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
+                .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "Logging", package: "swift-log", condition: service),
             ], path: "Tests/FuzzedReaders"),
         .testTarget(
             name: "TenurePostgresTests",

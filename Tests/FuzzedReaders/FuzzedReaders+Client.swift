@@ -20,56 +20,18 @@ extension FuzzedReaders {
         return key
     }()
 
-    private static let serviceKey: Tenure.ServiceKey = {
+    static let serviceKey: Tenure.ServiceKey = {
         guard let key = try? Tenure.ServiceKey(key.publicKey.pemRepresentation) else { fatalError("no key") }
         return key
     }()
 
-    private static func sign(_ payload: [UInt8], header: String) -> [UInt8] {
+    static func sign(_ payload: [UInt8], header: String) -> [UInt8] {
         let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(payload)
         guard let signature = try? key.signature(for: Data(signed.utf8)) else { return [] }
         return Array((signed + "." + Base64.urlSafe.text(signature.rawRepresentation)).utf8)
     }
 
-    // MARK: Certificates
-
-    /// A certificate as it came from the service or from the disk.
-    public static func certificate(_ input: [UInt8], at now: Date) {
-        _ = FuzzedCertificate.counts(String(decoding: input, as: UTF8.self), keys: [serviceKey], at: now)
-    }
-
-    /// The payload of one under a sound signature.
-    public static func certificatePayload(_ input: [UInt8], at now: Date) {
-        certificate(sign(input, header: certificateHeader), at: now)
-    }
-
-    private static var certificateHeader: String {
-        #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-certificate+jwt"}"#
-    }
-
-    public static let certificateClaims = Array(
-        #"{"iss":"tenure","sub":"cus_1","bundleID":"com.example.calculator","environment":"Production","device":"x","appTransactionID":"704000000000000001","iat":1795176000,"exp":1826712000,"test":true,"persona":"Ada","entitlements":{"everything":{},"cloud":{"until":1826712000,"refreshAfter":1795200000.5}}}"#
-            .utf8)
-
-    /// Sound ones; the second is of a key that the pinned one vouches for.
-    public static var certificates: [[UInt8]] {
-        guard let other = try? P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x2B, count: 32)),
-            let otherKey = try? Tenure.ServiceKey(other.publicKey.pemRepresentation)
-        else { return [] }
-        let raw = other.publicKey.rawRepresentation
-        let web =
-            #"{"crv":"P-256","kty":"EC","x":"\#(Base64.urlSafe.text(raw.prefix(32)))","y":"\#(Base64.urlSafe.text(raw.suffix(32)))"}"#
-        let statement = sign(
-            Array(web.utf8), header: #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-key+jwt"}"#)
-        let header =
-            #"{"alg":"ES256","kid":"\#(otherKey.id)","typ":"tenure-certificate+jwt","keys":["\#(String(decoding: statement, as: UTF8.self))"]}"#
-        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(certificateClaims)
-        guard let signature = try? other.signature(for: Data(signed.utf8)) else { return [] }
-        return [
-            sign(certificateClaims, header: certificateHeader),
-            Array((signed + "." + Base64.urlSafe.text(signature.rawRepresentation)).utf8),
-        ]
-    }
+    // MARK: Keys
 
     /// A public key as somebody writes it into an app, or as a service shows it.
     public static func publicKey(_ input: [UInt8]) {

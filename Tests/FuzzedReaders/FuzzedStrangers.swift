@@ -1,73 +1,74 @@
-import Dispatch
-public import Foundation
-import LocalAppStore
-public import TenureAppStore
-import TenurePolicyFile
-import TenureRehearsal
-import TenureServer
+// What is not `package` is seen only where modules are built for testing: in debug builds, and as `Scripts/fuzz` says.
+#if DEBUG || FUZZING
+    import Dispatch
+    public import Foundation
+    import LocalAppStore
+    public import TenureAppStore
+    import TenurePolicyFile
 
-/// Readers of the service, of rehearsals and of the local App Store, for `Fuzz`.
-public struct FuzzedStrangers: Sendable {
-    private let service: FuzzedService
-    private let lines: FuzzedLines
+    /// Readers of the service, of rehearsals and of the local App Store, for `Fuzz`.
+    public struct FuzzedStrangers: Sendable {
+        private let service: FuzzedService
+        private let lines: FuzzedLines
 
-    public init(verifier: AppStoreVerifier, folder: String, now: Date) throws {
-        service = try FuzzedService(verifier: verifier, folder: folder, now: now)
-        lines = FuzzedLines(verifier: verifier, now: now)
-    }
-
-    public func notificationBody(_ input: [UInt8]) { service.notificationBody(input) }
-    public func appStoreAnswer(_ input: [UInt8]) { wait { await service.appStoreAnswer(input) } }
-    public func adminBody(_ input: [UInt8]) { wait { await service.adminBody(input) } }
-    public func token(_ input: [UInt8]) { service.token(input) }
-    public func personaPayload(_ input: [UInt8]) { service.personaPayload(input) }
-    public func forwardedFor(_ input: [UInt8]) { service.forwardedFor(input) }
-    public func evidenceLines(_ input: [UInt8]) { lines.read(input) }
-
-    /// A scenario file.
-    public static func scenario(_ input: [UInt8]) { _ = try? ScenarioReader.read(input, named: "scenario.yaml") }
-
-    /// One act or a list of them, as the control interface takes them.
-    public static func acts(_ input: [UInt8]) {
-        let objects: [JSONObject]
-        switch try? JSONValue(parsing: input) {
-        case .object(let object): objects = [object]
-        case .array(let values):
-            objects = values.compactMap { value in if case .object(let object) = value { object } else { nil } }
-        default: return
+        public init(verifier: AppStoreVerifier, folder: String, now: Date) throws {
+            service = try FuzzedService(verifier: verifier, folder: folder, now: now)
+            lines = FuzzedLines(verifier: verifier, now: now)
         }
-        for object in objects {
-            guard let act = try? Act(object), (try? act.checkValues()) != nil else { continue }
-            guard let again = try? Act(act.json), again == act else {
-                fatalError("an act does not survive the journal")
+
+        public func notificationBody(_ input: [UInt8]) { service.notificationBody(input) }
+        public func appStoreAnswer(_ input: [UInt8]) { wait { await service.appStoreAnswer(input) } }
+        public func adminBody(_ input: [UInt8]) { wait { await service.adminBody(input) } }
+        public func token(_ input: [UInt8]) { service.token(input) }
+        public func personaPayload(_ input: [UInt8]) { service.personaPayload(input) }
+        public func forwardedFor(_ input: [UInt8]) { service.forwardedFor(input) }
+        public func evidenceLines(_ input: [UInt8]) { lines.read(input) }
+
+        /// A scenario file.
+        public static func scenario(_ input: [UInt8]) { _ = try? ScenarioReader.read(input, named: "scenario.yaml") }
+
+        /// One act or a list of them, as the control interface takes them.
+        public static func acts(_ input: [UInt8]) {
+            let objects: [JSONObject]
+            switch try? JSONValue(parsing: input) {
+            case .object(let object): objects = [object]
+            case .array(let values):
+                objects = values.compactMap { value in if case .object(let object) = value { object } else { nil } }
+            default: return
+            }
+            for object in objects {
+                guard let act = try? Act(object), (try? act.checkValues()) != nil else { continue }
+                guard let again = try? Act(act.json), again == act else {
+                    fatalError("an act does not survive the journal")
+                }
             }
         }
-    }
 
-    /// A release list as App Store Connect or a spreadsheet exports it.
-    public static func releaseList(_ input: [UInt8]) {
-        _ = try? ReleaseListFile.read(input, named: "releases.csv")
-        var mapping = ReleaseListFile.Mapping()
-        mapping["name"] = .version
-        mapping["price"] = .model
-        _ = try? ReleaseListFile.listed(input, named: "releases.csv", mapping: mapping)
-    }
-
-    /// Policy cases, which are run where they can be read.
-    public static func policyCases(_ input: [UInt8], of policy: [UInt8]) {
-        guard
-            let cases = try? PolicyCases.read(input, named: "cases.yaml", policy: (policy, "policy.yaml"))
-        else { return }
-        _ = cases.run()
-    }
-
-    /// libFuzzer calls on one thread, and knows nothing of tasks.
-    private func wait(_ work: @escaping @Sendable () async -> Void) {
-        let done = DispatchSemaphore(value: 0)
-        Task {
-            await work()
-            done.signal()
+        /// A release list as App Store Connect or a spreadsheet exports it.
+        public static func releaseList(_ input: [UInt8]) {
+            _ = try? ReleaseListFile.read(input, named: "releases.csv")
+            var mapping = ReleaseListFile.Mapping()
+            mapping["name"] = .version
+            mapping["price"] = .model
+            _ = try? ReleaseListFile.listed(input, named: "releases.csv", mapping: mapping)
         }
-        done.wait()
+
+        /// Policy cases, which are run where they can be read.
+        public static func policyCases(_ input: [UInt8], of policy: [UInt8]) {
+            guard
+                let cases = try? PolicyCases.read(input, named: "cases.yaml", policy: (policy, "policy.yaml"))
+            else { return }
+            _ = cases.run()
+        }
+
+        /// libFuzzer calls on one thread, and knows nothing of tasks.
+        private func wait(_ work: @escaping @Sendable () async -> Void) {
+            let done = DispatchSemaphore(value: 0)
+            Task {
+                await work()
+                done.signal()
+            }
+            done.wait()
+        }
     }
-}
+#endif

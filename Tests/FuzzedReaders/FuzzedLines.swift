@@ -1,0 +1,55 @@
+// What is not `package` is seen only where modules are built for testing: in debug builds, and as `Scripts/fuzz` says.
+#if DEBUG || FUZZING
+    import Foundation
+    import TenureAppStore
+
+    @testable import TenureRehearsal
+
+    /// What a rehearsal reads of a file of evidence.
+    ///
+    /// Ends in a trap where an invariant does not hold.
+    struct FuzzedLines: Sendable {
+        private let reader: LineReader
+
+        init(verifier: AppStoreVerifier, now: Date) {
+            reader = LineReader(verifier: verifier, now: now, purchasesAreComplete: true)
+        }
+
+        /// However the bytes arrive, the lines are the same; each is read.
+        func read(_ input: [UInt8]) {
+            let lines = Self.lines(of: [input])
+            let middle = input.count / 2
+            guard Self.lines(of: [Array(input[..<middle]), Array(input[middle...])]) == lines else {
+                fatalError("lines depend on how the bytes arrive")
+            }
+            for line in lines {
+                guard let bytes = line.bytes, !bytes.isEmpty else { continue }
+                let reading = reader.read(bytes[...])
+                guard reading.entry != nil || !reading.faults.isEmpty else {
+                    fatalError("a line is lost without a word")
+                }
+            }
+        }
+
+        private struct Line: Hashable {
+            let number: Int
+            /// Nil where it was too long to be kept.
+            let bytes: [UInt8]?
+        }
+
+        /// Short, so that inputs have lines that are longer.
+        private static let longestLine = 3072
+
+        private static func lines(of chunks: [[UInt8]]) -> [Line] {
+            var splitter = LineSplitter(longestLine: longestLine)
+            var batches = chunks.flatMap { splitter.batches(adding: $0) }
+            if let last = splitter.end() { batches.append(last) }
+            var lines: [Line] = []
+            for batch in batches {
+                if let skipped = batch.skippedLine { lines.append(Line(number: skipped, bytes: nil)) }
+                batch.forEach { lines.append(Line(number: $0, bytes: Array($1))) }
+            }
+            return lines
+        }
+    }
+#endif

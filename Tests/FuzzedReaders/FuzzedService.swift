@@ -1,0 +1,146 @@
+// What is not `package` is seen only where modules are built for testing: in debug builds, and as `Scripts/fuzz` says.
+#if DEBUG || FUZZING
+    import Crypto
+    import Foundation
+    import HTTPTypes
+    import Hummingbird
+    import Logging
+    import NIOCore
+    import TenureAPI
+    import TenureAppStore
+    import TenureCore
+
+    @testable import TenureServer
+
+    /// What the service reads of strangers: the readers themselves, without sockets and without a record.
+    ///
+    /// Each ends in a trap where an invariant does not hold.
+    struct FuzzedService: Sendable {
+        private let verifier: AppStoreVerifier
+        private let now: Date
+        private let key: CertificateKey
+        private let tokens: AccessTokenKey
+        private let credentials: AppStoreCredentials
+
+        /// Makes its keys in the folder.
+        init(verifier: AppStoreVerifier, folder: String, now: Date) throws {
+            self.verifier = verifier
+            self.now = now
+            key = try CertificateKey(folder: folder)
+            tokens = try AccessTokenKey(folder: folder, recordID: [1, 2, 3])
+            credentials = AppStoreCredentials(
+                issuerID: "57246542-96fe-1a63-e053-0824d011072a", keyID: "2X9R4HXF34",
+                bundleID: "com.example.calculator",
+                key: P256.Signing.PrivateKey())
+        }
+
+        /// The body of `POST /v1/notifications/apple`, and what it proves.
+        func notificationBody(_ input: [UInt8]) {
+            guard let body = try? NotificationRequest(reading: Data(input)) else { return }
+            let bytes = Array(body.signedPayload.utf8)
+            guard let verified = try? verifier.verifyNotification(bytes, now: now) else { return }
+            _ = NotificationContents(verified, bytes: bytes).amendment(of: nil)
+        }
+
+        /// An answer of the App Store Server API, to every question that it might be an answer to.
+        func appStoreAnswer(_ input: [UInt8]) async {
+            let now = now
+            let connection = AppStoreConnection(
+                credentials, verifier: verifier,
+                transport: AppStoreTransport { _ in AppStoreTransport.Answer(status: 200, body: input) },
+                patience: Patience(attempts: 1),
+                time: AppStoreTime(now: { now }, uptime: { 0 }, sleep: { _ in }, random: { 0.5 }),
+                logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
+            let id = AppStoreCustomerID.transaction("410000000000001")
+            _ = try? await connection.transactionHistory(of: id, in: .production)
+            _ = try? await connection.subscriptionStatuses(of: id, in: .production)
+            _ = try? await connection.appTransaction(of: id, in: .production)
+            _ = try? await connection.notificationHistory(from: now, to: now, in: .production)
+            _ = try? await connection.testNotification("test", in: .production)
+            _ = try? await connection.order("MVWX6Y7Z8Q")
+
+            let refusal = AppStoreRefusal(
+                AppStoreTransport.Answer(
+                    status: 429, retryAfter: String(decoding: input.prefix(24), as: UTF8.self), body: input),
+                to: .transactionHistory, in: .production, now: now)
+            guard refusal.message?.utf8.count ?? 0 <= 200 else { fatalError("a message of any length was taken over") }
+            if let instant = refusal.retryAt {
+                guard instant >= now, instant <= now.addingTimeInterval(86_400) else {
+                    fatalError("a server makes us wait for as long as it likes")
+                }
+            }
+        }
+
+        /// A body of every route that takes one from a person or from the app's own server.
+        func adminBody(_ input: [UInt8]) async {
+            await decode(GrantRequest.self, input)
+            await decode(RevocationRequest.self, input)
+            await decode(UserRequest.self, input)
+            await decode(LinkRequest.self, input)
+            await decode(MergeRequest.self, input)
+            await decode(RehearseRequest.self, input)
+            await decode(PublishRequest.self, input)
+            await decode(TrialRequest.self, input)
+            await decode(ReadyMadePersonasRequest.self, input)
+            if let persona = await decode(PersonaRequest.self, input) { try? trySettings(persona.set) }
+            if let find = await decode(FindRequest.self, input),
+                let pasted = try? PastedArtifact(find.artifact, by: verifier, now: now)
+            {
+                guard pasted.ids.allSatisfy(AdminDesk.isID) else { fatalError("a customer is looked for by no id") }
+                var json = JSONWriter()
+                json.value(pasted)
+            }
+        }
+
+        @discardableResult
+        private func decode<Body: Decodable>(_ type: Body.Type, _ input: [UInt8]) async -> Body? {
+            let request = Request(
+                head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"),
+                body: RequestBody(buffer: ByteBuffer(bytes: input)))
+            do {
+                return try await request.decoded(type, upTo: 1 << 20)
+            } catch {
+                guard error is Problem else { fatalError("a body is refused without a problem: \(error)") }
+                return nil
+            }
+        }
+
+        /// What was set reads as itself.
+        private func trySettings(_ settings: [String: String]) throws {
+            let proof = try AppProof(settings: settings, signed: now)
+            let again = try? AppProof(settings: Dictionary(uniqueKeysWithValues: proof.settings), signed: now)
+            guard again == proof else { fatalError("a persona does not survive being written") }
+        }
+
+        /// A persona's token, or one that opens the interface, as somebody made it up.
+        func token(_ input: [UInt8]) {
+            let text = String(decoding: input, as: UTF8.self)
+            guard PersonaToken.claims(of: text, by: key) == nil, tokens.token(in: text.utf8) == nil else {
+                fatalError("a token was forged")
+            }
+        }
+
+        /// The payload of a persona's token under a sound signature.
+        func personaPayload(_ input: [UInt8]) {
+            guard let text = try? key.sign(input, type: PersonaToken.type) else { return }
+            _ = PersonaToken.claims(of: text, by: key)
+        }
+
+        /// The header `X-Forwarded-For` behind a declared proxy.
+        func forwardedFor(_ input: [UInt8]) {
+            let text = String(decoding: input, as: UTF8.self)
+            guard let name = HTTPField.Name("X-Forwarded-For"), let proxies = AddressBlock("127.0.0.0/8") else {
+                return
+            }
+            var headers = HTTPFields()
+            headers.append(HTTPField(name: name, value: text))
+            let peer = Peer(socket: NetworkAddress("127.0.0.1"), headers: headers, proxies: [proxies])
+            guard let address = peer.address, NetworkAddress(address.description) == address else {
+                fatalError("an address does not read as itself")
+            }
+            if let block = AddressBlock(text) {
+                guard AddressBlock(block.description) == block else { fatalError("a network does not read as itself") }
+            }
+        }
+    }
+#endif
