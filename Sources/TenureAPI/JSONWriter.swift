@@ -173,15 +173,7 @@ package struct JSONWriter {
         var position = 0
         while bytes.count - position >= 8 {
             let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            // The highest bit of a byte that is smaller than a blank, a quotation mark or a backslash. What a borrow
-            // sets beside it only leads to a second look.
-            let small = (word &- 0x2020_2020_2020_2020) & ~word
-            let quote = word ^ 0x2222_2222_2222_2222
-            let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-            let found =
-                small | ((quote &- 0x0101_0101_0101_0101) & ~quote)
-                | ((backslash &- 0x0101_0101_0101_0101) & ~backslash)
-            guard found & 0x8080_8080_8080_8080 == 0 else { break }
+            guard JSONWord.escaped(word) == 0 else { return false }
             position += 8
         }
         while position < bytes.count {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 /// One pass over the bytes. Every read of the buffer is checked against its end.
 struct JSONParser {
@@ -166,19 +167,11 @@ struct JSONParser {
     /// To the next byte of a string that is no plain ASCII, eight at a time: most of a payload is names and ids.
     private mutating func skipPlain() {
         guard let base = UnsafeRawPointer(buffer.baseAddress) else { return }
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
         while buffer.count - position >= 8 {
             let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: position, as: UInt64.self))
-            // The lowest mark is right; above it a borrow may set others.
-            func marks(equalTo byte: UInt8) -> UInt64 {
-                let difference = word ^ (ones &* UInt64(byte))
-                return (difference &- ones) & ~difference
-            }
-            let controls = (word &- (ones &* 0x20)) & ~word
-            let special = word | controls | marks(equalTo: UInt8(ascii: "\"")) | marks(equalTo: UInt8(ascii: "\\"))
-            if special & highs != 0 {
-                position += (special & highs).trailingZeroBitCount >> 3
+            let special = JSONWord.special(word)
+            guard special == 0 else {
+                position += special.trailingZeroBitCount >> 3
                 return
             }
             position += 8

@@ -54,7 +54,7 @@ struct JSONTape: Sendable, Hashable {
     }
 
     /// Reads the bytes of a node as they were written, without a slice of them, which would count as one more owner.
-    func withText<Result>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    func withText<Value>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         bytes.withUnsafeBufferPointer { buffer in
             guard index < nodes.count else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
             return body(UnsafeBufferPointer(rebasing: buffer[Int(nodes[index].start)..<Int(nodes[index].end)]))
@@ -86,7 +86,7 @@ struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Whether the object at `index` may have a name of so many bytes: one without escapes does, or one with escapes is there.
+    /// Whether a name of so many bytes, or one with escapes, stands in the object at `index`.
     func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
         guard index < nodes.count, nodes[index].kind == .object else { return false }
         return nodes.withUnsafeBufferPointer { nodes in

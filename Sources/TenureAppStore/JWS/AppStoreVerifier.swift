@@ -108,22 +108,18 @@ public struct AppStoreVerifier: Sendable {
         if let known = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
             var hash = known.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
-            return try signed(segments, hashedTo: hash.finalize(), by: known.chain)
+            let digest = hash.finalize()
+            try checkSignature(of: segments, hashedTo: digest, by: known.chain)
+            return Signed(
+                tape: try segments.object(segments.payload, as: "payload"), chain: known.chain, digest: digest)
         }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()
         let chain = try header.chain(in: cache)
         let digest = SHA256.hash(data: segments.signedBytes)
-        let signed = try signed(segments, hashedTo: digest, by: chain)
+        try checkSignature(of: segments, hashedTo: digest, by: chain)
         // Only now: whoever has a genuine chain can write headers, and push out the known ones, but cannot sign them.
         cache.remember(header: segments.bytes[segments.header], of: chain)
-        return signed
-    }
-
-    private func signed(
-        _ segments: JWSSegments, hashedTo digest: SHA256Digest, by chain: TrustedChain
-    ) throws(Rejection) -> Signed {
-        try checkSignature(of: segments, hashedTo: digest, by: chain)
         return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
     }
 

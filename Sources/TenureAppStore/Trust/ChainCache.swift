@@ -86,8 +86,8 @@ package final class ChainCache: @unchecked Sendable {
     /// Genuine headers have 4.5 KB; what is larger than `maximumHeader` is decoded anew each time.
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
-        let header = Array(header)
-        withTables { $0.keep(header: header, of: chain) }
+        let known = KnownHeader(bytes: Array(header), chain: chain)
+        withTables { $0.keep(known) }
     }
 
     private func validate(
@@ -185,8 +185,9 @@ private struct Tables {
         allowances[reserve]?.left = min(budget.burst, allowance.left + amount)
     }
 
-    mutating func keep(header: [UInt8], of chain: TrustedChain) {
-        let known = KnownHeader(bytes: header, chain: chain)
+    mutating func keep(_ known: KnownHeader) {
+        // Several may have met it at one moment.
+        guard !headers.contains(where: { $0.bytes == known.bytes }) else { return }
         if headers.count < 16 {
             headers.append(known)
         } else {
@@ -198,7 +199,7 @@ private struct Tables {
 
 /// A header of which a signature held. A reference, as its chain is.
 package final class KnownHeader: Sendable {
-    private let bytes: [UInt8]
+    fileprivate let bytes: [UInt8]
     let chain: TrustedChain
     /// Of its bytes, to be continued with what follows them: that is a fifth of what a hash of the whole costs.
     let hash: SHA256

@@ -131,7 +131,7 @@ package enum Base64 {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8) + Array(last.utf8)
     }
 
-    /// Of each of the 256 bytes its value as the first, second, third and fourth of four digits: in 24 bits, or `foreign`.
+    /// Of each of the 256 bytes its value as the first, second, third and fourth of four digits: 24 bits, or `foreign`.
     private static func values(of alphabet: [UInt8]) -> [UInt32] {
         var values = [UInt32](repeating: foreign, count: 4 * 256)
         for (value, character) in alphabet.enumerated() {

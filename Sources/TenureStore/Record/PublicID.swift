@@ -1,6 +1,7 @@
 package import Foundation
 
-/// The ids that the world sees: what they name, an underscore, and 24 letters and digits of which none looks like another.
+/// The ids that the world sees: what they name, an underscore, and 24 letters and digits, none of which looks like
+/// another.
 package enum PublicID: String {
     case customer = "cus_"
     case event = "evt_"
@@ -16,9 +17,10 @@ package enum PublicID: String {
     package func random() -> String { text(beginning: []) }
 
     /// 45 bits of the instant in milliseconds, then 75 random ones. An index of them grows at its end, where one of
-    /// random ids would be written all over (decision 0030). An instant before 1970 counts as that.
+    /// random ids would be written all over (decision 0030). An instant before 1970 counts as that,
+    /// and after the year 3084 the order begins again.
     package func ordered(at instant: Date) -> String {
-        let milliseconds = UInt64(exactly: max(0, instant.timeIntervalSince1970 * 1000).rounded()) ?? 0
+        let milliseconds = UInt64(max(0, instant.millisecondsSince1970))
         return text(
             beginning: (1...Self.instantSize).map { place in
                 Self.alphabet[Int(milliseconds >> UInt64(5 * (Self.instantSize - place)) & 31)]

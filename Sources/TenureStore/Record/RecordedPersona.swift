@@ -17,8 +17,7 @@ package struct RecordedPersona: Sendable, Hashable {
 
     package init(
         number: Int64 = 0, publicID: String = PublicID.persona.random(), persona: Persona, createdAt: Date,
-        expiresAt: Date,
-        revokedAt: Date? = nil
+        expiresAt: Date, revokedAt: Date? = nil
     ) {
         self.number = number
         self.publicID = publicID

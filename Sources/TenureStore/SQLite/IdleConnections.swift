@@ -16,7 +16,7 @@ final class IdleConnections<Connection>: @unchecked Sendable {
         self.open = open
     }
 
-    func use<Result>(_ body: (Connection) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    func use<Value>(_ body: (Connection) throws(StoreError) -> Value) throws(StoreError) -> Value {
         let connection = try take()
         defer { putBack(connection) }
         return try body(connection)

@@ -1,0 +1,18 @@
+/// Eight bytes of a text at a time: whether JSON spells them as they are.
+package enum JSONWord {
+    @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
+    @usableFromInline static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+    /// The highest bit of each byte that is a control character, a quotation mark or a backslash. The lowest bit that is set
+    /// is right; above it, what a borrow sets may be others.
+    @inlinable package static func escaped(_ word: UInt64) -> UInt64 {
+        let controls = (word &- (ones &* 0x20)) & ~word
+        let quotes = word ^ (ones &* 0x22)
+        let backslashes = word ^ (ones &* 0x5C)
+        let marks = controls | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+        return marks & highBits
+    }
+
+    /// The same, and of each byte that is not ASCII.
+    @inlinable package static func special(_ word: UInt64) -> UInt64 { escaped(word) | (word & highBits) }
+}
