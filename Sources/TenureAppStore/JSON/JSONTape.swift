@@ -63,41 +63,38 @@ struct JSONTape: Sendable, Hashable {
 
     /// The value under `name` in the object at `index`.
     func value(named name: StaticString, inObjectAt index: Int) -> Int? {
-        guard index < nodes.count, nodes[index].kind == .object, name.hasPointerRepresentation else { return nil }
-        let length = Int32(truncatingIfNeeded: name.utf8CodeUnitCount)
-        // Most questions of a payload are asked here. The parser saw to it that nodes lead to nodes and lie in the bytes.
-        return nodes.withUnsafeBufferPointer { nodes in
-            bytes.withUnsafeBytes { bytes in
-                let end = Int(nodes[index].next)
-                var member = index + 1
-                while member + 1 < end {
-                    let node = nodes[member]
-                    if node.kind == .escapedString {
-                        if isEscaped(member, name) { return member + 1 }
-                    } else if node.end &- node.start == length, let base = bytes.baseAddress,
-                        memcmp(base + Int(node.start), name.utf8Start, Int(length)) == 0
-                    {
-                        return member + 1
-                    }
-                    member = Int(nodes[member + 1].next)
-                }
-                return nil
+        guard name.hasPointerRepresentation else { return nil }
+        let length = name.utf8CodeUnitCount
+        return bytes.withUnsafeBytes { bytes in
+            member(ofObjectAt: index) { member, node in
+                if node.kind == .escapedString { return isEscaped(member, name) }
+                guard Int(node.end &- node.start) == length, let base = bytes.baseAddress else { return false }
+                return memcmp(base + Int(node.start), name.utf8Start, length) == 0
             }
         }
     }
 
     /// Whether a name of so many bytes, or one with escapes, stands in the object at `index`.
     func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
-        guard index < nodes.count, nodes[index].kind == .object else { return false }
+        member(ofObjectAt: index) { _, node in
+            node.kind == .escapedString || Int(node.end &- node.start) == length
+        } != nil
+    }
+
+    /// The value of the first member whose name is the one; nil where the object has none, or it is no object.
+    ///
+    /// Most questions of a payload are asked here. The parser saw to it that nodes lead to nodes and lie in the bytes.
+    @inline(__always)
+    private func member(ofObjectAt index: Int, where isTheOne: (Int, Node) -> Bool) -> Int? {
+        guard index < nodes.count, nodes[index].kind == .object else { return nil }
         return nodes.withUnsafeBufferPointer { nodes in
             let end = Int(nodes[index].next)
             var member = index + 1
             while member + 1 < end {
-                let node = nodes[member]
-                if node.kind == .escapedString || Int(node.end &- node.start) == length { return true }
+                if isTheOne(member, nodes[member]) { return member + 1 }
                 member = Int(nodes[member + 1].next)
             }
-            return false
+            return nil
         }
     }
 
