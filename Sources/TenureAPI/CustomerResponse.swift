@@ -110,9 +110,9 @@ extension JSONWriter {
         beginObject()
         // What the proofs say is a reason of most entitlements.
         var told = ToldReasons()
-        for decision in customer.decisions {
-            key(decision.entitlement)
-            value(decision, namesEntitlement: false, told: &told)
+        for index in customer.decisions.indices {
+            key(customer.decisions[index].entitlement)
+            value(customer.decisions[index], namesEntitlement: false, told: &told)
         }
         endObject()
         key(Key.purchases)

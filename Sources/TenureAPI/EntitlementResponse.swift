@@ -88,10 +88,10 @@ extension JSONWriter {
         value(decision.until)
         key(Key.reasons)
         beginArray()
-        for reason in decision.reasons { value(reason, &told) }
+        decision.forEachReason { value($0, &told) }
         endArray()
         key(Key.sentence)
-        value(decision.sentence)
+        text { decision.write(sentenceTo: &$0) }
         key(Key.settlements)
         beginArray()
         for settlement in decision.settlements { value(settlement.rawValue) }
@@ -111,9 +111,8 @@ extension JSONWriter {
     package mutating func value(_ reason: Reason) {
         beginObject()
         key(ReasonResponse.codeKey)
-        let told = reason.told
-        value(told.code.rawValue)
-        for (name, fact) in told.facts {
+        value(reason.code)
+        reason.forEachFact { name, fact in
             key(name)
             switch fact {
             case .text(let text): value(text)
@@ -128,6 +127,8 @@ extension JSONWriter {
 /// Where in a text the reasons of one customer stand that were written already.
 struct ToldReasons {
     private var places: [(reason: Reason, place: Range<Int>)] = []
+
+    init() { places.reserveCapacity(8) }
 
     func place(of reason: Reason) -> Range<Int>? { places.first { $0.reason.isSame(as: reason) }?.place }
 

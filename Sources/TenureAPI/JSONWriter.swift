@@ -5,7 +5,7 @@ import TenureCore
 ///
 /// The service's answers go through it: an encoder that finds out what to write costs more than everything else that a
 /// request needs. Who calls it keeps objects and arrays balanced.
-package struct JSONWriter {
+package struct JSONWriter: ~Copyable, TextPieces {
     package enum Layout: Sendable {
         /// Without blanks: for programs.
         case compact
@@ -13,7 +13,7 @@ package struct JSONWriter {
         case readable
     }
 
-    package private(set) var bytes: [UInt8] = []
+    private var output: UTF8Builder
     let layout: Layout
     private var needsComma = false
     private var followsKey = false
@@ -21,7 +21,13 @@ package struct JSONWriter {
 
     package init(_ layout: Layout = .compact, capacity: Int = 1024) {
         self.layout = layout
-        bytes.reserveCapacity(capacity)
+        output = UTF8Builder(capacity: capacity)
+    }
+
+    package var bytes: [UInt8] { output.bytes }
+
+    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        try output.withBytes(body)
     }
 
     // MARK: Structure
@@ -38,18 +44,19 @@ package struct JSONWriter {
     }
 
     package mutating func array<Element>(
-        _ elements: some Sequence<Element>, _ body: (inout JSONWriter, Element) -> Void
+        _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
         beginArray()
-        for element in elements { body(&self, element) }
+        // By place: a copy of an element retains what all cores count.
+        for index in elements.indices { body(&self, elements[index]) }
         endArray()
     }
 
     package mutating func key(_ name: String) {
         separate()
         quote(name)
-        bytes.append(UInt8(ascii: ":"))
-        if layout == .readable { bytes.append(UInt8(ascii: " ")) }
+        output.append(":")
+        if layout == .readable { output.append(" ") }
         needsComma = false
         followsKey = true
     }
@@ -64,11 +71,22 @@ package struct JSONWriter {
         needsComma = true
     }
 
+    /// One text out of pieces: what `body` writes to it piece by piece.
+    package mutating func text(_ body: (inout JSONWriter) -> Void) {
+        separate()
+        output.append("\"")
+        body(&self)
+        output.append("\"")
+        needsComma = true
+    }
+
     package mutating func value(_ flag: Bool) { literal(flag ? "true" : "false") }
 
     package mutating func value(_ number: some BinaryInteger) {
         separate()
-        append(number: Int64(clamping: number))
+        let number = Int64(clamping: number)
+        if number < 0 { output.append("-") }
+        output.append(decimal: number.magnitude)
         needsComma = true
     }
 
@@ -76,7 +94,7 @@ package struct JSONWriter {
     package mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         separate()
-        bytes.append(contentsOf: number.description.utf8)
+        for digit in number.description.utf8 { output.append(digit) }
         needsComma = true
     }
 
@@ -85,9 +103,9 @@ package struct JSONWriter {
     /// RFC 3339 in UTC, with milliseconds where there are any.
     package mutating func value(_ date: Date) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        date.appendRFC3339(to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
+        output.append("\"")
+        date.appendRFC3339(to: &output)
+        output.append("\"")
         needsComma = true
     }
 
@@ -103,17 +121,15 @@ package struct JSONWriter {
 
     /// Writes a value that a compact text may repeat; says where it stands.
     mutating func repeatable(_ body: (inout JSONWriter) -> Void) -> Range<Int> {
-        let start = bytes.count + (needsComma && !followsKey ? 1 : 0)
+        let start = output.count + (needsComma && !followsKey ? 1 : 0)
         body(&self)
-        return start..<bytes.count
+        return start..<output.count
     }
 
     /// Writes once more what stands there.
     mutating func repeated(_ place: Range<Int>) {
         separate()
-        // A copy: with a slice of itself the array would copy all of its bytes.
-        let value = [UInt8](bytes[place])
-        bytes += value
+        output.appendAgain(place)
         needsComma = true
     }
 
@@ -121,13 +137,13 @@ package struct JSONWriter {
 
     private mutating func literal(_ text: StaticString) {
         separate()
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        output.append(literal: text)
         needsComma = true
     }
 
     private mutating func open(_ bracket: Unicode.Scalar) {
         separate()
-        bytes.append(UInt8(ascii: bracket))
+        output.append(bracket)
         needsComma = false
         depth += 1
     }
@@ -136,7 +152,7 @@ package struct JSONWriter {
         depth -= 1
         // `needsComma`: something stands between the brackets.
         if layout == .readable, needsComma { breakLine() }
-        bytes.append(UInt8(ascii: bracket))
+        output.append(bracket)
         needsComma = true
     }
 
@@ -145,79 +161,49 @@ package struct JSONWriter {
             followsKey = false
             return
         }
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        if needsComma { output.append(",") }
         if layout == .readable, depth > 0 { breakLine() }
     }
 
     private mutating func breakLine() {
-        bytes.append(UInt8(ascii: "\n"))
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: depth * 2))
+        output.append("\n")
+        output.append(UInt8(ascii: " "), times: depth * 2)
     }
 
-    private mutating func quote(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        let isPlain: Bool? = text.utf8.withContiguousStorageIfAvailable { utf8 in
-            guard Self.isPlain(utf8) else { return false }
-            bytes.append(contentsOf: utf8)
-            return true
-        }
-        if isPlain != true {
-            for byte in text.utf8 { append(escaping: byte) }
-        }
-        bytes.append(UInt8(ascii: "\""))
+    private mutating func quote(_ value: String) {
+        output.append("\"")
+        write(value)
+        output.append("\"")
     }
 
-    /// Whether nothing in it needs an escape; eight bytes at a time.
-    private static func isPlain(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
-        let bytes = UnsafeRawBufferPointer(utf8)
-        var position = 0
-        while bytes.count - position >= 8 {
-            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            guard JSONWord.escaped(word) == 0 else { return false }
-            position += 8
+    /// A piece of a text; see `text`.
+    package mutating func write(_ piece: String) {
+        let written: Void? = piece.utf8.withContiguousStorageIfAvailable { utf8 in
+            var position = output.appendPlain(utf8)
+            while position < utf8.count {
+                append(escaping: utf8[position])
+                position += 1
+                position += output.appendPlain(UnsafeBufferPointer(rebasing: utf8[position...]))
+            }
         }
-        while position < bytes.count {
-            if needsEscape(bytes[position]) { return false }
-            position += 1
+        if written == nil {
+            for byte in piece.utf8 { append(escaping: byte) }
         }
-        return true
-    }
-
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private mutating func append(escaping byte: UInt8) {
-        guard Self.needsEscape(byte) else {
-            bytes.append(byte)
-            return
-        }
-        bytes.append(UInt8(ascii: "\\"))
+        guard JSONWord.isEscaped(byte) else { return output.append(byte) }
+        output.append("\\")
         switch byte {
-        case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
-        case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
-        case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
+        case UInt8(ascii: "\n"): output.append("n")
+        case UInt8(ascii: "\r"): output.append("r")
+        case UInt8(ascii: "\t"): output.append("t")
         case 0..<0x20:
-            let digits = Array("0123456789abcdef".utf8)
-            bytes.append(contentsOf: "u00".utf8)
-            bytes.append(digits[Int(byte >> 4)])
-            bytes.append(digits[Int(byte & 15)])
-        default: bytes.append(byte)
+            output.append(literal: "u00")
+            output.append(UInt8(ascii: "0") + byte >> 4)
+            let digit = byte & 15
+            output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        default: output.append(byte)
         }
-    }
-
-    private mutating func append(number: Int64) {
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        append(digits: number.magnitude, width: 1)
-    }
-
-    private mutating func append(digits number: UInt64, width: Int) {
-        let start = bytes.count
-        var rest = number
-        while rest > 0 || bytes.count - start < width {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        }
-        bytes[start...].reverse()
     }
 }

@@ -16,6 +16,27 @@ import Testing
         #expect(read == [text: text])
     }
 
+    @Test func `escapes wherever a text needs it, and outgrows the memory that it began with`() throws {
+        for length in 0..<40 {
+            for place in 0..<max(length, 1) {
+                var text = Array(repeating: "a", count: length)
+                if length > 0 { text[place] = place.isMultiple(of: 2) ? "\"" : "\n" }
+                var json = JSONWriter(capacity: 1)
+                json.array([text.joined(), "“é”", String(repeating: "b", count: 300)]) { $0.value($1) }
+                let read = try JSONDecoder().decode([String].self, from: Data(json.bytes))
+                #expect(read == [text.joined(), "“é”", String(repeating: "b", count: 300)])
+            }
+        }
+    }
+
+    @Test func `makes one text of pieces`() {
+        var json = JSONWriter()
+        json.array([["a", "", "\"b"], []]) { json, pieces in
+            json.text { for piece in pieces { $0.write(piece) } }
+        }
+        #expect(String(decoding: json.bytes, as: UTF8.self) == #"["a\"b",""]"#)
+    }
+
     @Test func `has its commas where they belong, in both layouts`() throws {
         for layout in [JSONWriter.Layout.compact, .readable] {
             var json = JSONWriter(layout)

@@ -14,6 +14,10 @@ public struct Decision: Sendable, Hashable {
     public let until: Date?
     /// The deciding one first, then what it rests on.
     public var reasons: [Reason] { findings.map { Reason(finding: $0, context: context) } }
+    /// The same one after the other, without a list of them.
+    package func forEachReason(_ body: (Reason) -> Void) {
+        for finding in findings { body(Reason(finding: finding, context: context)) }
+    }
     /// The deciding reason alone.
     package var leadingReason: Reason? { findings.first.map { Reason(finding: $0, context: context) } }
     /// What would settle an undetermined answer.

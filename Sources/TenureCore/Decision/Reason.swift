@@ -40,10 +40,16 @@ public struct Reason: Sendable {
     }
 
     /// Stable: programs may compare it.
-    public var code: String { told.code.rawValue }
+    public var code: String { finding.code.rawValue }
+
+    package var codeValue: Code { finding.code }
 
     /// The facts by name, in the order in which they are shown.
-    public var facts: [(name: String, fact: Fact)] { told.facts }
+    public var facts: [(name: String, fact: Fact)] {
+        var facts: [(name: String, fact: Fact)] = []
+        forEachFact { facts.append(($0, $1)) }
+        return facts
+    }
 
     /// One fact beside a reason's code.
     public enum Fact: Sendable, Hashable {
@@ -52,58 +58,51 @@ public struct Reason: Sendable {
         case names([String])
     }
 
-    /// The one table of codes and facts.
-    package var told: (code: Code, facts: [(name: String, fact: Fact)]) {
+    /// The one table of facts.
+    package func forEachFact(_ body: (_ name: String, _ fact: Fact) -> Void) {
         switch finding {
-        case .eraHonoured(let eras): (.eraHonoured, [("eras", names(eras))])
-        case .eraNotHonoured(let eras): (.eraNotHonoured, [("eras", names(eras))])
+        case .eraHonoured(let eras), .eraNotHonoured(let eras): body("eras", names(eras))
         case .inDoubt(let honoured, let others):
-            (.inDoubt, [("honoured", names(honoured)), ("others", names(others))])
-        case .noHonours: (.noHonours, [])
-        case .nothingToCompare: (.nothingToCompare, [])
-        case .noAcquisition: (.noAcquisition, [])
-        case .outsideWindow(let era): (.outsideWindow, [("era", name(era))])
-        case .windowNeedsDate(let era): (.windowNeedsDate, [("era", name(era))])
-        case .honourEnded(let era, let date): (.honourEnded, [("era", name(era)), ("at", .date(date))])
-        case .endUnknown(let era): (.endUnknown, [("era", name(era))])
-        case .appRefunded(let date): (.appRefunded, [("at", .date(date))])
-        case .boughtAgain(let date): (.boughtAgain, [("signed", .date(date))])
-        case .boughtAgainInDoubt(let date): (.boughtAgainInDoubt, [("signed", .date(date))])
-        case .licenceEnded(let date): (.licenceEnded, [("at", .date(date))])
-        case .product(let index, let until): (.product, [product(index)] + end(until))
-        case .familyShared(let index): (.familyShared, [product(index)])
-        case .gracePeriod(let index, let until): (.gracePeriod, [product(index), ("until", .date(until))])
-        case .billingRetry(let index): (.billingRetry, [product(index)])
-        case .expired(let index, let date): (.expired, [product(index), ("at", .date(date))])
-        case .refunded(let index, let date): (.refunded, [product(index), ("at", .date(date))])
-        case .upgraded(let index): (.upgraded, [product(index)])
-        case .consumable(let index): (.consumable, [product(index)])
-        case .noLength(let index): (.noLength, [product(index)])
-        case .unknownProductType(let index): (.unknownProductType, [product(index)])
-        case .noPurchase: (.noPurchase, [])
-        case .purchasesIncomplete: (.purchasesIncomplete, [])
-        case .supportGrant(let until): (.supportGrant, end(until))
-        case .supportGrantEnded(let date): (.supportGrantEnded, [("at", .date(date))])
-        case .supportRevocation: (.supportRevocation, [])
-        case .promise(let until): (.promise, end(until))
-        case .promiseEnded: (.promiseEnded, [])
+            body("honoured", names(honoured))
+            body("others", names(others))
+        case .outsideWindow(let era), .windowNeedsDate(let era), .endUnknown(let era): body("era", name(era))
+        case .honourEnded(let era, let date):
+            body("era", name(era))
+            body("at", .date(date))
+        case .appRefunded(let date), .licenceEnded(let date), .supportGrantEnded(let date): body("at", .date(date))
+        case .boughtAgain(let date), .boughtAgainInDoubt(let date): body("signed", .date(date))
+        case .product(let index, let until):
+            body("product", product(index))
+            if let until { body("until", .date(until)) }
+        case .gracePeriod(let index, let until):
+            body("product", product(index))
+            body("until", .date(until))
+        case .familyShared(let index), .billingRetry(let index), .upgraded(let index), .consumable(let index),
+            .noLength(let index), .unknownProductType(let index):
+            body("product", product(index))
+        case .expired(let index, let date), .refunded(let index, let date):
+            body("product", product(index))
+            body("at", .date(date))
+        case .supportGrant(let until), .promise(let until):
+            if let until { body("until", .date(until)) }
         case .version(let index, let eras):
-            (.version, version(index) + platform(index) + [("eras", names(eras))])
-        case .versionMissing: (.versionMissing, [])
-        case .versionMalformed(let index): (.versionMalformed, version(index))
-        case .versionNotListed(let index): (.versionNotListed, version(index))
-        case .versionNotComparable(let index): (.versionNotComparable, version(index))
-        case .platformNotInPolicy(let platform): (.platformNotInPolicy, [("platform", .text(platform.rawValue))])
-        case .date(let date, let eras): (.date, [("date", .date(date)), ("eras", names(eras))])
-        case .dateMissing: (.dateMissing, [])
-        case .changeover(let date, let eras): (.changeover, [("date", .date(date)), ("eras", names(eras))])
-        case .dateBeforeVersion: (.dateBeforeVersion, [])
-        case .versionAuthoritative: (.versionAuthoritative, [])
-        case .contradiction: (.contradiction, [])
-        case .preorder(let date): (.preorder, [("date", .date(date))])
-        case .testEnvironment: (.testEnvironment, [("environment", .text(context.environment.rawValue))])
-        case .persona: (.persona, [("persona", .text(context.personaName))])
-        case .personaRefused: (.personaRefused, [("persona", .text(context.personaName))])
+            body("version", version(index))
+            if let platform = context.acquisition(index)?.originalPlatform {
+                body("platform", .text(platform.rawValue))
+            }
+            body("eras", names(eras))
+        case .versionMalformed(let index), .versionNotListed(let index), .versionNotComparable(let index):
+            body("version", version(index))
+        case .platformNotInPolicy(let platform): body("platform", .text(platform.rawValue))
+        case .date(let date, let eras), .changeover(let date, let eras):
+            body("date", .date(date))
+            body("eras", names(eras))
+        case .preorder(let date): body("date", .date(date))
+        case .testEnvironment: body("environment", .text(context.environment.rawValue))
+        case .persona, .personaRefused: body("persona", .text(context.personaName))
+        case .noHonours, .nothingToCompare, .noAcquisition, .noPurchase, .purchasesIncomplete, .supportRevocation,
+            .promiseEnded, .versionMissing, .dateMissing, .dateBeforeVersion, .versionAuthoritative, .contradiction:
+            break
         }
     }
 
@@ -111,20 +110,65 @@ public struct Reason: Sendable {
 
     private func names(_ eras: EraSet) -> Fact { .names(eras.map(context.policy.name(ofEra:))) }
 
-    private func product(_ index: PurchaseIndex) -> (name: String, fact: Fact) {
-        ("product", .text(context.productID(index)))
-    }
+    private func product(_ index: PurchaseIndex) -> Fact { .text(context.productID(index)) }
 
-    private func version(_ index: AcquisitionIndex) -> [(name: String, fact: Fact)] {
-        [("version", .text(context.acquisition(index)?.originalAppVersion ?? ""))]
+    private func version(_ index: AcquisitionIndex) -> Fact {
+        .text(context.acquisition(index)?.originalAppVersion ?? "")
     }
+}
 
-    private func platform(_ index: AcquisitionIndex) -> [(name: String, fact: Fact)] {
-        (context.acquisition(index)?.originalPlatform).map { [("platform", .text($0.rawValue))] } ?? []
-    }
-
-    private func end(_ until: Date?) -> [(name: String, fact: Fact)] {
-        until.map { [("until", .date($0))] } ?? []
+extension Finding {
+    /// The one table of codes.
+    fileprivate var code: Reason.Code {
+        switch self {
+        case .eraHonoured: .eraHonoured
+        case .eraNotHonoured: .eraNotHonoured
+        case .inDoubt: .inDoubt
+        case .noHonours: .noHonours
+        case .nothingToCompare: .nothingToCompare
+        case .noAcquisition: .noAcquisition
+        case .outsideWindow: .outsideWindow
+        case .windowNeedsDate: .windowNeedsDate
+        case .honourEnded: .honourEnded
+        case .endUnknown: .endUnknown
+        case .appRefunded: .appRefunded
+        case .boughtAgain: .boughtAgain
+        case .boughtAgainInDoubt: .boughtAgainInDoubt
+        case .licenceEnded: .licenceEnded
+        case .product: .product
+        case .familyShared: .familyShared
+        case .gracePeriod: .gracePeriod
+        case .billingRetry: .billingRetry
+        case .expired: .expired
+        case .refunded: .refunded
+        case .upgraded: .upgraded
+        case .consumable: .consumable
+        case .noLength: .noLength
+        case .unknownProductType: .unknownProductType
+        case .noPurchase: .noPurchase
+        case .purchasesIncomplete: .purchasesIncomplete
+        case .supportGrant: .supportGrant
+        case .supportGrantEnded: .supportGrantEnded
+        case .supportRevocation: .supportRevocation
+        case .promise: .promise
+        case .promiseEnded: .promiseEnded
+        case .version: .version
+        case .versionMissing: .versionMissing
+        case .versionMalformed: .versionMalformed
+        case .versionNotListed: .versionNotListed
+        case .versionNotComparable: .versionNotComparable
+        case .platformNotInPolicy: .platformNotInPolicy
+        case .date: .date
+        case .dateMissing: .dateMissing
+        case .changeover: .changeover
+        case .dateBeforeVersion: .dateBeforeVersion
+        case .versionAuthoritative: .versionAuthoritative
+        case .contradiction: .contradiction
+        case .preorder: .preorder
+        case .testEnvironment: .testEnvironment
+        case .persona: .persona
+        case .personaRefused: .personaRefused
+        }
     }
 }
 
@@ -147,9 +191,7 @@ extension Policy {
 /// Two reasons are the same where they say the same.
 extension Reason: Hashable {
     public static func == (left: Reason, right: Reason) -> Bool {
-        let mine = left.told
-        let others = right.told
-        return mine.code == others.code && mine.facts.elementsEqual(others.facts) { $0 == $1 }
+        left.codeValue == right.codeValue && left.facts.elementsEqual(right.facts) { $0 == $1 }
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
@@ -157,8 +199,7 @@ extension Reason: Hashable {
 
 extension Reason: CustomStringConvertible {
     public var description: String {
-        let told = told
-        return told.code.rawValue
-            + (told.facts.isEmpty ? "" : "(\(told.facts.map { "\($0.name): \($0.fact)" }.joined(separator: ", ")))")
+        let facts = facts.map { "\($0.name): \($0.fact)" }
+        return facts.isEmpty ? code : "\(code)(\(facts.joined(separator: ", ")))"
     }
 }

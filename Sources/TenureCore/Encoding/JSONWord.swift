@@ -13,6 +13,11 @@ package enum JSONWord {
         return marks & highBits
     }
 
+    /// The same of one byte.
+    @inlinable package static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
     /// The same, and of each byte that is not ASCII.
     @inlinable package static func special(_ word: UInt64) -> UInt64 { escaped(word) | (word & highBits) }
 }

@@ -66,50 +66,42 @@ extension Date {
     /// `2015-06-10T18:00:00Z`, in UTC; with milliseconds where there are any. Years beyond 0–9999 have a sign and more
     /// digits, as in ISO 8601.
     package var rfc3339: String {
-        var bytes: [UInt8] = []
-        appendRFC3339(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        var text = UTF8Builder(capacity: 32)
+        appendRFC3339(to: &text)
+        return text.withBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The same, digit by digit at the end of UTF-8 bytes.
-    package func appendRFC3339(to bytes: inout [UInt8]) {
+    /// The same, digit by digit.
+    package func appendRFC3339(to text: inout UTF8Builder) {
         // What no calendar reaches (infinities, and more than ±100,000 years) stands at the nearest that one does.
         let seconds = timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
         let (days, ofDay) = Int64((bounded * 1000).rounded()).daysAndMilliseconds
         let civil = CivilDay(number: days)
         if (0...9999).contains(civil.year) {
-            bytes.append(pair: civil.year / 100)
-            bytes.append(pair: civil.year % 100)
+            text.append(pair: civil.year / 100)
+            text.append(pair: civil.year % 100)
         } else {
-            bytes.append(UInt8(ascii: civil.year < 0 ? "-" : "+"))
-            bytes.append(contentsOf: padded(abs(civil.year), 6).utf8)
+            text.append(civil.year < 0 ? "-" : "+")
+            for digit in padded(abs(civil.year), 6).utf8 { text.append(digit) }
         }
-        bytes.append(UInt8(ascii: "-"))
-        bytes.append(pair: civil.month)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.append(pair: civil.day)
-        bytes.append(UInt8(ascii: "T"))
-        bytes.append(pair: ofDay / 3_600_000)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.append(pair: ofDay / 60_000 % 60)
-        bytes.append(UInt8(ascii: ":"))
-        bytes.append(pair: ofDay / 1000 % 60)
+        text.append("-")
+        text.append(pair: civil.month)
+        text.append("-")
+        text.append(pair: civil.day)
+        text.append("T")
+        text.append(pair: ofDay / 3_600_000)
+        text.append(":")
+        text.append(pair: ofDay / 60_000 % 60)
+        text.append(":")
+        text.append(pair: ofDay / 1000 % 60)
         let fraction = ofDay % 1000
         if fraction > 0 {
-            bytes.append(UInt8(ascii: "."))
-            bytes.append(pair: fraction / 10)
-            bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction % 10))
+            text.append(".")
+            text.append(pair: fraction / 10)
+            text.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction % 10))
         }
-        bytes.append(UInt8(ascii: "Z"))
-    }
-}
-
-extension [UInt8] {
-    /// A number from 0 to 99, in two digits.
-    fileprivate mutating func append(pair number: Int) {
-        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10))
-        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
+        text.append("Z")
     }
 }
 

@@ -16,7 +16,7 @@ package struct Answer: Sendable, Hashable {
     }
 
     init(_ decision: Decision) {
-        self.init(decision.outcome, until: decision.until, reason: decision.leadingReason?.told.code)
+        self.init(decision.outcome, until: decision.until, reason: decision.leadingReason?.codeValue)
     }
 
     static let notInPolicy = Answer(.denied, reason: nil)

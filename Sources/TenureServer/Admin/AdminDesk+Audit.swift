@@ -22,6 +22,6 @@ extension AdminDesk {
         json.page("entries", of: entries, next: entries.count == size ? entries.last?.id : nil) {
             $0.value(AuditLine($1))
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 }

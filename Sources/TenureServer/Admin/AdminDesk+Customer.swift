@@ -33,6 +33,6 @@ extension AdminDesk {
             json.key("artifacts")
             json.value(dossier.artifacts.count)
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 }

@@ -23,6 +23,6 @@ extension AdminDesk {
                 }
             }
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 }

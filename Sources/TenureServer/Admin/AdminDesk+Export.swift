@@ -34,7 +34,7 @@ extension AdminDesk {
             json.key("nextVisit")
             if let visit = dossier.nextVisit { json.value(visit) } else { json.null() }
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 }
 

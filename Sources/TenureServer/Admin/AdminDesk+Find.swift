@@ -17,7 +17,7 @@ extension AdminDesk {
             json.key("customers")
             json.array(customers) { $0.value(FoundCustomer($1)) }
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 
     /// `POST /v1/admin/customers/find`: by what was pasted. Nothing of it is recorded, and what does not verify only
@@ -38,7 +38,7 @@ extension AdminDesk {
             json.key("customers")
             json.array(customers) { $0.value(FoundCustomer($1)) }
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 }
 

@@ -61,7 +61,7 @@ extension AdminDesk {
             json.key("isNew")
             json.value(isNew)
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 
     /// Whose record an access token opens, as the one who was named by it.

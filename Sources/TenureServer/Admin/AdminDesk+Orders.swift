@@ -27,7 +27,7 @@ extension AdminDesk {
         }
         var json = JSONWriter(capacity: 1024)
         json.value(try await answer(to: order))
-        return .json(json.bytes)
+        return .json(json)
     }
 
     private func answer(to order: TransactionList?) async throws -> OrderAnswer {

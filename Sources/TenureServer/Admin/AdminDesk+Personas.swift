@@ -118,6 +118,6 @@ extension AdminDesk {
     private func respond(_ personas: PersonasAnswer) -> Response {
         var json = JSONWriter(capacity: 4096)
         json.value(personas)
-        return .json(json.bytes)
+        return .json(json)
     }
 }

@@ -20,7 +20,7 @@ extension AdminDesk {
         json.page("entries", of: Array(page), next: page.endIndex < entries.count ? Int64(page.endIndex) : nil) {
             $0.value($1)
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 }
 

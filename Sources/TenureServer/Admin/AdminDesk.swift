@@ -180,6 +180,6 @@ struct AdminDesk: Sendable {
         let answer = try await answer(for: customer)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
-        return .json(json.bytes)
+        return .json(json)
     }
 }

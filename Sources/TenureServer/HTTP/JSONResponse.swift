@@ -5,24 +5,34 @@ import TenureAPI
 extension Response {
     /// Entitlements are one customer's and change: nothing between may keep them.
     static func json(
-        _ bytes: [UInt8], status: HTTPResponse.Status = .ok, mediaType: String = "application/json"
+        _ json: borrowing JSONWriter, status: HTTPResponse.Status = .ok, mediaType: String = "application/json"
+    ) -> Response {
+        json.withBytes { answer(ByteBuffer(bytes: $0), status: status, mediaType: mediaType) }
+    }
+
+    static func json(_ bytes: [UInt8]) -> Response {
+        answer(ByteBuffer(bytes: bytes), status: .ok, mediaType: "application/json")
+    }
+
+    private static func answer(
+        _ body: ByteBuffer, status: HTTPResponse.Status, mediaType: String
     ) -> Response {
         var headers = HTTPFields()
         headers.reserveCapacity(3)
         headers.append(HTTPField(name: .contentType, value: mediaType))
         headers.append(HTTPField(name: .cacheControl, value: "no-store"))
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 
     static func text(_ text: String, mediaType: String) -> Response {
-        json(Array(text.utf8), mediaType: mediaType)
+        answer(ByteBuffer(string: text), status: .ok, mediaType: mediaType)
     }
 
     static func problem(_ problem: Problem) -> Response {
         var json = JSONWriter()
         json.value(problem)
         var response = Response.json(
-            json.bytes, status: HTTPResponse.Status(code: problem.code.status), mediaType: Problem.mediaType)
+            json, status: HTTPResponse.Status(code: problem.code.status), mediaType: Problem.mediaType)
         if problem.code == .notAuthenticated { response.headers[.wwwAuthenticate] = "Bearer" }
         if let seconds = problem.retryAfter { response.headers[.retryAfter] = String(seconds) }
         return response

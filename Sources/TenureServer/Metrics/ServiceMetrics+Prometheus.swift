@@ -64,7 +64,7 @@ extension ServiceMetrics {
             "tenure_sync_artifacts_refused_total", .counter, "Artifacts of syncs that did not count, and why."
         ) { state, _ in state.artifactsRefused.map { ([("code", $0.key)], "\($0.value)") }.ordered }
         family("tenure_decisions_total", .counter, "Decisions that were told to clients.") { state, _ in
-            Decision.Outcome.allCases.map { ([("outcome", $0.rawValue)], "\(state.decisions[$0, default: 0])") }
+            Decision.Outcome.allCases.map { ([("outcome", $0.rawValue)], "\(state.decisions[$0])") }
         }
         family(
             "tenure_slow_clients_total", .counter, "Connections that were closed because the client was too slow."

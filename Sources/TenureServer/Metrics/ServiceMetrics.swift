@@ -30,13 +30,36 @@ final class ServiceMetrics: @unchecked Sendable {
         var count: UInt64 = 0
     }
 
+    struct Outcomes {
+        private var granted: UInt64 = 0
+        private var denied: UInt64 = 0
+        private var undetermined: UInt64 = 0
+
+        subscript(outcome: Decision.Outcome) -> UInt64 {
+            get {
+                switch outcome {
+                case .granted: granted
+                case .denied: denied
+                case .undetermined: undetermined
+                }
+            }
+            set {
+                switch outcome {
+                case .granted: granted = newValue
+                case .denied: denied = newValue
+                case .undetermined: undetermined = newValue
+                }
+            }
+        }
+    }
+
     struct State {
         var inFlight = 0
         var requests: [Request: UInt64] = [:]
         var durations: [Route: Histogram] = [:]
         var artifactsCounted: UInt64 = 0
         var artifactsRefused: [String: UInt64] = [:]
-        var decisions: [Decision.Outcome: UInt64] = [:]
+        var decisions = Outcomes()
         var slowClients: [ConnectionClock.Phase: UInt64] = [:]
     }
 
@@ -72,7 +95,7 @@ final class ServiceMetrics: @unchecked Sendable {
 
     func decided(_ decisions: [Decision]) {
         withState { state in
-            for decision in decisions { state.decisions[decision.outcome, default: 0] += 1 }
+            for index in decisions.indices { state.decisions[decisions[index].outcome] += 1 }
         }
     }
 

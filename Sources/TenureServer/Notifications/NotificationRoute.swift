@@ -21,7 +21,7 @@ struct NotificationRoute: Sendable {
             json.key("status")
             json.value(reception.isNew ? "kept" : reception.isOfErased ? "erased" : "known")
         }
-        return .json(json.bytes)
+        return .json(json)
     }
 }
 

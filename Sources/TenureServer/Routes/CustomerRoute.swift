@@ -32,6 +32,6 @@ struct CustomerRoute: Sendable {
         metrics.decided(decisions)
         var json = JSONWriter(capacity: 2048)
         json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))
-        return .json(json.bytes)
+        return .json(json)
     }
 }

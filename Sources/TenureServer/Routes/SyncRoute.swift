@@ -29,7 +29,7 @@ struct SyncRoute: Sendable {
         metrics.decided(answer.decisions)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
-        return .json(json.bytes)
+        return .json(json)
     }
 }
 

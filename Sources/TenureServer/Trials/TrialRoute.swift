@@ -26,7 +26,7 @@ struct TrialRoute: Sendable {
         }
         var json = JSONWriter(capacity: 128)
         json.value(answer)
-        return .json(json.bytes)
+        return .json(json)
     }
 
     private func trial(named name: String) throws(Problem) -> (String, Trial) {

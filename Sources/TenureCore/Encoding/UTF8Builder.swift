@@ -1,0 +1,119 @@
+/// UTF-8 bytes that grow at their end, in memory of their own.
+///
+/// An array asks at each byte whether it is shared, and an answer has two thousand.
+package struct UTF8Builder: ~Copyable {
+    // Sound: nobody copies a builder, so its memory is its own; the first `count` of `capacity` bytes are initialised;
+    // whatever writes calls `reserve` first.
+    @usableFromInline var start: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
+    @usableFromInline var end = 0
+
+    package init(capacity: Int) {
+        self.capacity = max(capacity, 16)
+        start = .allocate(capacity: self.capacity)
+    }
+
+    deinit { start.deallocate() }
+
+    @inlinable package var count: Int { end }
+
+    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        try body(UnsafeBufferPointer(start: start, count: end))
+    }
+
+    package var bytes: [UInt8] { withBytes { Array($0) } }
+
+    @inlinable package mutating func append(_ byte: UInt8) {
+        reserve(1)
+        start[end] = byte
+        end += 1
+    }
+
+    @inlinable package mutating func append(_ character: Unicode.Scalar) { append(UInt8(ascii: character)) }
+
+    @inlinable package mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        reserve(bytes.count)
+        (start + end).update(from: source, count: bytes.count)
+        end += bytes.count
+    }
+
+    @inlinable package mutating func append(literal text: StaticString) {
+        text.withUTF8Buffer { append($0) }
+    }
+
+    package mutating func append(_ byte: UInt8, times count: Int) {
+        guard count > 0 else { return }
+        reserve(count)
+        (start + end).update(repeating: byte, count: count)
+        end += count
+    }
+
+    /// Once more what stands there; nothing where that is outside of it.
+    package mutating func appendAgain(_ place: Range<Int>) {
+        guard place.lowerBound >= 0, place.upperBound <= end else { return }
+        reserve(place.count)
+        (start + end).update(from: start + place.lowerBound, count: place.count)
+        end += place.count
+    }
+
+    /// Appends bytes up to the first that JSON does not spell as it is, and says how many those were.
+    package mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+        reserve(text.count)
+        let source = UnsafeRawBufferPointer(text)
+        let target = UnsafeMutableRawPointer(start + end)
+        var position = 0
+        while source.count - position >= 8 {
+            let word = source.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            guard JSONWord.escaped(word) == 0 else { break }
+            target.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
+            position += 8
+        }
+        while position < text.count, !JSONWord.isEscaped(text[position]) {
+            target.storeBytes(of: text[position], toByteOffset: position, as: UInt8.self)
+            position += 1
+        }
+        end += position
+        return position
+    }
+
+    /// In decimal digits, as many as it takes.
+    package mutating func append(decimal number: UInt64) {
+        reserve(20)
+        let first = end
+        var rest = number
+        repeat {
+            start[end] = UInt8(ascii: "0") + UInt8(rest % 10)
+            end += 1
+            rest /= 10
+        } while rest > 0
+        var digits = UnsafeMutableBufferPointer(start: start + first, count: end - first)
+        digits.reverse()
+    }
+
+    /// A number from 0 to 99, in two digits.
+    @inlinable package mutating func append(pair number: Int) {
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10))
+        append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
+    }
+
+    @inlinable package mutating func reserve(_ more: Int) {
+        if capacity - end < more { grow(by: more) }
+    }
+
+    @usableFromInline mutating func grow(by more: Int) {
+        let larger = max(capacity * 2, end + more)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        moved.update(from: start, count: end)
+        start.deallocate()
+        start = moved
+        capacity = larger
+    }
+}
+
+/// Takes a text piece by piece.
+package protocol TextPieces: ~Copyable {
+    mutating func write(_ piece: String)
+}
+
+extension String: TextPieces {}
