@@ -1,4 +1,5 @@
 package import Foundation
+import TenureCore
 
 /// The device that a client says it is; only what was signed for it makes it true.
 package struct ClaimedDevice: Sendable {
@@ -9,7 +10,7 @@ package struct ClaimedDevice: Sendable {
 
     package init(of request: SyncRequest) throws(Problem) {
         verificationID = try request.deviceVerificationID.map { text throws(Problem) in
-            guard let id = UUID(uuidString: text) else {
+            guard let id = UUID(digits: text) else {
                 throw Problem(.malformedRequest, "`deviceVerificationID` must be a UUID")
             }
             return id
@@ -25,7 +26,7 @@ package struct ClaimedDevice: Sendable {
     }
 
     private static func bytes(ofIdentifier text: String) -> [UInt8]? {
-        if let id = UUID(uuidString: text) { return withUnsafeBytes(of: id.uuid) { Array($0) } }
+        if let id = UUID(digits: text) { return withUnsafeBytes(of: id.uuid) { Array($0) } }
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }
             .map { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count == 12 else { return nil }

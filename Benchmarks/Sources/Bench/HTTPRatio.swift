@@ -9,6 +9,7 @@ import TenureCore
 enum HTTPRatio {
     static let name = "http-customer"
     static let population = 1_000_000
+    private static let tokens = 20_000
 
     /// In a process of its own: fills the record where it is not full yet, writes tokens, serves.
     static func serve(_ arguments: [String]) async throws {
@@ -29,8 +30,8 @@ enum HTTPRatio {
             benchmark = try await CustomerBenchmark(configuration: configuration)
         }
         try await benchmark.fill(to: population)
-        let tokens = benchmark.accessTokens(20_000, ofCustomersUpTo: population)
-        try Data((tokens.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/tokens"))
+        let texts = benchmark.accessTokens(tokens, ofCustomersUpTo: population)
+        try Data((texts.joined(separator: "\n") + "\n").utf8).write(to: URL(fileURLWithPath: folder + "/tokens"))
         for (name, path) in [
             ("customers", CustomerBenchmark.customerPath),
             ("floor", isOnPostgres ? CustomerBenchmark.selectPath : CustomerBenchmark.memoryPath),
@@ -46,7 +47,10 @@ enum HTTPRatio {
 
     static func measure() throws {
         try withServer(of: population, named: "http") { customers, memory in
-            _ = try (load(customers, seconds: 2), load(memory, seconds: 2))
+            // Each customer once: the system drops pages of the file that nobody reads.
+            var asked = 0.0
+            while asked < Double(Self.tokens) { asked += try load(customers, seconds: 2) * 2 }
+            _ = try load(memory, seconds: 2)
             var ratios: [Double] = []
             for _ in 0..<5 {
                 let (customer, floor) = try (load(customers, seconds: 3), load(memory, seconds: 3))

@@ -16,7 +16,7 @@ public struct DeviceVerification: Sendable, Hashable {
         else {
             throw Rejection(.malformed, "`deviceVerification` must be Base64 of \(SHA384.byteCount) bytes")
         }
-        guard let nonce, let uuid = UUID(uuidString: nonce) else {
+        guard let nonce, let uuid = UUID(digits: nonce) else {
             throw Rejection(.malformed, "`deviceVerificationNonce` must be a UUID")
         }
         self.hash = bytes

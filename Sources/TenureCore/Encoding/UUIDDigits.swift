@@ -21,6 +21,44 @@ extension UUID {
         }
     }
 
+    /// From 32 hexadecimal digits with hyphens behind the 8th, 12th, 16th and 20th, in either case; nil for anything else.
+    ///
+    /// Foundation reads it by a format too.
+    package init?(digits text: String) {
+        var text = text
+        let bytes: uuid_t? = text.withUTF8 { utf8 in
+            guard utf8.count == 36 else { return nil }
+            var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+            let isRead = withUnsafeMutableBytes(of: &bytes) { bytes in
+                var position = 0
+                for index in bytes.indices {
+                    if index == 4 || index == 6 || index == 8 || index == 10 {
+                        guard utf8[position] == UInt8(ascii: "-") else { return false }
+                        position += 1
+                    }
+                    guard let high = Self.value(utf8[position]), let low = Self.value(utf8[position + 1]) else {
+                        return false
+                    }
+                    bytes[index] = high << 4 | low
+                    position += 2
+                }
+                return true
+            }
+            return isRead ? bytes : nil
+        }
+        guard let bytes else { return nil }
+        self.init(uuid: bytes)
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 /// By what a customer is found again: something that the App Store signed, never what a client merely says.
 package struct Identity: Sendable, Hashable {
@@ -43,8 +44,8 @@ package struct Identity: Sendable, Hashable {
 
     /// Nil where there is no token, or it is no UUID.
     package init?(appAccountToken token: String?, of originalTransactionID: String) {
-        guard let token, let id = UUID(uuidString: token) else { return nil }
-        self.init(.appAccountToken, "\(id.uuidString.lowercased()) \(originalTransactionID)")
+        guard let token, let id = UUID(digits: token) else { return nil }
+        self.init(.appAccountToken, "\(String(decoding: id.lowercaseUTF8, as: UTF8.self)) \(originalTransactionID)")
     }
 }
 

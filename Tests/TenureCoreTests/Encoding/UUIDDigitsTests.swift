@@ -9,4 +9,20 @@ import Testing
             #expect(String(decoding: id.lowercaseUTF8, as: UTF8.self) == id.uuidString.lowercased())
         }
     }
+
+    @Test func `a UUID is read as Foundation reads it, in either case`() {
+        for _ in 0..<50 {
+            let id = UUID()
+            #expect(UUID(digits: id.uuidString) == id)
+            #expect(UUID(digits: id.uuidString.lowercased()) == id)
+        }
+    }
+
+    @Test(arguments: [
+        "", "-", "12345678-1234-1234-1234-1234567890", "12345678-1234-1234-1234-1234567890123",
+        "12345678-1234-1234-1234-12345678901g", "123456781234-1234-1234-1234567890123-",
+        "12345678_1234-1234-1234-123456789012", " 2345678-1234-1234-1234-123456789012",
+        "+1345678-1234-1234-1234-123456789012", "éééééééééééééééééé",
+    ])
+    func `anything else is no UUID`(text: String) { #expect(UUID(digits: text) == nil) }
 }
