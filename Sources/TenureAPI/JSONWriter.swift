@@ -94,7 +94,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
     package mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         separate()
-        for digit in number.description.utf8 { output.append(digit) }
+        output.append(text: number.description)
         needsComma = true
     }
 

@@ -48,7 +48,7 @@ struct DecideCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let deviceID, UUID(uuidString: deviceID) == nil {
+        if let deviceID, UUID(digits: deviceID) == nil {
             throw ValidationError(
                 "`\(deviceID)` is no UUID; write the device id as `AppStore.deviceVerificationID` has it")
         }
@@ -67,7 +67,7 @@ struct DecideCommand: AsyncParsableCommand {
             let instant = at?.date ?? Date()
             // Who decides as of next year may have customers who were signed by then.
             let customer = try CustomerFiles(
-                files, verifier: verifier, device: deviceID.flatMap(UUID.init(uuidString:)), now: max(instant, Date()))
+                files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
             let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
             let all = decide(evidence, under: policy, at: instant)
             return (entitlement.isEmpty ? all : all.filter { entitlement.contains($0.entitlement) }, customer)

@@ -100,7 +100,7 @@ struct MintOptions: ParsableArguments {
         for text in self.set where !text.contains("=") {
             throw ValidationError("`\(text)` sets nothing; write it as field=value")
         }
-        if let deviceID, UUID(uuidString: deviceID) == nil {
+        if let deviceID, UUID(digits: deviceID) == nil {
             throw ValidationError("`\(deviceID)` is no UUID; write it as `AppStore.deviceVerificationID` has it")
         }
     }
@@ -108,7 +108,7 @@ struct MintOptions: ParsableArguments {
     var app: MintedApp {
         MintedApp(
             environment: environment?.environment ?? .production,
-            deviceVerificationID: deviceID.flatMap(UUID.init(uuidString:)) ?? MintedApp.device)
+            deviceVerificationID: deviceID.flatMap(UUID.init(digits:)) ?? MintedApp.device)
     }
 
     var settings: [(field: String, value: String)] {

@@ -194,7 +194,7 @@ extension Reason: Hashable {
         left.codeValue == right.codeValue && left.facts.elementsEqual(right.facts) { $0 == $1 }
     }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(codeValue) }
 }
 
 extension Reason: CustomStringConvertible {

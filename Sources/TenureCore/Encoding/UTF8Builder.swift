@@ -42,6 +42,8 @@ package struct UTF8Builder: ~Copyable {
         text.withUTF8Buffer { append($0) }
     }
 
+    package mutating func append(text: String) { for byte in text.utf8 { append(byte) } }
+
     package mutating func append(_ byte: UInt8, times count: Int) {
         guard count > 0 else { return }
         reserve(count)

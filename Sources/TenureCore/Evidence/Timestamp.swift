@@ -83,7 +83,7 @@ extension Date {
             text.append(pair: civil.year % 100)
         } else {
             text.append(civil.year < 0 ? "-" : "+")
-            for digit in padded(abs(civil.year), 6).utf8 { text.append(digit) }
+            text.append(text: padded(abs(civil.year), 6))
         }
         text.append("-")
         text.append(pair: civil.month)

@@ -30,6 +30,7 @@ final class ServiceMetrics: @unchecked Sendable {
         var count: UInt64 = 0
     }
 
+    /// Without a dictionary: each answer counts its decisions here, all under one lock.
     struct Outcomes {
         private var granted: UInt64 = 0
         private var denied: UInt64 = 0
