@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Everything is instrumented and built for testing from the command line (see `Scripts/fuzz`): the coverage that counts is that
-// of the parsers, which are another package. The flags here only link libFuzzer.
+// The coverage that counts is that of the parsers, which are another package: it instruments them (see `Scripts/fuzz`). The
+// flags here only link libFuzzer.
 let package = Package(
     name: "tenure-fuzz",
     platforms: [.macOS(.v13)],

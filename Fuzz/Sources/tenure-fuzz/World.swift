@@ -4,8 +4,8 @@ import TenureAppStore
 import TenureCore
 import TenureMint
 
-/// An invented app, its authority, and what it mints.
-struct World {
+/// An invented app, its authority, and what it mints. By reference: it goes along with every input.
+final class World {
     let authority: TestAuthority
     let verifier: AppStoreVerifier
     let jwsMinter: JWSMinter
