@@ -5,8 +5,6 @@ RELEASE := .build/release
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources Examples
 FUZZ_RUNS ?= 10000000
 SOAK_CUSTOMERS ?= 100000
-# Tests start servers, databases and commands: with all of them at once each would wait for the rest.
-TEST_WIDTH := SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 
 .PHONY: run build release test soak bench fuzz fuzz-short format format-check docs clean
 
@@ -22,13 +20,13 @@ release: ## The command, built for use: .build/release/tenure
 test: ## All tests, and a short run of the fuzzers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
-	$(TEST_WIDTH) TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
+	@Scripts/test
 	@$(MAKE) --no-print-directory fuzz-short
 
 soak: release ## The long tests, and the lives of SOAK_CUSTOMERS customers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
-	$(TEST_WIDTH) TENURE_SOAK=1 TENURE_INTEROP_PYTHON=.tools/interop/bin/python $(SWIFT) test $(TRAITS) --skip-build
+	@TENURE_SOAK=1 Scripts/test
 	$(RELEASE)/tenure scenario soak --customers $(SOAK_CUSTOMERS)
 
 bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.

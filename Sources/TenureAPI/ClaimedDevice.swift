@@ -28,12 +28,12 @@ package struct ClaimedDevice: Sendable {
     private static func bytes(ofIdentifier text: String) -> [UInt8]? {
         if let id = UUID(digits: text) { return withUnsafeBytes(of: id.uuid) { Array($0) } }
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") }
-            .map { Character(Unicode.Scalar($0)).hexDigitValue }
+            .map(HexDigit.value)
         guard digits.count == 12 else { return nil }
         var bytes: [UInt8] = []
         for index in stride(from: 0, to: 12, by: 2) {
             guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            bytes.append(UInt8(high * 16 + low))
+            bytes.append(high << 4 | low)
         }
         return bytes
     }

@@ -135,9 +135,9 @@ package struct JSONWriter: ~Copyable, TextPieces {
 
     // MARK: Parts
 
-    private mutating func literal(_ text: StaticString) {
+    private mutating func literal(_ text: String) {
         separate()
-        output.append(literal: text)
+        output.append(text: text)
         needsComma = true
     }
 
@@ -199,10 +199,9 @@ package struct JSONWriter: ~Copyable, TextPieces {
         case UInt8(ascii: "\r"): output.append("r")
         case UInt8(ascii: "\t"): output.append("t")
         case 0..<0x20:
-            output.append(literal: "u00")
-            output.append(UInt8(ascii: "0") + byte >> 4)
-            let digit = byte & 15
-            output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            output.append(text: "u00")
+            output.append(HexDigit.lowercase(byte >> 4))
+            output.append(HexDigit.lowercase(byte & 15))
         default: output.append(byte)
         }
     }

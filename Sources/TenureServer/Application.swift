@@ -93,7 +93,7 @@ func buildApplication(
             opened.append(service.store)
             var logger = logger
             logger[metadataKey: "app"] = "\(app.name)"
-            let responder = try service.router().buildResponder()
+            let responder = try service.router().responder()
             responders[app.name] = responder
             sources.append(service.metricsSource(of: app.name))
             services += try service.services(logger: logger)
@@ -115,12 +115,12 @@ func buildApplication(
 extension TenureService {
     /// `GET /metrics` alone, as all that is asked of a service: with a name, a log line and a problem where it fails.
     fileprivate func responder(of sources: [MetricsSource]) throws(ServiceError) -> RouterResponder<ServiceContext> {
-        let router = Router(context: ServiceContext.self)
+        let router = Router<ServiceContext>.empty
         router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
         router.get("metrics", use: metricsRoute(of: sources).respond)
-        return router.buildResponder()
+        return router.responder()
     }
 
     func application(
@@ -130,7 +130,7 @@ extension TenureService {
         let routes: Router<ServiceContext>
         if let router { routes = router } else { routes = try self.router() }
         return try application(
-            routes.buildResponder(), services: try services(logger: logger), logger: logger,
+            routes.responder(), services: try services(logger: logger), logger: logger,
             onServerRunning: onServerRunning)
     }
 

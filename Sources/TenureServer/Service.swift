@@ -37,13 +37,22 @@ struct TenureService: Sendable {
         policies = try await PolicyBook(
             configuration.policy, in: record, at: configuration.now(), staleness: configuration.policyStaleness)
         announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
-        certificateKey = try CertificateKey(folder: configuration.folderOfKeys)
+        certificateKey = try CertificateKey(
+            folder: configuration.folderOfKeys, making: try await !Self.hasCustomers(record))
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
     }
 
     private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> any Store {
         do {
             return try SQLiteStore(path: configuration.databasePath)
+        } catch {
+            throw ServiceError(error)
+        }
+    }
+
+    private static func hasCustomers(_ record: any Store) async throws(ServiceError) -> Bool {
+        do {
+            return try await record.newestCustomer() > 0
         } catch {
             throw ServiceError(error)
         }
@@ -121,7 +130,7 @@ struct TenureService: Sendable {
         let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
         let description = try OpenAPIDocument.json()
 
-        let router = Router(context: ServiceContext.self)
+        let router = Router<ServiceContext>.empty
         router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
@@ -129,7 +138,7 @@ struct TenureService: Sendable {
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/products", use: products.respond)
         router.post("v1/trials/:entitlement/sessions", use: trials.respond)
-        router.post("v1/notifications/apple", use: notifications.respond)
+        router.post(NotificationRoute.path, use: notifications.respond)
         router.get("v1/keys") { _, _ in Response.json(keys) }
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
@@ -137,7 +146,7 @@ struct TenureService: Sendable {
         let silent = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
         let appStore = try appStoreConnection(logger: silent)
         AdminDesk(self, verifier: sync.verifier, appStore: appStore).addRoutes(to: router)
-        router.get("health/live", use: health.live)
+        router.get(HealthRoutes.livePath, use: health.live)
         router.get("health/ready", use: health.ready)
         return router
     }

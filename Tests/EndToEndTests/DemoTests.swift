@@ -28,6 +28,27 @@ import Testing
         #expect(customers(second) == customers(first))
     }
 
+    @Test func `a policy that was changed decides, unless it takes something from somebody`() throws {
+        let folder = try Folder()
+        func denials(_ output: String) -> Int { output.matches(of: /everything denied/).count }
+        let first = try visit(folder)
+        #expect(first.status == 0)
+        let sample = try String(contentsOf: folder.url("var/policy.yaml"), encoding: .utf8)
+        func output(honouring honours: String) throws -> String {
+            try folder.write(sample.replacing("honours: [paid] ", with: "honours: \(honours) "), to: "var/policy.yaml")
+            let result = try visit(folder)
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.errors == "")
+            return result.output
+        }
+        let generous = try output(honouring: "[paid, freemium]")
+        #expect(generous.contains("decides from now on as version 2"))
+        #expect(denials(generous) < denials(first.output))
+        let harsh = try output(honouring: "[]")
+        #expect(harsh.contains("was not published: ") && harsh.contains("would lose something"))
+        #expect(denials(harsh) == denials(generous))
+    }
+
     @Test(arguments: ["Ctrl-C stops the service", "serving com.example.calculator"])
     func `Ctrl-C ends it at once and silently, also while customers come`(line: String) async throws {
         let folder = try Folder()

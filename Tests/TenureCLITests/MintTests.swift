@@ -25,7 +25,7 @@ import Testing
         #expect(again.errors.contains("--force"))
         let none = try Command.run("mint", "receipt", "--authority", desk.folder.url("none").path)
         #expect(none.status == 1)
-        #expect(none.errors.contains("no complete test authority"))
+        #expect(none.errors.contains("holds no test authority"))
     }
 
     @Test func `a named defect is minted and refused for its reason, and a wrong name lists the right ones`() throws {

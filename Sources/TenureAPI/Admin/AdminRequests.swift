@@ -1,6 +1,12 @@
 public import Foundation
 import TenureCore
 
+/// What people and servers ask of the admin interface. A field that it does not have is a mistake, such as `untill`, which
+/// would else make a grant for good.
+package protocol AdminRequest: Decodable {
+    associatedtype CodingKeys: CodingKey & CaseIterable
+}
+
 /// `POST /v1/admin/customers/{id}/grants`
 public struct GrantRequest: Sendable, Hashable, Decodable {
     public let entitlement: String
@@ -9,7 +15,7 @@ public struct GrantRequest: Sendable, Hashable, Decodable {
     /// When it ends; nil: for good.
     public let until: Date?
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
         case entitlement, reason, until
     }
 
@@ -25,12 +31,20 @@ public struct GrantRequest: Sendable, Hashable, Decodable {
 public struct RevocationRequest: Sendable, Hashable, Codable {
     public let entitlement: String
     public let reason: String
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case entitlement, reason
+    }
 }
 
 /// `POST /v1/admin/customers/{id}/links`
 public struct UserRequest: Sendable, Hashable, Codable {
     /// As the app's own server calls the user; at most 256 bytes.
     public let userID: String
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case userID
+    }
 }
 
 /// `POST /v1/link`: an access token that the app got for its user, or a customer whom the server knows.
@@ -38,6 +52,10 @@ public struct LinkRequest: Sendable, Hashable, Codable {
     public let userID: String
     public let accessToken: String?
     public let customer: String?
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case userID, accessToken, customer
+    }
 
     public init(userID: String, accessToken: String? = nil, customer: String? = nil) {
         self.userID = userID
@@ -51,10 +69,29 @@ public struct MergeRequest: Sendable, Hashable, Codable {
     /// The public id of whom they turned out to be as well.
     public let other: String
     public let reason: String
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case other, reason
+    }
 }
 
 /// `POST /v1/admin/customers/find`
 public struct FindRequest: Sendable, Hashable, Codable {
     /// A JWS, a notification, a receipt in Base64, or an answer of verifyReceipt: the text as it was pasted.
     public let artifact: String
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case artifact
+    }
 }
+
+extension GrantRequest: AdminRequest {}
+extension RevocationRequest: AdminRequest {}
+extension UserRequest: AdminRequest {}
+extension LinkRequest: AdminRequest {}
+extension MergeRequest: AdminRequest {}
+extension FindRequest: AdminRequest {}
+extension PersonaRequest: AdminRequest {}
+extension ReadyMadePersonasRequest: AdminRequest {}
+extension RehearseRequest: AdminRequest {}
+extension PublishRequest: AdminRequest {}

@@ -11,7 +11,7 @@ public struct PersonaRequest: Sendable, Hashable, Decodable {
     /// Whether it takes the place of a good one of that name.
     public let replace: Bool
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
         case name, set, expires, replace
     }
 
@@ -31,7 +31,7 @@ public struct ReadyMadePersonasRequest: Sendable, Hashable, Decodable {
     public let expires: Date?
     public let replace: Bool
 
-    enum CodingKeys: String, CodingKey {
+    package enum CodingKeys: String, CodingKey, CaseIterable {
         case platform, expires, replace
     }
 

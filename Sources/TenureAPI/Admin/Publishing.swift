@@ -4,6 +4,10 @@ public struct RehearseRequest: Sendable, Hashable, Codable {
     public let policy: String?
     public let version: Int64?
 
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case policy, version
+    }
+
     public init(policy: String? = nil, version: Int64? = nil) {
         self.policy = policy
         self.version = version
@@ -24,6 +28,10 @@ public struct PublishRequest: Sendable, Hashable, Codable {
     /// So many customers may lose something: as many as `rehearsal` found.
     public var takeFrom: Int?
     public var rehearsal: String?
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case policy, version, reason, author, keepPromises, takeFrom, rehearsal
+    }
 
     public init(
         policy: String? = nil, version: Int64? = nil, reason: String, author: String? = nil, keepPromises: Bool? = nil,

@@ -1,3 +1,5 @@
+import TenureCore
+
 /// Escapes in JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
     /// Moves `position` from a backslash to behind its escape; a pair of surrogates counts as one.
@@ -67,13 +69,7 @@ enum JSONEscapes {
         guard index >= bytes.startIndex, bytes.endIndex - index >= 4 else { return nil }
         var unit: UInt16 = 0
         for digit in bytes[index..<index + 4] {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): value = digit - UInt8(ascii: "A") + 10
-            default: return nil
-            }
+            guard let value = HexDigit.value(digit) else { return nil }
             unit = unit << 4 | UInt16(value)
         }
         return unit

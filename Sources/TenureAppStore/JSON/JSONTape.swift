@@ -98,6 +98,18 @@ struct JSONTape: Sendable, Hashable {
         }
     }
 
+    /// The members of the object at `index` that are objects themselves; none where it is no object.
+    func objects(inObjectAt index: Int) -> [Int] {
+        guard index < nodes.count, nodes[index].kind == .object else { return [] }
+        var objects: [Int] = []
+        var member = index + 1
+        while member + 1 < Int(nodes[index].next) {
+            if nodes[member + 1].kind == .object { objects.append(member + 1) }
+            member = Int(nodes[member + 1].next)
+        }
+        return objects
+    }
+
     private func isEscaped(_ index: Int, _ name: StaticString) -> Bool {
         let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         return string(at: index).map { $0.utf8.elementsEqual(wanted) } ?? false

@@ -1,3 +1,5 @@
+import TenureCore
+
 /// A JSON value as it was written: numbers keep their digits, objects the order of their members.
 public enum JSONValue: Sendable, Hashable {
     case object(JSONObject)
@@ -76,9 +78,8 @@ public enum JSONValue: Sendable, Hashable {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(contentsOf: [UInt8(ascii: "\\"), byte])
             case ..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
                 output.append(contentsOf: "\\u00".utf8)
-                output.append(contentsOf: [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+                output.append(contentsOf: [HexDigit.lowercase(byte >> 4), HexDigit.lowercase(byte & 15)])
             default: output.append(byte)
             }
         }

@@ -5,6 +5,7 @@ import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureMint
+import TenurePolicyFile
 import TenureServer
 
 struct DemoCommand: AsyncParsableCommand {
@@ -37,8 +38,11 @@ struct DemoCommand: AsyncParsableCommand {
             configuration.port = port
             let anchors = try authority.anchors
             configuration.anchors = [.production: anchors, .sandbox: anchors]
+            let adminKey = try folder.adminKey()
+            configuration.adminKey = adminKey
             var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .warning
+            // That another policy decides than the file's is no news here: see `publish`.
+            logger.logLevel = .error
 
             let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
             let (ports, started) = AsyncStream.makeStream(of: Int.self)
@@ -49,6 +53,10 @@ struct DemoCommand: AsyncParsableCommand {
                     try await serve(configuration: configuration, logger: logger) { started.yield($0) }
                 }
                 for await port in ports {
+                    Terminal.standardOutput.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
+                    await publish(
+                        configuration.policy, of: folder,
+                        by: ServiceClient(url: "http://127.0.0.1:\(port)", key: adminKey))
                     await visit(port: port, customers: customers, folder: folder)
                     if once { kill(getpid(), SIGTERM) }
                 }
@@ -58,11 +66,32 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
+/// Lets the policy in the folder decide, where it is another one than before and takes nothing from anybody.
+private func publish(_ policy: Policy, of folder: DemoFolder, by client: ServiceClient) async {
+    let terminal = Terminal.standardOutput
+    let request = PublishRequest(
+        policy: String(decoding: PolicyFile.compile(policy), as: UTF8.self), reason: "\(folder.policy) was changed")
+    do {
+        let publication: PublicationAnswer = try await client.post("/v1/admin/policies", request)
+        terminal.write("\(folder.policy) was changed, and decides from now on as version \(publication.version)\n")
+    } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "decides" {
+        return
+    } catch let refusal as ServiceClient.Refusal {
+        terminal.write(
+            """
+            \(folder.policy) was changed, and was not published: \(refusal.problem.detail)
+            See whom it concerns: `tenure policy publish \(folder.policy) --rehearse --key-file \(folder.adminKeyPath) --service \(client.url)`
+
+            """)
+    } catch {
+        // Told to stop meanwhile, or nobody answers, which the customers say.
+    }
+}
+
 /// Lets the customers come, tells what each may use, and says how to go on.
 private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
     let terminal = Terminal.standardOutput
     let client = DemoClient(port: port)
-    terminal.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
     for customer in customers {
         do {
             let answer = try await client.sync(customer)
@@ -81,6 +110,7 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) asy
     terminal.write(
         """
         The policy is \(folder.policy): change it, start again, and see whose answer changes.
+        The admin key is in \(folder.adminKeyPath): `tenure policy versions --key-file \(folder.adminKeyPath) --service http://127.0.0.1:\(port)`
         The authority is \(folder.authorityPath): `tenure mint app-transaction --authority \(folder.authorityPath)` signs more customers.
         Ctrl-C stops the service; the next run finds these customers again.
         """)

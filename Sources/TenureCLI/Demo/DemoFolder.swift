@@ -1,5 +1,6 @@
 import Foundation
 import TenureMint
+import TenureServer
 
 /// The folder of a demonstration: what is missing is made, what is there is kept.
 struct DemoFolder {
@@ -7,6 +8,7 @@ struct DemoFolder {
 
     var policy: String { path + "/policy.yaml" }
     var database: String { path + "/tenure.sqlite" }
+    var adminKeyPath: String { path + "/admin-key" }
     var authorityPath: String { path + "/authority" }
 
     /// Throws one clear line where the folder cannot be written.
@@ -21,7 +23,18 @@ struct DemoFolder {
             throw CommandError(
                 "the folder `\(path)` cannot be written; choose another by --folder, or make it writable")
         }
+        guard files.fileExists(atPath: policy) || !files.fileExists(atPath: database) else {
+            throw CommandError(
+                "`\(database)` is no demonstration's record (there is no `\(policy)`); choose another folder by --folder"
+            )
+        }
         if !files.fileExists(atPath: policy) { try OutputFile(path: policy).write(Array(Self.samplePolicy.utf8)) }
+    }
+
+    /// Made once, for who wants to try the admin interface.
+    func adminKey() throws -> String {
+        let key = try SecretFile(path: adminKeyPath).contents { Array(KeySecret().text.utf8) }
+        return String(decoding: key, as: UTF8.self)
     }
 
     /// Made once: what it signed stays good.
@@ -38,7 +51,7 @@ struct DemoFolder {
     /// An invented app that changed a few weeks ago.
     static let samplePolicy = """
         # Calculator was sold until October 2026. Since then it is free, and `everything` is bought inside.
-        # Change what you like, start again, and see whose answer changes.
+        # Change what you like, start again, and see whose answer changes: what takes nothing from anybody is published.
         app: { bundleID: com.example.calculator, appleID: 828838134 }
 
         eras:                                  # oldest first; each runs until the next begins

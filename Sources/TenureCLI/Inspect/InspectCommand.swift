@@ -37,15 +37,13 @@ struct InspectCommand: AsyncParsableCommand {
     func run() async throws {
         let inspection = try await reportingErrors {
             let bytes = try InputFile(path: file).bytes()
-            let artifact: AppStoreArtifact
+            let verifier = AppStoreVerifier(
+                app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
             do {
-                artifact = try AppStoreArtifact(recognizing: bytes)
+                return try Inspection(of: try AppStoreArtifact(recognizing: bytes), by: verifier, now: Date())
             } catch let error as Rejection {
                 throw CommandError("`\(InputFile(path: file).name)` cannot be read: \(error.detail)")
             }
-            let verifier = AppStoreVerifier(
-                app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
-            return try Inspection(of: artifact, by: verifier, now: Date())
         }
         if json {
             Terminal.standardOutput.write(bytes: inspection.json + [UInt8(ascii: "\n")])

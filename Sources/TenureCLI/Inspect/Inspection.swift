@@ -33,8 +33,8 @@ struct Inspection {
     /// Whether the chain ends in a root of Apple's, and not in one that was named.
     var isUnderAppleRoot: Bool { AppleAnchors.signed(certificates) }
 
-    /// Throws `CommandError` where the artifact cannot even be taken apart.
-    init(of artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date) throws {
+    /// Throws a `Rejection` where the artifact cannot even be taken apart.
+    init(of artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date) throws(Rejection) {
         kind = artifact.kindName
         var verified: VerifiedArtifact?
         do {
@@ -49,12 +49,7 @@ struct Inspection {
             nested = jws.nested
             certificates = verified?.certificates ?? jws.certificates
         case .receipt(let bytes):
-            let receipt: UnverifiedReceipt
-            do {
-                receipt = try UnverifiedReceipt(bytes)
-            } catch {
-                throw CommandError("this looks like a receipt and cannot be read: \(error.detail)")
-            }
+            let receipt = try UnverifiedReceipt(bytes)
             payload = receipt.payload.verifyReceiptJSON
             nested = []
             certificates = verified?.certificates ?? receipt.certificates

@@ -36,9 +36,11 @@ struct KeyCreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
+            let database = record.database
+            let makesRecord = !database.isPostgres && !FileManager.default.fileExists(atPath: database.text)
             let secret = KeySecret()
             let key = RecordedKey(name: name, scope: scope, createdAt: Date())
-            let isNew = try await withRecord(record.database, making: true) {
+            let isNew = try await withRecord(database, making: true) {
                 try await $0.create(key, secret: secret.hash, actor: consoleActor)
             }
             guard isNew else {
@@ -46,6 +48,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
             }
             Terminal.standardOutput.write(secret.text)
             Terminal.standardError.write("keep it now: it is not shown again")
+            if makesRecord { Terminal.standardError.write("there was no record: `\(database.name)` is a new one") }
         }
     }
 }

@@ -28,7 +28,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
         commandName: "authority",
         abstract: "Make a test authority: its roots, certificates and private keys.",
         discussion: """
-            With a seed, the keys for JWS are the same each time; those for receipts never are.
+            With a seed, the keys are the same each time.
 
             Example:
               tenure mint authority ./authority

@@ -28,7 +28,9 @@ struct ServiceSummary {
         let isNew =
             !configuration.databasePath.contains("://")
             && !FileManager.default.fileExists(atPath: configuration.databasePath)
-        let database = configuration.databasePath.contains("://") ? "a database server" : configuration.databasePath
+        let database =
+            configuration.databasePath.contains("://")
+            ? "a database server (not asked whether it answers)" : configuration.databasePath
         let timeouts = configuration.timeouts
         let environments = AppStoreEnvironment.allCases.filter { configuration.anchors[$0] != nil }
         lines = [
@@ -37,7 +39,16 @@ struct ServiceSummary {
                     ? "any free port of \(configuration.host)" : ServiceAddress(configuration).url(configuration.port)),
             "  policy: \(configuration.policy.eras.count) eras, \(configuration.policy.entitlements.count) entitlements",
             "  record: \(database)\(isNew ? " (would be made)" : "")",
+            "  certificate key: "
+                + (configuration.hasCertificateKey
+                    ? "there" : "would be made; a record with customers needs the one that their apps trust"),
             "  environments: \(environments.map(\.rawValue).joined(separator: ", "))",
+            "  trusted beside Apple: "
+                + (configuration.testAuthorities.isEmpty
+                    ? "nobody" : configuration.testAuthorities.joined(separator: ", ")),
+            "  webhooks: "
+                + (configuration.webhooks.isEmpty
+                    ? "none" : configuration.webhooks.map(\.name).joined(separator: ", ")),
             "  TLS: "
                 + (configuration.certificateFiles.map { "certificate \($0.certificate), key \($0.key)" }
                     ?? (configuration.proxies.isEmpty ? "none, loopback only" : "by the proxy")),

@@ -63,13 +63,13 @@ final class EraSource {
             answer = answer.ending(at: licence)
         }
         guard let refund = acquisition.refund else { return answer }
-        switch Restoration(of: refund, for: entitlement, possible: possible) {
-        case .certain(let signed):
-            return answer.explained(by: .boughtAgain(signed: signed))
-        case .inDoubt(let signed):
+        switch restoration(after: refund, of: entitlement) {
+        case .certain(let signed, let until):
+            return answer.ending(at: until).explained(by: .boughtAgain(signed: signed))
+        case .inDoubt(let signed, let until):
             guard refund.revocationDate <= now else { return answer }
             return policy.inDoubt == .favourCustomer
-                ? answer.explained(by: .boughtAgainInDoubt(signed: signed))
+                ? answer.ending(at: until).explained(by: .boughtAgainInDoubt(signed: signed))
                 : .undetermined(.boughtAgainInDoubt(signed: signed))
         case .none:
             if refund.revocationDate <= now { return .nothing(.appRefunded(at: refund.revocationDate)) }
@@ -84,43 +84,69 @@ final class EraSource {
     }
 }
 
-/// Rule E: whether the app was bought again after a refund.
+/// Rule E: whether the app was bought again after a refund, as what was signed then says, and until when what honours it
+/// lasts.
 private enum Restoration {
-    case certain(signed: Date)
-    case inDoubt(signed: Date)
+    case certain(signed: Date, until: Date?)
+    case inDoubt(signed: Date, until: Date?)
     case none
-
-    init(of refund: Acquisition.Refund, for entitlement: Entitlement, possible: PossibleEras) {
-        for signed in refund.restorations
-        where possible.timelines.allSatisfy({ $0.onlySold(entitlement.honouredEras, at: signed) }) {
-            self = .certain(signed: signed)
-            return
-        }
-        for signed in refund.restorations
-        where possible.timelines.contains(where: {
-            $0.canHaveSold(entitlement.honouredEras, after: refund.revocationDate, until: signed)
-        }) {
-            self = .inDoubt(signed: signed)
-            return
-        }
-        self = .none
-    }
 }
 
-extension Timeline {
-    /// Whether an app got at that instant was certainly got in one of these eras. In a changeover window both eras
-    /// were on sale.
-    fileprivate func onlySold(_ honoured: EraSet, at date: Date) -> Bool {
-        if let both = changeover(at: date) { return !both.isDisjoint(with: honoured) }
-        return eras(at: date).isSubset(of: honoured)
+extension EraSource {
+    private func restoration(after refund: Acquisition.Refund, of entitlement: Entitlement) -> Restoration {
+        let certain = longest(refund.restorations) { signed in
+            self.end(certainlyHonouredAt: signed, by: entitlement)
+        }
+        if let certain { return .certain(signed: certain.signed, until: certain.until) }
+        let possible = longest(refund.restorations) { signed in
+            self.end(possiblyHonouredAfter: refund.revocationDate, until: signed, by: entitlement)
+        }
+        if let possible { return .inDoubt(signed: possible.signed, until: possible.until) }
+        return .none
     }
 
-    /// Whether one of these eras was on sale at some instant after the first and up to the second.
-    fileprivate func canHaveSold(_ honoured: EraSet, after start: Date, until end: Date) -> Bool {
-        honoured.intersection(allEras).contains { era in
-            let sale = sale(of: era)
-            return sale.begin <= end && sale.end > start
+    /// The first of those that last longest.
+    private func longest(_ restorations: [Date], _ end: (Date) -> Date??) -> (signed: Date, until: Date?)? {
+        var best: (signed: Date, until: Date?)?
+        for signed in restorations {
+            guard let until = end(signed) else { continue }
+            if let best, !until.outlasts(best.until) { continue }
+            best = (signed, until)
         }
+        return best
+    }
+
+    /// Whether an app got at that instant was certainly honoured, on every possible platform, and until when. In a
+    /// changeover window both eras were on sale.
+    private func end(certainlyHonouredAt date: Date, by entitlement: Entitlement) -> Date?? {
+        var result: Date??
+        for timeline in possible.timelines {
+            let both = timeline.changeover(at: date)
+            let eras = both ?? timeline.eras(at: date)
+            let ends = eras.map { end(ofHonouring: $0, at: date...date, by: entitlement, maybe: false) }
+            guard both == nil ? !ends.contains(nil) : ends.contains(where: { $0 != nil }) else { return nil }
+            for case let end? in ends { result = .some(result.map { favoured($0, end) } ?? end) }
+        }
+        return result
+    }
+
+    /// Whether an era was on sale and honoured at one instant after the first and up to the second, on some possible
+    /// platform, and until when.
+    private func end(
+        possiblyHonouredAfter start: Date, until end: Date, by entitlement: Entitlement
+    ) -> Date?? {
+        var result: Date??
+        for timeline in possible.timelines {
+            for era in timeline.allEras {
+                let sale = timeline.sale(of: era)
+                let (first, last) = (max(sale.begin, start), min(sale.end, end))
+                guard sale.begin <= end, sale.end > start, first <= last,
+                    let until = self.end(ofHonouring: era, at: first...last, by: entitlement, maybe: true)
+                else { continue }
+                result = .some(result.map { until.outlasts($0) ? until : $0 } ?? until)
+            }
+        }
+        return result
     }
 }
 

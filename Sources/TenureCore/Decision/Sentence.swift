@@ -116,6 +116,11 @@ private struct Sentence {
                 return output.say(
                     " came with an organisation's licence for the app, which ended on ", on: date, ": ", Self.help)
             case .honourEnded(_, let date):
+                // Without a date nobody knows whether it was theirs.
+                guard facts.date != nil else {
+                    return output.say(
+                        " came with the app for a time, which ended for everybody on ", on: date, ": ", Self.help)
+                }
                 return output.say(
                     " was yours until ", on: date, ", as announced when the app changed: ", Self.help)
             case .supportGrantEnded(let date):

@@ -21,8 +21,8 @@ enum SourceAnswer {
     }
 
     /// The same, but no longer than until that instant.
-    func ending(at end: Date) -> SourceAnswer {
-        guard case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
+    func ending(at end: Date?) -> SourceAnswer {
+        guard let end, case .gives(let until, let finding) = self, until.outlasts(end) else { return self }
         return .gives(until: end, finding)
     }
 

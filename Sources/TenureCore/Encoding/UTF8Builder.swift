@@ -29,18 +29,8 @@ package struct UTF8Builder: ~Copyable {
         end += 1
     }
 
+    /// ASCII.
     @inlinable package mutating func append(_ character: Unicode.Scalar) { append(UInt8(ascii: character)) }
-
-    @inlinable package mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard let source = bytes.baseAddress else { return }
-        reserve(bytes.count)
-        (start + end).update(from: source, count: bytes.count)
-        end += bytes.count
-    }
-
-    @inlinable package mutating func append(literal text: StaticString) {
-        text.withUTF8Buffer { append($0) }
-    }
 
     package mutating func append(text: String) { for byte in text.utf8 { append(byte) } }
 
@@ -112,10 +102,3 @@ package struct UTF8Builder: ~Copyable {
         capacity = larger
     }
 }
-
-/// Takes a text piece by piece.
-package protocol TextPieces: ~Copyable {
-    mutating func write(_ piece: String)
-}
-
-extension String: TextPieces {}

@@ -13,8 +13,8 @@ extension UUID {
                         text[count] = UInt8(ascii: "-")
                         count += 1
                     }
-                    text[count] = Self.digit(byte >> 4)
-                    text[count + 1] = Self.digit(byte & 15)
+                    text[count] = HexDigit.lowercase(byte >> 4)
+                    text[count + 1] = HexDigit.lowercase(byte & 15)
                     count += 2
                 }
             }
@@ -36,7 +36,7 @@ extension UUID {
                         guard utf8[position] == UInt8(ascii: "-") else { return false }
                         position += 1
                     }
-                    guard let high = Self.value(utf8[position]), let low = Self.value(utf8[position + 1]) else {
+                    guard let high = HexDigit.value(utf8[position]), let low = HexDigit.value(utf8[position + 1]) else {
                         return false
                     }
                     bytes[index] = high << 4 | low
@@ -48,18 +48,5 @@ extension UUID {
         }
         guard let bytes else { return nil }
         self.init(uuid: bytes)
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

@@ -31,7 +31,7 @@ struct ReleaseList {
         var result: [AppVersion: EraSet] = [:]
         for release in releases {
             guard let version = release.originalAppVersion else { continue }
-            let next = end(ofSaleFrom: release.releasedAt)
+            let next = ends(ofSaleFrom: release.releasedAt)
             var eras = EraSet()
             for era in firstEra..<max(firstEra, min(starts.count, EraSet.capacity))
             where Self.wasOnSale(from: release.releasedAt, until: next, inEra: era, starts: starts) {
@@ -42,10 +42,10 @@ struct ReleaseList {
         return (result, starts.contains { $0 != nil })
     }
 
-    /// When the next release came. Where it is not certain which of two came first, neither ends the other's sale.
-    func end(ofSaleFrom moment: Release.Moment) -> Release.Moment? {
-        let next = [instants, days].compactMap { firstPlace(in: $0, certainlyAfter: moment) }.min()
-        return next.map { releases[$0].releasedAt }
+    /// When the next release came: the first that is listed by its instant, and the first by its day, each of which ended
+    /// the sale at the latest. Where it is not certain which of two came first, neither ends the other's sale.
+    func ends(ofSaleFrom moment: Release.Moment) -> [Release.Moment] {
+        [instants, days].compactMap { firstPlace(in: $0, certainlyAfter: moment) }.map { releases[$0].releasedAt }
     }
 
     private func firstPlace(in places: [Int], certainlyAfter moment: Release.Moment) -> Int? {
@@ -62,15 +62,18 @@ struct ReleaseList {
         return low < places.count ? places[low] : nil
     }
 
-    /// Whether a release that was on sale from one moment to another (exclusive) can have been on sale in the era.
+    /// Whether a release that was on sale from one moment to the first of others (exclusive) can have been on sale in the
+    /// era.
     private static func wasOnSale(
-        from start: Release.Moment, until end: Release.Moment?, inEra era: Int, starts: [Release.Moment?]
+        from start: Release.Moment, until ends: [Release.Moment], inEra era: Int, starts: [Release.Moment?]
     ) -> Bool {
         for (index, boundary) in starts.enumerated() {
             guard let boundary else { continue }
             if index <= era {
                 // Gone before the era began?
-                if let end, !boundary.canBeEarlier(than: end), !boundary.canBeAtMost(start) { return false }
+                if !boundary.canBeAtMost(start), ends.contains(where: { !boundary.canBeEarlier(than: $0) }) {
+                    return false
+                }
             } else if !start.canBeEarlier(than: boundary) {
                 // Came only after the era had ended.
                 return false

@@ -46,6 +46,10 @@ extension TestAuthority {
             do {
                 anchors = try TrustAnchors([UInt8](Data(contentsOf: file)))
                 key = try AuthorityKey(pem: String(decoding: Data(contentsOf: keyFile), as: UTF8.self))
+            } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+                throw MintingError(
+                    "`\(directory.path)` holds no test authority (no `\(name).pem` with its key); make one by `tenure mint authority \(directory.path)`"
+                )
             } catch {
                 throw MintingError(
                     "`\(directory.path)` is no complete test authority: `\(name)` cannot be read (\(error))")

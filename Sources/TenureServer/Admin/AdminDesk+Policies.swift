@@ -121,7 +121,7 @@ extension PolicyVersionAnswer {
     fileprivate init(_ recorded: RecordedPolicy, decides: Bool, policy: String? = nil) {
         self.init(
             version: recorded.version,
-            sha256: recorded.sha256.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined(),
+            sha256: recorded.sha256.hexadecimal,
             recordedAt: recorded.recordedAt.rfc3339, decides: decides, policy: policy)
     }
 }

@@ -24,7 +24,7 @@ package struct KeyGate: Sendable {
 
     init(store: any Store, configuredKey: String?, now: @escaping @Sendable () -> Date) {
         self.store = store
-        configured = configuredKey.flatMap { $0.isEmpty ? nil : KeySecret($0).digest }
+        configured = configuredKey.map { KeySecret($0).digest }
         self.now = now
     }
 

@@ -33,7 +33,26 @@ extension ServiceConfiguration {
                 findings.append(error)
             }
         }
+        findings += findingsOfKeys
         if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
+        return findings
+    }
+
+    /// Of those that are there: the others would be made.
+    private var findingsOfKeys: [ServiceError] {
+        var findings: [ServiceError] = []
+        do throws(ServiceError) {
+            if hasCertificateKey { _ = try CertificateKey(folder: folderOfKeys, making: false) }
+        } catch {
+            findings.append(error)
+        }
+        do throws(ServiceError) {
+            if AccessTokenKey.file(in: folderOfKeys).exists {
+                _ = try AccessTokenKey(folder: folderOfKeys, recordID: [])
+            }
+        } catch {
+            findings.append(error)
+        }
         return findings
     }
 

@@ -181,25 +181,31 @@ public struct ServiceConfiguration: Sendable {
         if let mistake = appStore?.mistake { mistakes.append(mistake) }
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         if let mistake = mistakeOfClock { mistakes.append(mistake) }
+        if let adminKey, adminKey.utf8.count < Self.shortestAdminKey {
+            mistakes.append(.weakAdminKey(length: Self.shortestAdminKey))
+        }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
         guard !isLoopback || !proxies.isEmpty else { return mistakes }
-        if hasTestAnchors, !allowsTestAnchorsBeyondLoopback { mistakes.append(.testAnchorsBeyondLoopback(host: host)) }
-        if let adminKey, !adminKey.isEmpty {
-            if adminKey.utf8.count < Self.shortestAdminKey {
-                mistakes.append(.weakAdminKey(length: Self.shortestAdminKey))
-            }
-        } else {
-            mistakes.append(.noAdminKey(host: host))
+        if !testAuthorities.isEmpty, !allowsTestAnchorsBeyondLoopback {
+            mistakes.append(.testAnchorsBeyondLoopback(host: host))
         }
+        if adminKey == nil { mistakes.append(.noAdminKey(host: host)) }
         if proxies.isEmpty, certificateFiles == nil { mistakes.append(.noTransportSecurity(host: host)) }
         return mistakes
     }
+
+    public var hasCertificateKey: Bool {
+        CertificateKey.file(in: folderOfKeys).exists
+    }
+
+    /// The names of the authorities that are trusted beside Apple's.
+    public var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
 
     /// Even with `allowsTestAnchorsBeyondLoopback`: a clock that stands still lets every token live for ever.
     private var mistakeOfClock: ServiceError? {
         guard clock != nil else { return nil }
         guard isLoopback, proxies.isEmpty else { return .clock("it is for rehearsals on 127.0.0.1, without a proxy") }
-        guard anchors.values.allSatisfy(Self.holdTest) else {
+        guard anchors.values.allSatisfy({ !Self.testAuthorities(in: $0).isEmpty }) else {
             return .clock("it is for rehearsals; name the test authority that signs in them by `trust`")
         }
         return nil
@@ -208,9 +214,7 @@ public struct ServiceConfiguration: Sendable {
     /// Characters: 128 bits in hexadecimal.
     static let shortestAdminKey = 32
 
-    private var hasTestAnchors: Bool { anchors.values.contains(where: Self.holdTest) }
-
-    private static func holdTest(_ anchors: TrustAnchors) -> Bool {
-        anchors.summaries.contains { !AppleAnchors.contain(fingerprint: $0.fingerprint) }
+    private static func testAuthorities(in anchors: TrustAnchors) -> [String] {
+        anchors.summaries.filter { !AppleAnchors.contain(fingerprint: $0.fingerprint) }.map(\.subject)
     }
 }

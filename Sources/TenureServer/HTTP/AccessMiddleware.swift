@@ -28,6 +28,8 @@ struct AccessMiddleware: RouterMiddleware {
         let method = Self.name(of: request.method)
         do {
             var response = try await next(request, context)
+            // What answers GET makes none for HEAD already; a problem has one.
+            if request.method == .head { response = response.createHeadResponse() }
             if let field = RequestID.field { response.headers[field] = context.requestID }
             end(request, context, method: method, status: response.status.code, since: start)
             return response
@@ -54,10 +56,6 @@ struct AccessMiddleware: RouterMiddleware {
 
     /// Of all that may stand there, what HTTP itself knows.
     private static func name(of method: HTTPRequest.Method) -> String {
-        known.contains(method) ? method.rawValue : "other"
+        HTTPRequest.Method.common.contains(method) ? method.rawValue : "other"
     }
-
-    private static let known: Set<HTTPRequest.Method> = [
-        .get, .head, .post, .put, .delete, .patch, .options, .connect, .trace,
-    ]
 }

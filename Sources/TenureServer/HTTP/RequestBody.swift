@@ -23,11 +23,13 @@ extension Request {
         }
     }
 
-    /// Reads a body of that shape. Throws a problem that names the field that is wrong.
-    func decoded<Body: Decodable>(_ type: Body.Type, upTo limit: Int) async throws -> Body {
+    /// Reads a body of that shape. Throws a problem that names the field that is wrong, or that there is none of.
+    func decoded<Body: AdminRequest>(_ type: Body.Type, upTo limit: Int) async throws -> Body {
         let data = try await json(upTo: limit)
         do {
-            return try JSONDecoder().decode(Body.self, from: data)
+            return try JSONDecoder().decode(Exact<Body>.self, from: data).body
+        } catch let problem as Problem {
+            throw problem
         } catch DecodingError.keyNotFound(let key, let context) {
             throw Problem(.malformedRequest, "`\((context.codingPath + [key]).text)` is missing")
         } catch let DecodingError.typeMismatch(_, context), let DecodingError.valueNotFound(_, context) {
@@ -37,5 +39,28 @@ extension Request {
         } catch {
             throw Problem(.malformedRequest, "the body is no JSON object")
         }
+    }
+}
+
+/// A body with no field that its shape does not have.
+private struct Exact<Body: AdminRequest>: Decodable {
+    let body: Body
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let known = Body.CodingKeys.allCases.map(\.stringValue)
+        let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
+        if let unknown = names.sorted().first(where: { !known.contains($0) }) {
+            let fields = known.map { "`\($0)`" }.joined(separator: ", ")
+            throw Problem(.malformedRequest, "there is no field `\(unknown.prefix(64))`; there are \(fields)")
+        }
+        body = try Body(from: decoder)
     }
 }

@@ -12,7 +12,7 @@ struct AccessTokenKey: Sendable {
     /// Reads the secret, or makes it on first start. A token names a customer by the record's own number, so that the
     /// key depends on the record too: beside another database the same secret makes other tokens.
     init(folder: String, recordID: [UInt8]) throws(ServiceError) {
-        let file = SecretFile(path: "\(folder)/\(Self.fileName)")
+        let file = Self.file(in: folder)
         let secret = try file.contents { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
         guard secret.count == 32 else {
             throw .keyFile(path: file.path, detail: "it does not hold 32 bytes; remove it, and devices sync again")
@@ -22,6 +22,8 @@ struct AccessTokenKey: Sendable {
             outputByteCount: 32)
         code = MessageCode(key: key)
     }
+
+    static func file(in folder: String) -> SecretFile { SecretFile(path: "\(folder)/\(fileName)") }
 
     func text(of token: AccessToken) -> String {
         var bytes = token.body

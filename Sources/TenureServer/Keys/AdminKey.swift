@@ -8,7 +8,7 @@ struct AdminKey: Sendable {
 
     /// nil where none is configured.
     init?(_ key: String?) {
-        guard let key, !key.isEmpty else { return nil }
+        guard let key else { return nil }
         digest = SHA256.hash(data: Array(key.utf8))
     }
 

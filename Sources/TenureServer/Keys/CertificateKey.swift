@@ -16,14 +16,24 @@ struct CertificateKey: Sendable {
     /// The `typ` of such a statement: its payload is the newer key as a JSON Web Key.
     static let statementType = "tenure-key+jwt"
 
-    /// Reads the key, or makes it on first start, and the one before it where there is one.
-    init(folder: String) throws(ServiceError) {
-        let file = SecretFile(path: "\(folder)/\(Self.fileName)")
+    /// Reads the key, and the one before it where there is one. `making`: makes it where there is none, which nobody may
+    /// who has customers. Their apps trust the one that is missing, and would believe nothing that another one signs.
+    init(folder: String, making: Bool) throws(ServiceError) {
+        let file = Self.file(in: folder)
+        guard making || file.exists else {
+            throw .keyFile(
+                path: file.path,
+                detail: """
+                    it is missing, and the record has customers, whose apps trust it; put it back from your backup, or, where no \
+                    app trusts it yet, make another one: `openssl ecparam -name prime256v1 -genkey -noout -out \
+                    \(file.path) && chmod 600 \(file.path)`
+                    """)
+        }
         key = try Self.key(
             in: try file.contents { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) }, of: file)
         id = Self.id(of: key.publicKey)
         let previous = SecretFile(path: "\(folder)/\(Self.previousFileName)")
-        guard FileManager.default.fileExists(atPath: previous.path) else {
+        guard previous.exists else {
             certificateHeader = CompactHeader(type: Certificate.type, keyID: id)
             return
         }
@@ -37,6 +47,8 @@ struct CertificateKey: Sendable {
             throw .keyFile(path: previous.path, detail: "it cannot sign")
         }
     }
+
+    static func file(in folder: String) -> SecretFile { SecretFile(path: "\(folder)/\(fileName)") }
 
     private static func key(in contents: [UInt8], of file: SecretFile) throws(ServiceError) -> P256.Signing.PrivateKey {
         do {

@@ -1,3 +1,4 @@
+import Foundation
 import TenureCore
 
 /// A secret in a file that only its owner can read: made on first need, and never replaced.
@@ -7,6 +8,8 @@ package struct SecretFile {
     package init(path: String) {
         self.path = path
     }
+
+    package var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
     /// Throws `keyFile` where it can be neither read nor made, or others can read it.
     package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {

@@ -3,6 +3,8 @@ import Hummingbird
 import TenureAPI
 
 /// Turns away who asks too often, by address and by access token, before anything is read or decided.
+///
+/// Not whoever asks whether the service lives: who starts it anew for that would make it worse.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -18,17 +20,18 @@ struct RateLimitMiddleware: RouterMiddleware {
         _ request: Request, context: ServiceContext,
         next: (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
+        if context.endpointPath == HealthRoutes.livePath.description { return try await next(request, context) }
         if let byAddress, let address = context.peer?.address {
             // Whoever has one address of a /64 has all of them.
             let client = address.isIPv4 ? address : address.prefix(64)
-            if let wait = byAddress.take(Self.number(of: client)) { throw Self.refusal(after: wait) }
+            if let wait = byAddress.take(Self.number(of: client)) { return try Self.refuse(context, after: wait) }
         }
         // Not checked yet: rubbish has buckets too, but rubbish comes from an address.
         if let byToken, let authorization = request.headers[.authorization],
             // Without `Bearer `, which may be written in any case.
             let wait = byToken.take(Self.number(of: authorization.dropFirst(7)))
         {
-            throw Self.refusal(after: wait)
+            return try Self.refuse(context, after: wait)
         }
         return try await next(request, context)
     }
@@ -40,9 +43,15 @@ struct RateLimitMiddleware: RouterMiddleware {
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    private static func refusal(after wait: Double) -> Problem {
+    private static func refuse(_ context: ServiceContext, after wait: Double) throws(Problem) -> Response {
         let seconds = max(1, Int(min(wait, 3600).rounded(.up)))
-        return Problem(
-            .tooManyRequests, "too many requests came in a short time; wait, then go on", retryAfter: seconds)
+        guard context.endpointPath == NotificationRoute.path.description else {
+            throw Problem(
+                .tooManyRequests, "too many requests came in a short time; wait, then go on", retryAfter: seconds)
+        }
+        // The App Store delivers again what fails for now, and never what was its own fault. Not thrown: it is no failure of
+        // the service, whose log anybody could fill.
+        return .problem(
+            Problem(.busy, "too many notifications came in a short time; deliver it again", retryAfter: seconds))
     }
 }

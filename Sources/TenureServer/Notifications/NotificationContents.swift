@@ -50,6 +50,10 @@ struct NotificationContents: Sendable {
         var amendment = Amendment(of: known)
         amendment.add([], proving: proofs, purchases: purchases, renewals: renewals)
         amendment.identify(by: identities + names.forPeople(beyond: known))
+        // What was bought stays the account's; whether the app still opens for a child is the app's to enforce.
+        if notification.type == NotificationType.rescindConsent.rawValue {
+            amendment.messages.append(Message(.customerConsentRescinded, ["notification": notification.uuid]))
+        }
         return amendment
     }
 }

@@ -8,6 +8,8 @@ struct NotificationRoute: Sendable {
     let service: NotificationService
     let now: @Sendable () -> Date
 
+    static let path: RouterPath = "/v1/notifications/apple"
+
     /// Genuine ones have 12 KB.
     static let bodySize = 512 * 1024
 

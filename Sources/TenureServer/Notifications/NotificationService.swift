@@ -106,8 +106,8 @@ struct NotificationService: Sendable {
     private func isOfEnvironmentLeftOut(_ jws: [UInt8]) -> Bool {
         guard let payload = try? UnverifiedJWS(jws).payload else { return false }
         var environment: String?
-        for part in ["data", "summary", "appData"] {
-            guard case .object(let object)? = payload[part], case .string(let name)? = object["environment"] else {
+        for member in payload.members {
+            guard case .object(let object) = member.value, case .string(let name)? = object["environment"] else {
                 continue
             }
             environment = environment ?? name

@@ -6,6 +6,8 @@ import TenureStore
 struct HealthRoutes: Sendable {
     let store: any Store
 
+    static let livePath: RouterPath = "/health/live"
+
     @Sendable func live(_ request: Request, context: ServiceContext) async throws -> Response {
         .json(Array(#"{"status":"ok"}"#.utf8))
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TenureCore
 import TenureStore
 
 /// What tells a receiver that a message is the service's, and of now: HMAC-SHA256 over the time and the body.
@@ -13,7 +14,7 @@ enum WebhookSignature {
         let signed = Array(time.utf8) + [UInt8(ascii: ".")] + body
         let codes = secrets.map { secret in
             let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: Array(secret.utf8)))
-            return ",v1=" + code.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+            return ",v1=" + code.hexadecimal
         }
         return "t=" + time + codes.joined()
     }

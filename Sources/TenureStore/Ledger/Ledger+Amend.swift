@@ -40,7 +40,7 @@ extension Ledger {
             if !wasSaid { try append(.purchasesComplete, to: customer) }
         }
         // After the identities, so that a message names the users who belong to the customer now.
-        for message in amendment.announcement.messages { try tell(message, of: customer) }
+        for message in amendment.announcement.messages + amendment.messages { try tell(message, of: customer) }
         return (customer, outcome)
     }
 

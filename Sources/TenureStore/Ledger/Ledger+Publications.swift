@@ -140,7 +140,7 @@ extension Message {
     ) {
         var facts = [
             "act": act.rawValue, "version": String(version),
-            "sha256": sha256.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined(),
+            "sha256": sha256.hexadecimal,
         ]
         facts["former"] = former.map { String($0) }
         self.init(.policyPublished, facts)

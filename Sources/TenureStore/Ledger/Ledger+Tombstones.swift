@@ -32,16 +32,12 @@ extension Ledger {
     /// Made with the first erasure, and the record's for good.
     private func newSalt() throws(StoreError) -> String {
         if let salt = try mark(Self.salt) { return salt }
-        let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hex
+        let salt = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
         try setMark(Self.salt, to: salt)
         return salt
     }
 
     private func digest(of identity: Identity, in realm: Realm, salt: String) -> String {
-        Array(SHA256.hash(data: Array("\(salt) \(identity.key(in: realm))".utf8))).hex
+        SHA256.hash(data: Array("\(salt) \(identity.key(in: realm))".utf8)).hexadecimal
     }
-}
-
-extension [UInt8] {
-    var hex: String { map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined() }
 }

@@ -9,6 +9,8 @@ package struct Amendment: Sendable {
     package private(set) var promises: [RecordedPromise] = []
     /// What the world is told of it.
     package var announcement = Announcement.later
+    /// What it is told besides, whoever compares what the customer may use.
+    package var messages: [Message] = []
     /// The version of the policy that made its promises and its announcement; nil where none did. The act fails where
     /// another one decides meanwhile.
     package var judgedUnder: Int64?

@@ -9,6 +9,8 @@ package struct Message: Sendable, Hashable {
         case entitlementExpiring = "entitlement.expiring"
         case customerMerged = "customer.merged"
         case customerErased = "customer.erased"
+        /// A parent no longer allows the app.
+        case customerConsentRescinded = "customer.consentRescinded"
         case policyPublished = "policy.published"
     }
 

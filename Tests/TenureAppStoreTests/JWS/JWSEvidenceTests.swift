@@ -129,6 +129,28 @@ import Testing
                 == .wrongApp)
     }
 
+    @Test func `a part that nobody knows yet names its app all the same`() throws {
+        func notification(bundleID: JSONValue) throws -> [UInt8] {
+            var part = JSONObject()
+            part["appAppleId"] = .integer(828_838_134)
+            part["bundleId"] = bundleID
+            part["environment"] = .string("Production")
+            return try minter.mint(
+                .notification,
+                setting: [
+                    "notificationType": .string("SOMETHING_NEW"), "data": .null, "other": .object(JSONObject()),
+                    "newData": .object(part),
+                ])
+        }
+        let known = try verifier.verifyNotification(notification(bundleID: .string("com.example.calculator")), now: nil)
+        #expect(known.notification.environment == .production)
+        #expect(known.notification.payload.notificationType?.rawValue == "SOMETHING_NEW")
+        for other in [JSONValue.string("com.example.other"), .integer(1)] {
+            let rejection = rejection { try verifier.verifyNotification(notification(bundleID: other), now: nil) }
+            #expect(rejection?.code == .wrongApp)
+        }
+    }
+
     @Test func `a token for purchases outside names its environment by its prefix`() throws {
         func notification(_ id: String) throws -> [UInt8] {
             var token = JSONObject()

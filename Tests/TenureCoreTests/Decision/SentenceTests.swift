@@ -98,8 +98,11 @@ import Testing
             .licenceEnded(at: day),
             end: "came with an organisation's licence for the app, which ended on 29 February 2016: \(help)"),
         denied(
-            .honourEnded(era: 0, at: day),
+            .honourEnded(era: 0, at: day), proofs[0], proofs[1],
             end: "was yours until 29 February 2016, as announced when the app changed: \(help)"),
+        denied(
+            .honourEnded(era: 0, at: day),
+            end: "came with the app for a time, which ended for everybody on 29 February 2016: \(help)"),
         denied(
             .supportGrantEnded(at: day),
             end:

@@ -17,7 +17,7 @@ struct ReleaseListOrderTests {
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `a sale ends with the first release that certainly came later, as a search through all of them finds it`(
+    func `a sale ends with the first release that certainly came later, by instant and by day, as a search finds it`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
@@ -25,8 +25,10 @@ struct ReleaseListOrderTests {
         let list = ReleaseList(releases)
         let sorted = releases.sorted { $0.releasedAt.earliest < $1.releasedAt.earliest }
         for release in releases {
-            let expected = sorted.map(\.releasedAt).first { release.releasedAt.isCertainlyEarlier(than: $0) }
-            #expect(list.end(ofSaleFrom: release.releasedAt) == expected)
+            let later = sorted.map(\.releasedAt).filter { release.releasedAt.isCertainlyEarlier(than: $0) }
+            func isDay(_ moment: Release.Moment) -> Bool { if case .day = moment { true } else { false } }
+            let expected = [later.first { !isDay($0) }, later.first(where: isDay)].compactMap(\.self)
+            #expect(list.ends(ofSaleFrom: release.releasedAt) == expected)
         }
     }
 

@@ -63,12 +63,16 @@ import Testing
         }
     }
 
-    @Test func `a service without an admin key has none that is empty`() async throws {
-        for configured in [nil, ""] {
-            try await withService {
-                $0.adminKey = configured
-            } _: { (client: Client) async throws in
-                #expect(try await Desk(client: client, key: "").get("/v1/admin/audit").status == .unauthorized)
+    @Test func `a service without an admin key has none that is empty, and takes none that is short`() async throws {
+        try await withService { (client: Client) async throws in
+            #expect(try await Desk(client: client, key: "").get("/v1/admin/audit").status == .unauthorized)
+        }
+        for configured in ["", "hello", String(repeating: "k", count: 31)] {
+            await #expect(throws: ServiceError.weakAdminKey(length: 32)) {
+                try await withService {
+                    $0.adminKey = configured
+                } _: { (_: Client) async throws in
+                }
             }
         }
     }

@@ -78,6 +78,7 @@ import Testing
                 (["entitlement": 7, "reason": "r"], "`entitlement`"),
                 (["entitlement": "everything", "reason": "r", "until": "tomorrow"], "`until`"),
                 (["entitlement": "everything", "reason": "r", "until": "2020-01-01T00:00:00Z"], "past"),
+                (["entitlement": "everything", "reason": "r", "untill": "2030-01-01T00:00:00Z"], "`untill`"),
             ]
             for (body, words) in cases {
                 let problem = try await desk.post(grants, body).problem
@@ -85,6 +86,11 @@ import Testing
                 #expect(problem?.detail.contains(words) == true, "\(problem?.detail ?? "")")
             }
             #expect(try await desk.get(try customer.path()).outcome("everything") == "denied")
+            // What is taken back is taken for good.
+            let revocation = try await desk.post(
+                try customer.path("/revocations"),
+                ["entitlement": "everything", "reason": "r", "until": "2030-01-01T00:00:00Z"])
+            #expect(revocation.problem?.detail.contains("`until`") == true)
             let nobody = try await desk.post(
                 "/v1/admin/customers/cus_nobody/grants", ["entitlement": "everything", "reason": "r"])
             #expect(nobody.problem?.code == .notFound && nobody.problem?.reason == "noSuchCustomer")

@@ -67,16 +67,37 @@ import Testing
         }
     }
 
-    @Test func `with a method that a route does not take is a problem`() async throws {
+    @Test func `with a method that a path does not take is told which it takes`() async throws {
         let document = try InterfaceDocument()
         try await withService { client in
-            for path in Set(document.operations.map(\.path)) where !path.contains("{") {
-                for method in [HTTPRequest.Method.get, .put, .post, .delete, .patch] {
-                    let known = document.operations.contains { $0.path == path && $0.method == method.rawValue }
-                    guard !known else { continue }
-                    let response = try await client.http.execute(uri: path, method: method) { $0 }
-                    #expect([.notFound, .methodNotAllowed].contains(try client.problem(response).code), "\(path)")
+            for (path, operations) in Dictionary(grouping: document.operations, by: \.path) {
+                var taken = Set(operations.map(\.method))
+                if taken.contains("GET") { taken.insert("HEAD") }
+                let uri = path.replacing("{", with: "").replacing("}", with: "")
+                for method in HTTPRequest.Method.common where !taken.contains(method.rawValue) {
+                    let response = try await client.http.execute(uri: uri, method: method) { $0 }
+                    #expect(response.status == .methodNotAllowed, "\(method) \(path)")
+                    #expect(response.headers[.allow] == taken.sorted().joined(separator: ", "))
                 }
+            }
+            #expect(
+                try client.problem(try await client.http.execute(uri: "/v1/sync", method: .get) { $0 }).code
+                    == .methodNotAllowed)
+            #expect(try client.problem(try await client.get("/nowhere")).code == .notFound)
+        }
+    }
+
+    @Test func `HEAD is answered as GET is, without a body`() async throws {
+        try await withLiveService { client, port in
+            let head = try await client.http.execute(uri: "/health/live", method: .head) { $0 }
+            #expect(head.status == .ok)
+            #expect(head.body.readableBytes == 0)
+            #expect(try await client.http.execute(uri: "/v1/customer", method: .head) { $0 }.status == .unauthorized)
+            // Clients drop a body that is there, so that only the bytes tell.
+            for path in ["/health/live", "/v1/customer", "/v1/sync", "/nowhere"] {
+                let connection = try RawConnection(port: port)
+                connection.send("HEAD \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                #expect(await connection.received()?.hasSuffix("\r\n\r\n") == true, "\(path)")
             }
         }
     }

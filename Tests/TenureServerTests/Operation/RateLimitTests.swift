@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import NIOCore
 import TenureAPI
 import Testing
 
@@ -40,13 +41,21 @@ import Testing
 
     @Test func `of an address answer 429 with the time to wait`() async throws {
         try await withLiveService({ $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 3) }) { client, _ in
-            for _ in 0..<3 { #expect(try await client.get("/health/live").status == .ok) }
-            let refused = try await client.get("/health/live")
+            for _ in 0..<3 { #expect(try await client.get("/v1/keys").status == .ok) }
+            let refused = try await client.get("/v1/keys")
             #expect(try client.problem(refused).code == .tooManyRequests)
             let wait = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
             #expect((1...1000).contains(wait))
             // Every route, and what is no route.
             #expect(try await client.get("/nowhere").status == .tooManyRequests)
+            // The App Store delivers that again, and nobody starts a service anew that lives.
+            let notification = try await client.http.execute(
+                uri: "/v1/notifications/apple", method: .post, headers: [.contentType: "application/json"],
+                body: ByteBuffer(string: "{}")
+            ) { $0 }
+            #expect(try client.problem(notification).code == .busy)
+            #expect(notification.headers[.retryAfter] != nil)
+            #expect(try await client.get("/health/live").status == .ok)
         }
     }
 
@@ -69,7 +78,7 @@ import Testing
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { client, _ in
             func ask(as address: String) async throws -> HTTPResponse.Status {
-                try await client.http.execute(uri: "/health/live", method: .get, headers: [field: address]) {
+                try await client.http.execute(uri: "/v1/keys", method: .get, headers: [field: address]) {
                     $0.status
                 }
             }

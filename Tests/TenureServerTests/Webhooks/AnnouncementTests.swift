@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import HummingbirdTesting
 import StoreContract
 import TenureAPI
 import TenureAppStore
@@ -48,6 +49,29 @@ import Testing
             #expect(data["sentence"] as? String == answer.entitlements["everything"]?.sentence)
             #expect(((data["reasons"] as? [[String: Any]])?.first)?["code"] as? String == "eraHonoured")
             #expect(!String(decoding: body, as: UTF8.self).contains("eyJ"))
+        }
+    }
+
+    @Test func `a consent that a parent withdraws is told of once, and takes no right`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            let minter = Calculator.minter()
+            let owner = try await client.sync(
+                SyncRequest(appTransaction: try minter.text(.appTransaction), transactions: []))
+            var data = JSONObject()
+            data["appAppleId"] = .integer(828_838_134)
+            data["bundleId"] = .string("com.example.calculator")
+            data["environment"] = .string("Production")
+            data["signedAppTransactionInfo"] = .string(
+                String(
+                    decoding: try minter.mint(payload: minter.payload(of: .appTransaction).serverVariant), as: UTF8.self
+                ))
+            let notification = try minter.notification("RESCIND_CONSENT", uuid: "u1", part: "appData", data)
+            for _ in 0..<2 { #expect(try await client.notify(notification).status == .ok) }
+            while try await hooks.announcements.pass() {}
+            let told = try await hooks.outbox().map(\.message)
+            #expect(told.map(\.type) == ["policy.published", "entitlement.granted", "customer.consentRescinded"])
+            #expect(told.last?.publicID == owner.id)
+            #expect(told.last.map { String(decoding: $0.data, as: UTF8.self) } == #"{"notification":"u1"}"#)
         }
     }
 

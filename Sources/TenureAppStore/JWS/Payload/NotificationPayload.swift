@@ -1,7 +1,7 @@
 public import Foundation
 import TenureCore
 
-/// An App Store Server Notification, version 2. One of its four parts is present.
+/// An App Store Server Notification, version 2. One of its four parts is present, or one that nobody knows yet.
 public struct NotificationPayload: Sendable, Hashable {
     public let notificationType: Open<NotificationType>?
     public let subtype: Open<NotificationSubtype>?
@@ -53,25 +53,35 @@ extension NotificationPayload: StorePayload {
 }
 
 extension NotificationPayload {
+    /// Where none of the four is there, the first object that names an app: Apple's newest types came with parts of their
+    /// own, and one that nobody knows yet is kept, too.
+    private var unknownPart: NotificationAppData? {
+        for index in tape.objects(inObjectAt: tape.root) {
+            let part = try? NotificationAppData(reading: FieldReader(tape: tape, index: index))
+            if let part, part.bundleID != nil { return part }
+        }
+        return nil
+    }
+
     // Whichever is present, in Apple's order.
     var bundleID: String? {
         if let data { return data.bundleID }
         if let summary { return summary.bundleID }
         if let externalPurchaseToken { return externalPurchaseToken.bundleID }
-        return appData?.bundleID
+        return (appData ?? unknownPart)?.bundleID
     }
 
     var appAppleID: Int64? {
         if let data { return data.appAppleID }
         if let summary { return summary.appAppleID }
         if let externalPurchaseToken { return externalPurchaseToken.appAppleID }
-        return appData?.appAppleID
+        return (appData ?? unknownPart)?.appAppleID
     }
 
     var environmentName: String? {
         if let data { return data.environment?.rawValue }
         if let summary { return summary.environment?.rawValue }
         if let externalPurchaseToken { return externalPurchaseToken.environment.rawValue }
-        return appData?.environment?.rawValue
+        return (appData ?? unknownPart)?.environment?.rawValue
     }
 }

@@ -1,0 +1,24 @@
+/// Sixteen ASCII characters for half a byte each.
+package enum HexDigit {
+    /// The digit of a number below 16, in lower case.
+    @inlinable package static func lowercase(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
+    /// What a digit stands for, in either case; nil for any other byte.
+    @inlinable package static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Two digits for each byte, in lower case.
+    package var hexadecimal: String {
+        String(decoding: flatMap { [HexDigit.lowercase($0 >> 4), HexDigit.lowercase($0 & 15)] }, as: UTF8.self)
+    }
+}
