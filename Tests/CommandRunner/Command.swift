@@ -21,15 +21,15 @@ package enum Command {
         .appendingPathComponent("tenure")
 
     @discardableResult
-    package static func run(_ arguments: String..., input: Data? = nil) throws -> Result {
-        try run(arguments, input: input)
+    package static func run(_ arguments: String..., input: Data? = nil) async throws -> Result {
+        try await run(arguments, input: input)
     }
 
     @discardableResult
     package static func run(
         _ arguments: [String], input: Data? = nil, environment: [String: String] = [:],
         removing names: [String] = []
-    ) throws -> Result {
+    ) async throws -> Result {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
@@ -46,8 +46,11 @@ package enum Command {
         let inputFile = scratch.url("in")
         try (input ?? Data()).write(to: inputFile)
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        try process.run()
-        process.waitUntilExit()
+        // Nobody waits on a thread of the pool of tasks, of which there are no more than processors.
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
         return Result(
             status: process.terminationStatus, output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))

@@ -73,18 +73,18 @@ import Testing
         return (service, "http://127.0.0.1:\(port)")
     }
 
-    private func act(_ words: String...) throws -> Command.Result {
-        try Command.run(["appstore", "do"] + words + ["--store", storeURL])
+    private func act(_ words: String...) async throws -> Command.Result {
+        try await Command.run(["appstore", "do"] + words + ["--store", storeURL])
     }
 
-    private func order(_ id: String, at url: String, _ more: String...) throws -> Command.Result {
-        try Command.run(
+    private func order(_ id: String, at url: String, _ more: String...) async throws -> Command.Result {
+        try await Command.run(
             ["appstore", "order", id, "--service", url, "--key-file", folder.url("admin.key").path] + more)
     }
 
     @Test func `support finds a customer by the order id of a receipt`() async throws {
-        _ = try act("acquire", "customer=Zoe")
-        let bought = try act("buy", "customer=Zoe", "product=com.example.calculator.pro")
+        _ = try await act("acquire", "customer=Zoe")
+        let bought = try await act("buy", "customer=Zoe", "product=com.example.calculator.pro")
         #expect(bought.status == 0, "\(bought.errors)")
         // "DATE ONE_TIME_CHARGE TRANSACTION order ID"
         let words = bought.output.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -92,12 +92,12 @@ import Testing
         let (running, url) = try await service(asks: true)
         defer { _ = running.end(by: SIGTERM) }
 
-        let early = try order(id, at: url)
+        let early = try await order(id, at: url)
         #expect(early.status == 2, "\(early.errors)")
         #expect(early.output.contains("com.example.calculator.pro, transaction "))
         #expect(early.output.hasSuffix("the record knows nobody by it; their app has not synced it yet\n"))
 
-        let device = try Command.run("appstore", "device", "Zoe", "--store", storeURL)
+        let device = try await Command.run("appstore", "device", "Zoe", "--store", storeURL)
         var request = URLRequest(url: try #require(URL(string: url + "/v1/sync")))
         request.httpMethod = "POST"
         request.httpBody = Data(device.output.utf8)
@@ -105,23 +105,23 @@ import Testing
         let (data, response) = try await URLSession.shared.data(for: request)
         let answer = String(decoding: data, as: UTF8.self)
         #expect((response as? HTTPURLResponse)?.statusCode == 200, "\(answer)")
-        let known = try order(" \(id) ", at: url)
+        let known = try await order(" \(id) ", at: url)
         #expect(known.status == 0, "\(known.errors)")
         let customer = try #require(known.output.split(separator: "\n").last?.split(separator: " ").dropFirst().first)
         #expect(customer.hasPrefix("cus_") && answer.contains(customer))
-        let json = try order(id, at: url, "--json").json()
+        let json = try await order(id, at: url, "--json").json()
         #expect((json["customers"] as? [[String: Any]])?.first?["id"] as? String == String(customer))
 
-        let unknown = try order("MZZZZZZZZZ", at: url)
+        let unknown = try await order("MZZZZZZZZZ", at: url)
         #expect(unknown.status == 2 && unknown.output == "the App Store knows no such order of this app\n")
-        let nothing = try order("", at: url)
+        let nothing = try await order("", at: url)
         #expect(nothing.status == 1 && nothing.errors.split(separator: "\n").count == 1, "\(nothing.errors)")
     }
 
     @Test func `a service without a key says which one it needs`() async throws {
         let (running, url) = try await service(asks: false)
         defer { _ = running.end(by: SIGTERM) }
-        let result = try order("M1", at: url)
+        let result = try await order("M1", at: url)
         #expect(result.status == 1 && result.output.isEmpty)
         #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")
     }

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `what an app lacks, or what stands at the wrong place, is said with its line`() throws {
+    @Test func `what an app lacks, or what stands at the wrong place, is said with its line`() async throws {
         let folder = try Folder()
         let cases = [
             ("apps: { notes: { policy: notes.yaml } }", "tenure.yaml:1:9: the app `notes` needs `database`"),
@@ -57,7 +57,7 @@ import Testing
         try folder.write(Self.policy("com.example.notes"), to: "notes.yaml")
         for (text, words) in cases {
             let config = try folder.write(text, to: "tenure.yaml")
-            let result = try Command.run("serve", "--config", config, "--port", "0")
+            let result = try await Command.run("serve", "--config", config, "--port", "0")
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
         }
     }

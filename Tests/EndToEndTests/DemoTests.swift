@@ -4,17 +4,17 @@ import Testing
 
 /// What `make run` does.
 @Suite(.serialized) struct DemoTests {
-    private func visit(_ folder: Folder) throws -> Command.Result {
-        try Command.run("demo", "--folder", folder.url("var").path, "--port", "0", "--once")
+    private func visit(_ folder: Folder) async throws -> Command.Result {
+        try await Command.run("demo", "--folder", folder.url("var").path, "--port", "0", "--once")
     }
 
     private func customers(_ result: Command.Result) -> [Substring] {
         result.output.split(separator: "\n").filter { $0.hasPrefix("  customer ") }
     }
 
-    @Test func `customers of every era get their sentence, and a second run finds them again`() throws {
+    @Test func `customers of every era get their sentence, and a second run finds them again`() async throws {
         let folder = try Folder()
-        let first = try visit(folder)
+        let first = try await visit(folder)
         #expect(first.status == 0, "\(first.errors)")
         for sentence in [
             "“everything” is yours for good: you got the app on 1 May 2014 (build 37), while it was sold for a price.",
@@ -24,27 +24,27 @@ import Testing
             #expect(first.output.contains(sentence))
         }
         #expect(customers(first).count == 8)
-        let second = try visit(folder)
+        let second = try await visit(folder)
         #expect(customers(second) == customers(first))
     }
 
-    @Test func `a policy that was changed decides, unless it takes something from somebody`() throws {
+    @Test func `a policy that was changed decides, unless it takes something from somebody`() async throws {
         let folder = try Folder()
         func denials(_ output: String) -> Int { output.matches(of: /everything denied/).count }
-        let first = try visit(folder)
+        let first = try await visit(folder)
         #expect(first.status == 0)
         let sample = try String(contentsOf: folder.url("var/policy.yaml"), encoding: .utf8)
-        func output(honouring honours: String) throws -> String {
+        func output(honouring honours: String) async throws -> String {
             try folder.write(sample.replacing("honours: [paid] ", with: "honours: \(honours) "), to: "var/policy.yaml")
-            let result = try visit(folder)
+            let result = try await visit(folder)
             #expect(result.status == 0, "\(result.errors)")
             #expect(result.errors == "")
             return result.output
         }
-        let generous = try output(honouring: "[paid, freemium]")
+        let generous = try await output(honouring: "[paid, freemium]")
         #expect(generous.contains("decides from now on as version 2"))
         #expect(denials(generous) < denials(first.output))
-        let harsh = try output(honouring: "[]")
+        let harsh = try await output(honouring: "[]")
         #expect(harsh.contains("was not published: ") && harsh.contains("would lose something"))
         #expect(denials(harsh) == denials(generous))
     }
@@ -59,10 +59,10 @@ import Testing
         #expect(demo.errors == "")
     }
 
-    @Test func `what keeps it from starting is one clear line`() throws {
+    @Test func `what keeps it from starting is one clear line`() async throws {
         let folder = try Folder()
         try folder.write("in the way", to: "var")
-        let unwritable = try visit(folder)
+        let unwritable = try await visit(folder)
         #expect(unwritable.status == 1)
         #expect(unwritable.errors.contains("cannot be made"))
         #expect(unwritable.errors.split(separator: "\n").count == 1)
@@ -70,7 +70,7 @@ import Testing
         let broken = try Folder()
         try FileManager.default.createDirectory(at: broken.url("var"), withIntermediateDirectories: true)
         try broken.write("eras: 3", to: "var/policy.yaml")
-        let result = try visit(broken)
+        let result = try await visit(broken)
         #expect(result.status == 1)
         #expect(result.errors.contains("policy.yaml:1:"))
     }

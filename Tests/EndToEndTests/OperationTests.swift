@@ -31,10 +31,10 @@ import Testing
         return (service, try #require(try await service.port(), "\(service.errors)"))
     }
 
-    private func check(_ arguments: [String], _ environment: [String: String] = [:]) throws -> Command.Result {
+    private func check(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> Command.Result {
         // What `make soak` sets is no setting of the service.
         let names = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") }
-        return try Command.run(
+        return try await Command.run(
             ["serve", "--check"] + arguments, environment: environment, removing: names)
     }
 
@@ -47,9 +47,9 @@ import Testing
 
     // MARK: Configuration
 
-    @Test func `a check tells what the service would do, and makes nothing`() throws {
+    @Test func `a check tells what the service would do, and makes nothing`() async throws {
         let database = folder.url("new.sqlite").path
-        let result = try check(["--policy", policy, "--database", database], ["TENURE_PORT": "4711"])
+        let result = try await check(["--policy", policy, "--database", database], ["TENURE_PORT": "4711"])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.hasPrefix("would serve com.example.calculator on http://127.0.0.1:4711\n"))
         #expect(result.output.contains("\(database) (would be made)"))
@@ -57,7 +57,7 @@ import Testing
         #expect(left == ["policy.yaml"])
     }
 
-    @Test func `a check tells everything that is wrong at once, one line each, with its place`() throws {
+    @Test func `a check tells everything that is wrong at once, one line each, with its place`() async throws {
         let file = try folder.write(
             """
             policy: nowhere.yaml
@@ -70,7 +70,7 @@ import Testing
             rateLimits:
               perAddress: many
             """, to: "tenure.yaml")
-        let result = try check(
+        let result = try await check(
             ["--config", file, "--metrics", "some"], ["TENURE_PROT": "1", "TENURE_LOG_LEVEL": "loud"])
         #expect(result.status == 1)
         #expect(result.output.isEmpty)
@@ -89,32 +89,32 @@ import Testing
         #expect(lines.count == 13, "\(result.errors)")
     }
 
-    @Test func `another App Store without a key is said to have no effect`() throws {
+    @Test func `another App Store without a key is said to have no effect`() async throws {
         let file = try folder.write(
             "policy: policy.yaml\nappStore: { hosts: { sandbox: 'http://127.0.0.1:9' } }\n", to: "tenure.yaml")
-        let result = try check(["--config", file, "--database", folder.url("x.sqlite").path])
+        let result = try await check(["--config", file, "--database", folder.url("x.sqlite").path])
         #expect(result.status == 1)
         #expect(result.errors.contains("`appStore.hosts.sandbox` has no effect without a key"), "\(result.errors)")
     }
 
-    @Test func `the command line wins, then the environment, then the file`() throws {
+    @Test func `the command line wins, then the environment, then the file`() async throws {
         let file = try folder.write("policy: policy.yaml\nhost: 127.0.0.2\nport: 1\nmetrics: off\n", to: "tenure.yaml")
         let environment = ["TENURE_CONFIG": file, "TENURE_HOST": "127.0.0.3", "TENURE_PORT": "2"]
-        let result = try check(["--port=3", "--database", folder.url("x.sqlite").path], environment)
+        let result = try await check(["--port=3", "--database", folder.url("x.sqlite").path], environment)
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains("on http://127.0.0.3:3\n"))
         #expect(result.output.contains("metrics: off\n"))
     }
 
-    @Test func `wrong usage is told, and help names every setting`() throws {
-        #expect(try Command.run("serve", "--prot", "1").status == 64)
-        #expect(try Command.run("serve", "--port").status == 64)
-        let help = try Command.run("serve", "--help")
+    @Test func `wrong usage is told, and help names every setting`() async throws {
+        #expect(try await Command.run("serve", "--prot", "1").status == 64)
+        #expect(try await Command.run("serve", "--port").status == 64)
+        let help = try await Command.run("serve", "--help")
         #expect(help.status == 0)
         for word in ["--policy <file>", "TENURE_RATE_LIMITS_PER_ADDRESS", "default: 8080", "--check"] {
             #expect(help.output.contains(word), "\(word)")
         }
-        #expect(try Command.run("help", "serve").output == help.output)
+        #expect(try await Command.run("help", "serve").output == help.output)
     }
 
     // MARK: Stopping

@@ -5,10 +5,10 @@ import Testing
 /// A developer on a Friday evening: what will an early buyer see?
 @Suite(.serialized) struct `personas by command line and HTTP` {
     @Test func `are made, met by a sandbox build, listed and revoked`() async throws {
-        let world = try PublishingWorld()
+        let world = try await PublishingWorld()
         let (service, port) = try await world.start()
         let options = world.options(port)
-        let early = try Command.run(
+        let early = try await Command.run(
             [
                 "persona", "create", "--name", "early-buyer", "--platform", "iOS", "--set", "originalAppVersion=37",
                 "--set", "originalPurchaseDate=2014-05-01",
@@ -18,18 +18,18 @@ import Testing
         #expect(token.split(separator: ".").count == 3)
         #expect(early.errors.contains("everything granted"))
 
-        let build = try world.appTransaction(of: "704000000000000009", version: "1.0", environment: "sandbox")
+        let build = try await world.appTransaction(of: "704000000000000009", version: "1.0", environment: "sandbox")
         #expect(try await world.sync(build, to: port).outcome == "denied")
         let met = try await world.sync(build, persona: token, to: port)
         #expect(met.outcome == "granted" && met.json["persona"] as? String == "early-buyer")
         let access = try #require((met.json["accessToken"] as? [String: Any])?["value"] as? String)
         #expect(try await world.send("GET", "/v1/customer", to: port, token: access).outcome == "granted")
-        let production = try world.appTransaction(of: "704000000000000008", version: "300", date: "2020-09-13")
+        let production = try await world.appTransaction(of: "704000000000000008", version: "300", date: "2020-09-13")
         let refused = try await world.sync(production, persona: token, to: port)
         #expect(refused.outcome == "denied")
         #expect((refused.json["problems"] as? [[String: Any]])?.first?["code"] as? String == "personaRefused")
 
-        let set = try Command.run(["persona", "ready-made", "--json"] + options)
+        let set = try await Command.run(["persona", "ready-made", "--json"] + options)
         #expect(set.status == 0, "\(set.errors)")
         let personas = try #require(try set.json()["personas"] as? [[String: Any]])
         for persona in personas {
@@ -38,33 +38,33 @@ import Testing
             #expect(try await world.sync(build, persona: token, to: port).outcome == expected)
         }
         #expect(personas.compactMap { $0["name"] as? String }.contains("last-paid-build"))
-        #expect(try Command.run(["persona", "ready-made"] + options).status == 1)
-        #expect(try Command.run(["persona", "ready-made", "--replace"] + options).status == 0)
+        #expect(try await Command.run(["persona", "ready-made"] + options).status == 1)
+        #expect(try await Command.run(["persona", "ready-made", "--replace"] + options).status == 0)
 
-        #expect(try Command.run(["persona", "list"] + options).output.contains("early-buyer  good until"))
-        let revoked = try Command.run(["persona", "revoke", "early-buyer"] + options)
+        #expect(try await Command.run(["persona", "list"] + options).output.contains("early-buyer  good until"))
+        let revoked = try await Command.run(["persona", "revoke", "early-buyer"] + options)
         #expect(revoked.status == 0 && revoked.output == "revoked `early-buyer`\n")
-        #expect(try Command.run(["persona", "revoke", "early-buyer"] + options).status == 1)
+        #expect(try await Command.run(["persona", "revoke", "early-buyer"] + options).status == 1)
         #expect(try await world.send("GET", "/v1/customer", to: port, token: access).status == 401)
         #expect(try await world.sync(build, persona: token, to: port).outcome == "denied")
         #expect(service.end(by: SIGTERM) == 0)
     }
 
     @Test func `wrong usage and a wrong key are one clear line each`() async throws {
-        let world = try PublishingWorld()
+        let world = try await PublishingWorld()
         let (service, port) = try await world.start()
         let options = world.options(port)
         for wrong in [["--set", "x"], ["--set", "originalAppVersion=1", "--set", "originalAppVersion=2"]] {
-            #expect(try Command.run(["persona", "create", "--name", "x"] + wrong + options).status == 64)
+            #expect(try await Command.run(["persona", "create", "--name", "x"] + wrong + options).status == 64)
         }
-        let unknown = try Command.run(["persona", "create", "--name", "x", "--set", "build=37"] + options)
+        let unknown = try await Command.run(["persona", "create", "--name", "x", "--set", "build=37"] + options)
         #expect(unknown.status == 1 && unknown.errors.contains("`build`"))
         let url = ["--service", "http://127.0.0.1:\(port)"]
-        #expect(try Command.run(["persona", "list"] + url).status == 64)
-        let stranger = try Command.run(["persona", "list", "--key", "tenure_key_x"] + url)
+        #expect(try await Command.run(["persona", "list"] + url).status == 64)
+        let stranger = try await Command.run(["persona", "list", "--key", "tenure_key_x"] + url)
         #expect(stranger.status == 1 && stranger.errors.contains("the key is missing, wrong or revoked"))
         #expect(service.end(by: SIGTERM) == 0)
-        let gone = try Command.run(["persona", "list"] + options)
+        let gone = try await Command.run(["persona", "list"] + options)
         #expect(gone.status == 1 && gone.errors.contains("no service answers"))
     }
 }

@@ -10,7 +10,7 @@ import Testing
     private static let late = "704000000000000003"
 
     @Test func `rehearse, find a loss, refuse, publish with the number, roll back`() async throws {
-        let world = try PublishingWorld()
+        let world = try await PublishingWorld()
         let (service, port) = try await world.start()
         let options = world.options(port)
         var tokens: [String: String] = [:]
@@ -29,14 +29,14 @@ import Testing
 
         // Build 110 was free already.
         let file = try world.write(PublishingWorld.policy(boundary: "100"))
-        let rehearsed = try Command.run(["policy", "publish", file, "--rehearse"] + options)
+        let rehearsed = try await Command.run(["policy", "publish", file, "--rehearse"] + options)
         #expect(rehearsed.status == 0, "\(rehearsed.errors)")
         #expect(rehearsed.output.contains("3 customers, against version 1"))
         #expect(rehearsed.output.contains("1 lose, 1 of whom were promised"))
         #expect(rehearsed.output.contains("loses [iOS, 110, 2014-05-01]: granted (eraHonoured), then denied"))
 
         let publish = ["policy", "publish", file, "--reason", "110 was free", "--author", "ada"]
-        let refused = try Command.run(publish + options)
+        let refused = try await Command.run(publish + options)
         #expect(refused.status == 2 && refused.errors.contains("refused: nothing was changed"))
         #expect(refused.errors.contains("--keep-promises") && refused.errors.contains("--take-from 1 --rehearsal reh_"))
         #expect(try await outcomes() == ["granted", "granted", "denied"])
@@ -44,29 +44,29 @@ import Testing
         let overHTTP = try await world.send("POST", "/v1/admin/policies", to: port, body, token: try world.keyText)
         #expect(overHTTP.status == 409 && overHTTP.json["reason"] as? String == "takesRights")
         let id = try #require(overHTTP.json["rehearsal"] as? String)
-        let wrong = try Command.run(publish + ["--take-from", "2", "--rehearsal", id] + options)
+        let wrong = try await Command.run(publish + ["--take-from", "2", "--rehearsal", id] + options)
         #expect(wrong.status == 1 && wrong.errors.contains("found that 1 customers"))
-        #expect(try Command.run(publish + ["--take-from", "1"] + options).status == 64)
+        #expect(try await Command.run(publish + ["--take-from", "1"] + options).status == 64)
 
-        let published = try Command.run(publish + ["--take-from", "1", "--rehearsal", id] + options)
+        let published = try await Command.run(publish + ["--take-from", "1", "--rehearsal", id] + options)
         #expect(published.status == 0, "\(published.errors)")
         #expect(published.output.contains("version 2 decides from now on"))
         #expect(published.output.contains("1 customers lost something; 1 promises ended"))
         #expect(try await outcomes() == ["granted", "denied", "denied"])
 
-        let back = try Command.run(["policy", "rollback", "--reason", "they keep it"] + options)
+        let back = try await Command.run(["policy", "rollback", "--reason", "they keep it"] + options)
         #expect(back.status == 0 && back.output.contains("1 promises bind again"), "\(back.errors)")
         #expect(try await outcomes() == ["granted", "granted", "denied"])
-        let kept = try Command.run(publish + ["--keep-promises"] + options)
+        let kept = try await Command.run(publish + ["--keep-promises"] + options)
         #expect(kept.status == 0, "\(kept.errors)")
         #expect(try await outcomes() == ["granted", "granted", "denied"])
         #expect(try await world.send("GET", "/v1/customer", to: port, token: tokens[Self.between]).reason == "promise")
 
-        let versions = try Command.run(["policy", "versions"] + options)
+        let versions = try await Command.run(["policy", "versions"] + options)
         #expect(versions.status == 0 && versions.output.contains("version 2 decides"))
         #expect(versions.output.contains("by ada, key publisher") && versions.output.contains("“they keep it”"))
-        let shown = try Command.run(["policy", "show", "2"] + options)
-        let compiled = try Command.run("policy", "compile", file)
+        let shown = try await Command.run(["policy", "show", "2"] + options)
+        let compiled = try await Command.run("policy", "compile", file)
         #expect(shown.status == 0 && shown.output == compiled.output)
         #expect(service.end(by: SIGTERM) == 0)
 
@@ -80,7 +80,7 @@ import Testing
 
     @Test func `two services beside one PostgreSQL follow one policy`() async throws {
         let server = try PostgresServer()
-        let world = try PublishingWorld(database: server.url())
+        let world = try await PublishingWorld(database: server.url())
         let (one, port) = try await world.start()
         let (two, otherPort) = try await world.start()
         let synced = try await world.sync(try world.appTransaction(of: Self.between, version: "110"), to: otherPort)
@@ -88,9 +88,9 @@ import Testing
         let token = try #require((synced.json["accessToken"] as? [String: Any])?["value"] as? String)
         let file = try world.write(PublishingWorld.policy(boundary: "100"))
         let options = world.options(port)
-        let rehearsed = try Command.run(["policy", "publish", file, "--rehearse", "--json"] + options)
+        let rehearsed = try await Command.run(["policy", "publish", file, "--rehearse", "--json"] + options)
         let id = try #require(try rehearsed.json()["id"] as? String)
-        let published = try Command.run(
+        let published = try await Command.run(
             ["policy", "publish", file, "--reason", "r", "--take-from", "1", "--rehearsal", id] + options)
         #expect(published.status == 0, "\(published.errors)")
 

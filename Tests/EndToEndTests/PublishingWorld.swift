@@ -29,12 +29,12 @@ struct PublishingWorld {
     }
 
     /// `database` nil: a file of SQLite.
-    init(database: String? = nil) throws {
+    init(database: String? = nil) async throws {
         folder = try Folder()
         authority = folder.url("authority").path
         self.database = database ?? folder.url("tenure.sqlite").path
-        try #require(try Command.run("mint", "authority", authority).status == 0)
-        let made = try Command.run(
+        try #require(try await Command.run("mint", "authority", authority).status == 0)
+        let made = try await Command.run(
             ["key", "create", "--scope", "policy", "--name", "publisher", "--database", self.database])
         try #require(made.status == 0, "\(made.errors)")
         key = try folder.write(made.output, to: "policy.key")
@@ -65,8 +65,8 @@ struct PublishingWorld {
 
     func appTransaction(
         of id: String, version: String, date: String = "2014-05-01", environment: String = "production"
-    ) throws -> String {
-        let result = try Command.run(
+    ) async throws -> String {
+        let result = try await Command.run(
             "mint", "app-transaction", "--authority", authority, "--environment", environment, "--set",
             "originalApplicationVersion=\(version)", "--set", "originalPurchaseDate=\(date)", "--set",
             "appTransactionId=\(id)", "--device-id", Self.device)

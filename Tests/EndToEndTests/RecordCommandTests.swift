@@ -29,28 +29,28 @@ import Testing
     @Test func `moves to PostgreSQL and back with every byte, and every command works on both`() async throws {
         let world = try SoakWorld()
         try await filled(world)
-        let dump = try world.record("dump")
+        let dump = try await world.record("dump")
         #expect(dump.status == 0 && dump.output.split(separator: "\n").count > 30)
 
         let server = try PostgresServer.shared()
         let url = server.url("schema=moved_\(UInt32.random(in: .min ... .max))")
-        let moved = try world.record("migrate", "--to", url)
+        let moved = try await world.record("migrate", "--to", url)
         #expect(moved.status == 0, "\(moved.errors)")
         #expect(moved.output.contains("customers: ") && moved.output.contains("on both sides"))
-        #expect(try Command.run("record", "dump", "--database", url).output == dump.output)
+        #expect(try await Command.run("record", "dump", "--database", url).output == dump.output)
 
-        let check = try Command.run(["record", "check", "--database", url] + world.trust)
+        let check = try await Command.run(["record", "check", "--database", url] + world.trust)
         #expect(check.status == 0 && check.output.contains("nothing is wrong"), "\(check.output)\(check.errors)")
-        let rebuild = try Command.run(["record", "rebuild", "--database", url] + world.trust)
+        let rebuild = try await Command.run(["record", "rebuild", "--database", url] + world.trust)
         #expect(rebuild.status == 0 && rebuild.output.contains(": 0 changed"), "\(rebuild.output)\(rebuild.errors)")
-        let backup = try Command.run("record", "backup", "--database", url, world.folder.url("copy").path)
+        let backup = try await Command.run("record", "backup", "--database", url, world.folder.url("copy").path)
         #expect(backup.status == 1 && backup.errors.contains("pg_dump"))
-        let again = try world.record("migrate", "--to", url)
+        let again = try await world.record("migrate", "--to", url)
         #expect(again.status == 1 && again.errors.contains("holds a record already"))
 
         let back = world.folder.url("back.sqlite").path
-        #expect(try Command.run("record", "migrate", "--database", url, "--to", back).status == 0)
-        #expect(try Command.run("record", "dump", "--database", back).output == dump.output)
+        #expect(try await Command.run("record", "migrate", "--database", url, "--to", back).status == 0)
+        #expect(try await Command.run("record", "dump", "--database", back).output == dump.output)
 
         // New rows get new numbers, and old tokens open the same customers.
         let there = try SoakWorld(database: url)
@@ -62,7 +62,7 @@ import Testing
             try FileManager.default.copyItem(at: world.folder.url(name), to: there.folder.url(name))
         }
         try await filled(there, customers: 2)
-        try there.expectHealthy()
+        try await there.expectHealthy()
     }
 
     @Test func `backs up while a service writes, and the copy is a record`() async throws {
@@ -73,38 +73,38 @@ import Testing
         try await load.run(clients: 4, on: [port]) { counts in
             try await counts.reaches(20)
             let before = await load.acknowledged
-            let backup = try world.record("backup", copy)
+            let backup = try await world.record("backup", copy)
             #expect(backup.status == 0 && backup.output.hasPrefix("copied "), "\(backup.errors)")
-            let dump = try SoakDump(try Command.run("record", "dump", "--database", copy).output)
+            let dump = try SoakDump(try await Command.run("record", "dump", "--database", copy).output)
             #expect(before.allSatisfy { dump.holds($0) })
         }
         #expect(service.end(by: SIGTERM) == 0)
-        let check = try Command.run(["record", "check", "--database", copy] + world.trust)
+        let check = try await Command.run(["record", "check", "--database", copy] + world.trust)
         #expect(check.status == 0, "\(check.output)")
-        let again = try world.record("backup", copy)
+        let again = try await world.record("backup", copy)
         #expect(again.status == 1 && again.errors.contains("is there already"))
-        #expect(try world.record("backup", copy, "--force").status == 0)
+        #expect(try await world.record("backup", copy, "--force").status == 0)
     }
 
     @Test func `says what is wrong, and ends with 1`() async throws {
         let world = try SoakWorld()
-        let none = try world.record("check")
+        let none = try await world.record("check")
         #expect(none.status == 1 && none.errors.contains("there is no record at"))
         #expect(!FileManager.default.fileExists(atPath: world.database), "and makes none")
         try await filled(world, customers: 2)
-        let healthy = try Command.run(["record", "check", "--database", world.database] + world.trust)
+        let healthy = try await Command.run(["record", "check", "--database", world.database] + world.trust)
         #expect(healthy.status == 0 && healthy.output.hasSuffix("nothing is wrong\n"))
         // Without the anchors, no artifact verifies.
-        let strict = try world.record("check")
+        let strict = try await world.record("check")
         #expect(strict.status == 1 && strict.output.contains("cus_") && strict.output.contains("--trust"))
-        let stopped = try world.record("rebuild")
+        let stopped = try await world.record("rebuild")
         #expect(stopped.status == 1 && stopped.output.contains("it stays as it is"))
-        #expect(try world.record("migrate", "--to", world.database).errors.contains("the target is the source"))
-        let nowhere = try world.record("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
+        #expect(try await world.record("migrate", "--to", world.database).errors.contains("the target is the source"))
+        let nowhere = try await world.record("dump", "--database", "postgres://tenure@127.0.0.1:1/none")
         #expect(nowhere.status == 1 && nowhere.errors.contains("cannot be reached"), "\(nowhere.errors)")
     }
 
-    @Test func `says of what is no record that it is none, and leaves it as it is`() throws {
+    @Test func `says of what is no record that it is none, and leaves it as it is`() async throws {
         let world = try SoakWorld()
         let letter = try world.folder.write("to my grandmother, and longer than a header of SQLite", to: "letter.txt")
         let inner = world.folder.url("inner").path
@@ -119,7 +119,7 @@ import Testing
             ])
             commands.append(["serve", "--check", "--policy", world.folder.url("policy.yaml").path, "--database", path])
             for command in commands {
-                let result = try Command.run(
+                let result = try await Command.run(
                     command, removing: ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("TENURE_") })
                 #expect(result.status == 1, "\(command)")
                 #expect(result.errors.hasPrefix("error: ") && result.errors.contains(path), "\(result.errors)")

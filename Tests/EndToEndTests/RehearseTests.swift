@@ -7,10 +7,10 @@ import Testing
     private let folder: Folder
     private let authority: String
 
-    init() throws {
+    init() async throws {
         folder = try Folder()
         authority = folder.url("authority").path
-        try #require(try Command.run("mint", "authority", authority).status == 0)
+        try #require(try await Command.run("mint", "authority", authority).status == 0)
     }
 
     private static func example(_ name: String) -> String {
@@ -18,9 +18,9 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Examples/rehearsal/\(name)").path
     }
 
-    private func corpus(_ count: Int) throws -> (file: String, truth: [String: Any]) {
+    private func corpus(_ count: Int) async throws -> (file: String, truth: [String: Any]) {
         let (file, truth) = (folder.url("corpus.ndjson").path, folder.url("truth.json"))
-        let result = try Command.run(
+        let result = try await Command.run(
             "mint", "corpus", "--authority", authority, "--count", "\(count)", "--seed", "4", "--out", file, "--truth",
             truth.path)
         try #require(result.status == 0, "\(result.errors)")
@@ -35,10 +35,10 @@ import Testing
         ] + more
     }
 
-    @Test func `finds what a corpus holds, from a file and from standard input, and writes a page`() throws {
-        let (file, truth) = try corpus(1500)
+    @Test func `finds what a corpus holds, from a file and from standard input, and writes a page`() async throws {
+        let (file, truth) = try await corpus(1500)
         let page = folder.url("report.html").path
-        let result = try Command.run(arguments("--evidence", file, "--json", "--report", page))
+        let result = try await Command.run(arguments("--evidence", file, "--json", "--report", page))
         #expect(result.status == 0, "\(result.errors)")
         let report = try result.json()
         let input = try #require(report["input"] as? [String: Any])
@@ -65,29 +65,32 @@ import Testing
         let bad = (input["rejectedLines"] as? Int ?? 0)
         #expect(rejected.count { $0.contains("nothing of the line counts") } == bad && bad > 20)
 
-        let piped = try Command.run(
+        let piped = try await Command.run(
             arguments("--evidence", "-", "--json", "--rejected", folder.url("bad").path),
             input: try Data(contentsOf: URL(fileURLWithPath: file)))
         #expect(try piped.json()["customers"] as? [String: Int] == customers)
     }
 
-    @Test func `ends as its conditions say, and tells how it was called wrongly`() throws {
-        let (file, _) = try corpus(300)
-        let fails = try Command.run(arguments("--evidence", file, "--fail-if", "lost>0", "--fail-if", "rejected>90%"))
+    @Test func `ends as its conditions say, and tells how it was called wrongly`() async throws {
+        let (file, _) = try await corpus(300)
+        let fails = try await Command.run(
+            arguments("--evidence", file, "--fail-if", "lost>0", "--fail-if", "rejected>90%"))
         #expect(fails.status == 2)
         #expect(fails.output.contains("fails: `lost>0`") && fails.output.contains("holds: not `rejected>90%`"))
         #expect(fails.output.contains("customer 1") && !fails.output.contains("704000"))
-        #expect(try Command.run(arguments("--evidence", file, "--identify")).output.contains("appTransactionID 704000"))
+        #expect(
+            try await Command.run(arguments("--evidence", file, "--identify")).output.contains(
+                "appTransactionID 704000"))
 
-        #expect(try Command.run(arguments("--evidence", file, "--fail-if", "loss>0")).status == 1)
-        #expect(try Command.run(arguments()).status == 64)
-        #expect(try Command.run(arguments("--evidence", file, "--database", "x")).status == 64)
-        #expect(try Command.run(arguments("--evidence", "/nowhere")).errors.contains("`/nowhere` cannot be read"))
-        #expect(try Command.run(arguments("--database", "/nowhere")).errors.contains("no record at `/nowhere`"))
+        #expect(try await Command.run(arguments("--evidence", file, "--fail-if", "loss>0")).status == 1)
+        #expect(try await Command.run(arguments()).status == 64)
+        #expect(try await Command.run(arguments("--evidence", file, "--database", "x")).status == 64)
+        #expect(try await Command.run(arguments("--evidence", "/nowhere")).errors.contains("`/nowhere` cannot be read"))
+        #expect(try await Command.run(arguments("--database", "/nowhere")).errors.contains("no record at `/nowhere`"))
     }
 
     @Test func `Ctrl-C says what is known by then, and that it is a part`() async throws {
-        let (file, _) = try corpus(300)
+        let (file, _) = try await corpus(300)
         let pipe = folder.url("pipe").path
         try #require(mkfifo(pipe, 0o600) == 0)
         let command = try RunningCommand(
@@ -121,9 +124,9 @@ import Testing
         }
         #expect(service.end(by: SIGTERM) == 0)
         let options = ["rehearse", "--policy", Self.example("policy.yaml"), "--json"] + ["--database", world.database]
-        let none = try Command.run(options).json()
+        let none = try await Command.run(options).json()
         #expect((none["customers"] as? [String: Int])?["total"] == 0)
-        let all = try Command.run(options + world.trust).json()
+        let all = try await Command.run(options + world.trust).json()
         #expect((all["customers"] as? [String: Int])?["total"] == 4)
         #expect((all["input"] as? [String: Any])?["passedOver"] as? Int == 0)
     }

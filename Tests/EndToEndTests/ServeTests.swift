@@ -20,9 +20,9 @@ import Testing
     private struct Service {
         let folder: Folder
 
-        init() throws {
+        init() async throws {
             folder = try Folder()
-            try #require(try Command.run("mint", "authority", folder.url("authority").path).status == 0)
+            try #require(try await Command.run("mint", "authority", folder.url("authority").path).status == 0)
         }
 
         func start(honours: String = "paid", port: Int = 0, _ more: [String] = []) throws -> RunningCommand {
@@ -35,8 +35,8 @@ import Testing
                 ] + more)
         }
 
-        func owner() throws -> String {
-            let result = try Command.run(
+        func owner() async throws -> String {
+            let result = try await Command.run(
                 "mint", "app-transaction", "--authority", folder.url("authority").path, "--set",
                 "originalApplicationVersion=37", "--set", "originalPurchaseDate=2014-05-01", "--device-id",
                 ServeTests.device)
@@ -75,8 +75,8 @@ import Testing
     @Test func `a customer syncs, reads, and is found again after kill -9; a stricter file at the start takes nothing`()
         async throws
     {
-        let service = try Service()
-        let owner = try service.owner()
+        let service = try await Service()
+        let owner = try await service.owner()
         let first = try service.start()
         let port = try #require(try await first.port(), "\(first.errors)")
         let synced = try await sync(owner, to: port)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `a port in use, a broken policy and an unsafe address are one clear line each`() async throws {
-        let service = try Service()
+        let service = try await Service()
         let first = try service.start()
         let port = try #require(try await first.port(), "\(first.errors)")
         let second = try service.start(port: port)

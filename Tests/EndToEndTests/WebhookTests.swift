@@ -34,21 +34,21 @@ import Testing
             """, to: "tenure.yaml")
         let service = try RunningCommand(["serve", "--config", config])
         _ = try #require(try await service.port(), "\(service.errors)")
-        func log() throws -> String {
-            try Command.run(
+        func log() async throws -> String {
+            try await Command.run(
                 "webhook", "log", "--database", folder.url("record.sqlite").path, "--since", "2020-01-01"
             ).output
         }
         var seen = ""
-        for _ in 0..<600 where !seen.contains("it refused the connection") { seen = try log() }
+        for _ in 0..<600 where !seen.contains("it refused the connection") { seen = try await log() }
         #expect(seen.contains("policy.published"))
         #expect(seen.contains("app: next attempt"))
         let event = try #require(seen.split(separator: " ").first.map(String.init))
-        let replay = try Command.run(
+        let replay = try await Command.run(
             "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", event)
         #expect(replay.output == "1 delivery is queued\n" && replay.status == 0)
         #expect(service.end(by: SIGTERM) == 0, "\(service.errors)")
-        let nothing = try Command.run(
+        let nothing = try await Command.run(
             "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", "evt_none")
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))
     }
@@ -71,30 +71,30 @@ import Testing
         for (webhook, words) in cases {
             let config = try folder.write("policy: policy.yaml\nwebhooks:\n  \(webhook)\n", to: "tenure.yaml")
             let database = folder.url("record.sqlite").path
-            let result = try Command.run("serve", "--config", config, "--database", database, "--port", "0")
+            let result = try await Command.run("serve", "--config", config, "--database", database, "--port", "0")
             #expect(result.status == 1 && result.errors.contains(words), "\(result.errors)")
         }
     }
 
-    @Test func `a test message says what came of it`() throws {
+    @Test func `a test message says what came of it`() async throws {
         let folder = try folder()
         let secret = folder.url("webhook.secret").path
-        func test(_ arguments: String...) throws -> Command.Result {
-            try Command.run(["webhook", "test", "--secret-file", secret] + arguments)
+        func test(_ arguments: String...) async throws -> Command.Result {
+            try await Command.run(["webhook", "test", "--secret-file", secret] + arguments)
         }
-        let nobody = try test("--allow-private", "http://127.0.0.1:9/")
+        let nobody = try await test("--allow-private", "http://127.0.0.1:9/")
         #expect(nobody.status == 2 && nobody.output == "it refused the connection\n")
-        let hidden = try test("https://localhost/")
+        let hidden = try await test("https://localhost/")
         #expect(hidden.status == 2 && hidden.output.contains("not public"))
-        let plain = try test("http://example.com/")
+        let plain = try await test("http://example.com/")
         #expect(plain.status == 1 && plain.errors.contains("is not encrypted"))
     }
 
-    @Test func `a secret that others can read is refused`() throws {
+    @Test func `a secret that others can read is refused`() async throws {
         let folder = try folder()
         let path = folder.url("webhook.secret").path
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
-        let result = try Command.run("webhook", "test", "https://example.com/", "--secret-file", path)
+        let result = try await Command.run("webhook", "test", "https://example.com/", "--secret-file", path)
         #expect(result.status == 1 && result.errors.contains("chmod 600"))
     }
 }

@@ -7,76 +7,79 @@ import Testing
         (try result.json()["decisions"] as? [[String: Any]])?.first?["outcome"] as? String
     }
 
-    @Test func `an owner is granted, a new user is denied, and nothing is undetermined`() throws {
-        let desk = try Desk()
-        let owner = try desk.mint("app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
-        let granted = try desk.decide(owner)
+    @Test func `an owner is granted, a new user is denied, and nothing is undetermined`() async throws {
+        let desk = try await Desk()
+        let owner = try await desk.mint(
+            "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
+        let granted = try await desk.decide(owner)
         #expect(granted.status == 0)
         #expect(try outcome(granted) == "granted")
 
-        let newcomer = try desk.mint(
+        let newcomer = try await desk.mint(
             "app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
-        let denied = try desk.decide(newcomer)
+        let denied = try await desk.decide(newcomer)
         #expect(denied.status == 2)
         #expect(try outcome(denied) == "denied")
-        #expect(try outcome(desk.decide("--incomplete", newcomer)) == "undetermined")
+        #expect(try await outcome(desk.decide("--incomplete", newcomer)) == "undetermined")
 
-        let nothing = try desk.decide()
+        let nothing = try await desk.decide()
         #expect(nothing.status == 3)
         #expect(try outcome(nothing) == "undetermined")
     }
 
-    @Test func `the instant decides a subscription`() throws {
-        let desk = try Desk()
-        let app = try desk.mint("app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
-        let yearly = try desk.mint(
+    @Test func `the instant decides a subscription`() async throws {
+        let desk = try await Desk()
+        let app = try await desk.mint(
+            "app-transaction", "originalApplicationVersion=130", "originalPurchaseDate=2016-05-01")
+        let yearly = try await desk.mint(
             "transaction", "productId=com.example.calculator.yearly", "type=Auto-Renewable Subscription",
             "purchaseDate=2016-05-01", "expiresDate=2017-05-01")
-        let during = try desk.decide("--at", "2016-06-01", app, yearly)
+        let during = try await desk.decide("--at", "2016-06-01", app, yearly)
         #expect(try outcome(during) == "granted")
         #expect(
             (try during.json()["decisions"] as? [[String: Any]])?.first?["until"] as? String == "2017-05-01T00:00:00Z")
-        #expect(try outcome(desk.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
+        #expect(try await outcome(desk.decide("--at", "2017-05-01T00:00:00Z", app, yearly)) == "denied")
     }
 
-    @Test func `what is rejected counts for nothing and is named`() throws {
-        let desk = try Desk()
-        let foreign = try desk.mint("app-transaction", "bundleId=com.example.other", "originalApplicationVersion=37")
-        let result = try desk.decide(foreign)
+    @Test func `what is rejected counts for nothing and is named`() async throws {
+        let desk = try await Desk()
+        let foreign = try await desk.mint(
+            "app-transaction", "bundleId=com.example.other", "originalApplicationVersion=37")
+        let result = try await desk.decide(foreign)
         #expect(result.status == 3)
         let rejected = try #require(try result.json()["rejected"] as? [[String: Any]])
         #expect(rejected.first?["code"] as? String == "wrongApp")
     }
 
-    @Test func `environments never mix`() throws {
-        let desk = try Desk()
-        let production = try desk.mint(
+    @Test func `environments never mix`() async throws {
+        let desk = try await Desk()
+        let production = try await desk.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
-        let sandbox = try desk.mint("app-transaction", options: ["--environment", "sandbox"])
-        let mixed = try desk.decide(production, sandbox)
+        let sandbox = try await desk.mint("app-transaction", options: ["--environment", "sandbox"])
+        let mixed = try await desk.decide(production, sandbox)
         #expect(mixed.status == 1)
         #expect(mixed.errors.contains("--environment"))
-        #expect(try desk.decide("--environment", "production", production, sandbox).status == 0)
+        #expect(try await desk.decide("--environment", "production", production, sandbox).status == 0)
     }
 
-    @Test func `another device's app transaction is no proof for this one`() throws {
-        let desk = try Desk()
+    @Test func `another device's app transaction is no proof for this one`() async throws {
+        let desk = try await Desk()
         let device = "5f1c36a4-7d0b-4d0e-9d3f-0a3a2f6f1c11"
-        let file = try desk.mint(
+        let file = try await desk.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01",
             options: ["--device-id", device])
-        #expect(try desk.decide("--device-id", device, file).status == 0)
-        let other = try desk.decide("--device-id", UUID().uuidString, file)
+        #expect(try await desk.decide("--device-id", device, file).status == 0)
+        let other = try await desk.decide("--device-id", UUID().uuidString, file)
         #expect(other.status == 3)
         #expect((try other.json()["rejected"] as? [[String: Any]])?.first?["code"] as? String == "otherDevice")
     }
 
-    @Test func `wrong usage exits with 64`() throws {
-        let desk = try Desk()
-        #expect(try Command.run("decide").status == 64)
-        #expect(try desk.decide("--at", "yesterday").status == 64)
-        #expect(try desk.decide("--device-id", "mine").status == 64)
-        #expect(try desk.decide("--environment", "moon").status == 64)
-        #expect(try desk.decide("--entitlement", "nothing").status == 1)
+    @Test func `wrong usage exits with 64`() async throws {
+        let desk = try await Desk()
+        #expect(try await Command.run("decide").status == 64)
+        #expect(try await desk.decide("--at", "yesterday").status == 64)
+        #expect(try await desk.decide("--device-id", "mine").status == 64)
+        #expect(try await desk.decide("--environment", "moon").status == 64)
+        #expect(try await desk.decide("--entitlement", "nothing").status == 1)
     }
 }

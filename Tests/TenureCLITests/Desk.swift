@@ -8,23 +8,23 @@ struct Desk {
     let authority: String
     let policy: String
 
-    init() throws {
+    init() async throws {
         folder = try Folder()
         authority = folder.url("authority").path
-        try #require(try Command.run("mint", "authority", authority).status == 0)
+        try #require(try await Command.run("mint", "authority", authority).status == 0)
         policy = try folder.write(Self.policy, to: "policy.yaml")
     }
 
-    func mint(_ kind: String, _ settings: String..., options: [String] = []) throws -> String {
+    func mint(_ kind: String, _ settings: String..., options: [String] = []) async throws -> String {
         let file = folder.url(UUID().uuidString).path
-        let result = try Command.run(
+        let result = try await Command.run(
             ["mint", kind, "--authority", authority, "--out", file] + settings.flatMap { ["--set", $0] } + options)
         try #require(result.status == 0, "\(result.errors)")
         return file
     }
 
-    func decide(_ arguments: String...) throws -> Command.Result {
-        try Command.run(["decide", "--policy", policy, "--trust", authority, "--json"] + arguments)
+    func decide(_ arguments: String...) async throws -> Command.Result {
+        try await Command.run(["decide", "--policy", policy, "--trust", authority, "--json"] + arguments)
     }
 
     static let policy = """

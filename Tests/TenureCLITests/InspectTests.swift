@@ -4,10 +4,10 @@ import Testing
 
 @Suite struct InspectTests {
     @Test(arguments: ["app-transaction", "transaction", "renewal-info", "notification", "receipt"])
-    func `what is minted is recognised, and verified where its authority is trusted`(kind: String) throws {
-        let desk = try Desk()
-        let file = try desk.mint(kind)
-        let trusted = try Command.run("inspect", "--json", "--trust", desk.authority, file)
+    func `what is minted is recognised, and verified where its authority is trusted`(kind: String) async throws {
+        let desk = try await Desk()
+        let file = try await desk.mint(kind)
+        let trusted = try await Command.run("inspect", "--json", "--trust", desk.authority, file)
         #expect(trusted.status == 0)
         let json = try trusted.json()
         let names = [
@@ -17,66 +17,68 @@ import Testing
         #expect((json["verification"] as? [String: Any])?["status"] as? String == "verified")
         #expect((json["payload"] as? [String: Any])?.isEmpty == false)
 
-        let untrusted = try Command.run("inspect", "--json", file)
+        let untrusted = try await Command.run("inspect", "--json", file)
         #expect(untrusted.status == 2)
         let verification = try #require(try untrusted.json()["verification"] as? [String: Any])
         #expect(verification["status"] as? String == "rejected")
         #expect(verification["reason"] as? String == "untrustedChain")
     }
 
-    @Test func `another app's artifact is rejected once the app is named`() throws {
-        let desk = try Desk()
-        let file = try desk.mint("app-transaction")
-        let result = try Command.run(
+    @Test func `another app's artifact is rejected once the app is named`() async throws {
+        let desk = try await Desk()
+        let file = try await desk.mint("app-transaction")
+        let result = try await Command.run(
             "inspect", "--json", "--trust", desk.authority, "--bundle-id", "com.example.other", file)
         #expect(result.status == 2)
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongApp")
     }
 
-    @Test func `a sandbox artifact is rejected where only production is accepted`() throws {
-        let desk = try Desk()
-        let file = try desk.mint("app-transaction", options: ["--environment", "sandbox"])
-        #expect(try Command.run("inspect", "--trust", desk.authority, file).status == 0)
-        let result = try Command.run(
+    @Test func `a sandbox artifact is rejected where only production is accepted`() async throws {
+        let desk = try await Desk()
+        let file = try await desk.mint("app-transaction", options: ["--environment", "sandbox"])
+        #expect(try await Command.run("inspect", "--trust", desk.authority, file).status == 0)
+        let result = try await Command.run(
             "inspect", "--json", "--trust", desk.authority, "--environment", "production", file)
         #expect((try result.json()["verification"] as? [String: Any])?["reason"] as? String == "wrongEnvironment")
     }
 
-    @Test func `what Xcode signed is local, and only when it is named`() throws {
-        let desk = try Desk()
-        let file = try desk.mint("transaction", options: ["--environment", "xcode"])
-        #expect(try Command.run("inspect", "--trust", desk.authority, file).status == 2)
-        let named = try Command.run("inspect", "--json", "--environment", "xcode", "--trust", desk.authority, file)
+    @Test func `what Xcode signed is local, and only when it is named`() async throws {
+        let desk = try await Desk()
+        let file = try await desk.mint("transaction", options: ["--environment", "xcode"])
+        #expect(try await Command.run("inspect", "--trust", desk.authority, file).status == 2)
+        let named = try await Command.run(
+            "inspect", "--json", "--environment", "xcode", "--trust", desk.authority, file)
         #expect((try named.json()["verification"] as? [String: Any])?["status"] as? String == "local")
-        #expect(try Command.run("inspect", "--environment", "xcode", file).status == 64)
+        #expect(try await Command.run("inspect", "--environment", "xcode", file).status == 64)
         let certificate = desk.authority + "/xcode.pem"
         let both = ["inspect", "--environment", "xcode", "--environment", "production", "--trust"]
-        #expect(try Command.run(both + [certificate, file]).status == 64)
-        #expect(try Command.run(both + ["xcode=" + certificate, file]).status == 0)
+        #expect(try await Command.run(both + [certificate, file]).status == 64)
+        #expect(try await Command.run(both + ["xcode=" + certificate, file]).status == 0)
         #expect(
-            try Command.run("inspect", "--trust", "sandbox=" + desk.authority, desk.mint("transaction")).status == 2)
+            try await Command.run("inspect", "--trust", "sandbox=" + desk.authority, desk.mint("transaction")).status
+                == 2)
     }
 
-    @Test func `a receipt reads from standard input and as Base64 with line breaks`() throws {
-        let desk = try Desk()
-        let file = try desk.mint("receipt", options: ["--form", "base64"])
+    @Test func `a receipt reads from standard input and as Base64 with line breaks`() async throws {
+        let desk = try await Desk()
+        let file = try await desk.mint("receipt", options: ["--form", "base64"])
         let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: file)), as: UTF8.self)
         var broken = ""
         for (index, character) in text.enumerated() { broken += (index % 76 == 75 ? "\r\n" : "") + String(character) }
-        let result = try Command.run("inspect", "--trust", desk.authority, "-", input: Data(broken.utf8))
+        let result = try await Command.run("inspect", "--trust", desk.authority, "-", input: Data(broken.utf8))
         #expect(result.status == 0 && result.output.contains("com.example.calculator"))
     }
 
-    @Test func `an answer of verifyReceipt is shown, and unsigned`() throws {
+    @Test func `an answer of verifyReceipt is shown, and unsigned`() async throws {
         let answer =
             #"{"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.calculator","in_app":[]}}"#
-        let result = try Command.run("inspect", "--json", input: Data(answer.utf8))
+        let result = try await Command.run("inspect", "--json", input: Data(answer.utf8))
         #expect(result.status == 2)
         #expect((try result.json()["verification"] as? [String: Any])?["status"] as? String == "unsigned")
         #expect(try result.json()["kind"] as? String == "verifyReceipt")
     }
 
-    @Test func `what cannot be read gets one line that says so`() throws {
+    @Test func `what cannot be read gets one line that says so`() async throws {
         let folder = try Folder()
         let large = folder.url("large")
         try Data().write(to: large)
@@ -88,21 +90,21 @@ import Testing
             (folder.url("none").path, "there is no file"), (try folder.write("hello", to: "text"), "cannot be read"),
             (try folder.write("{}", to: "object"), "cannot be read"), (large.path, "is larger than"),
         ] {
-            let result = try Command.run("inspect", file)
+            let result = try await Command.run("inspect", file)
             #expect(result.status == 1, "\(file)")
             #expect(result.errors.hasPrefix("error: ") && result.errors.contains(words), "\(result.errors)")
             #expect(result.errors.split(separator: "\n").count == 1 && result.output.isEmpty)
         }
     }
 
-    @Test func `a genuine Mac receipt verifies under Apple's roots`() throws {
+    @Test func `a genuine Mac receipt verifies under Apple's roots`() async throws {
         let real = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../shared/real/receipts/mindnode_mac_sha256_receipt").standardized
         guard FileManager.default.fileExists(atPath: real.path) else {
             print("skipped: there are no genuine artifacts here")
             return
         }
-        let result = try Command.run("inspect", "--json", real.path)
+        let result = try await Command.run("inspect", "--json", real.path)
         #expect(result.status == 0)
         let payload = try #require(try result.json()["payload"] as? [String: Any])
         #expect(payload["original_application_version"] as? String == "5.0")

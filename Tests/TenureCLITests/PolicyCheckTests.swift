@@ -21,9 +21,9 @@ import Testing
         policy = try folder.write(Desk.policy, to: "policy.yaml")
     }
 
-    @Test func `a finding stands with its place, the line it is about, the consequence and the fix`() throws {
+    @Test func `a finding stands with its place, the line it is about, the consequence and the fix`() async throws {
         let list = try folder.write(releases, to: "shipped.csv")
-        let result = try Command.run("policy", "check", policy, "--releases", list)
+        let result = try await Command.run("policy", "check", policy, "--releases", list)
         #expect(result.status == 2)
         #expect(result.errors == "")
         #expect(
@@ -41,7 +41,7 @@ import Testing
                 """)
     }
 
-    @Test func `a list exported elsewhere is read by a mapping, with its own names, words and prices`() throws {
+    @Test func `a list exported elsewhere is read by a mapping, with its own names, words and prices`() async throws {
         let export = """
             Store,Marketing Version,Build Number,Day,Price,Notes
             IOS,1.6,110,2015-02-16,2.99,"first, and best"
@@ -54,19 +54,19 @@ import Testing
         let ours = try folder.write(releases, to: "ours.csv")
         let theirs = try folder.write(export, to: "theirs.csv")
         let mapping = ["Store=platform", "Build Number=build", "Day=released at", "price=price model"]
-        let mapped = try Command.run(
+        let mapped = try await Command.run(
             ["policy", "check", policy, "--json", "--releases", theirs] + mapping.flatMap { ["--map", $0] })
         func messages(_ result: Command.Result) throws -> [String?] {
             try #require(try result.json()["findings"] as? [[String: Any]]).map { $0["message"] as? String }
         }
-        let direct = try Command.run("policy", "check", policy, "--json", "--releases", ours)
+        let direct = try await Command.run("policy", "check", policy, "--json", "--releases", ours)
         #expect(try messages(mapped) == (try messages(direct)))
         #expect(try messages(mapped).count == 2)
 
-        let unmapped = try Command.run("policy", "check", policy, "--releases", theirs)
+        let unmapped = try await Command.run("policy", "check", policy, "--releases", theirs)
         #expect(unmapped.status == 2)
         #expect(unmapped.output.contains("theirs.csv:1:1: error: the column `Store` is unknown"))
-        let missing = try Command.run("policy", "check", policy, "--releases", theirs, "--map", "Kind=model")
+        let missing = try await Command.run("policy", "check", policy, "--releases", theirs, "--map", "Kind=model")
         #expect(missing.output.contains("there is no column `kind` for `model`"))
     }
 
@@ -74,36 +74,36 @@ import Testing
         ["--map", "Day=date"], ["--releases", "x.csv", "--map", "Day"], ["--releases", "x.csv", "--map", "Day=colour"],
         ["--json", "--format", "sarif"], ["--format", "xml"], ["--at", "soon"],
     ])
-    func `what cannot be meant is wrong usage`(_ arguments: [String]) throws {
-        #expect(try Command.run(["policy", "check", policy] + arguments).status == 64)
+    func `what cannot be meant is wrong usage`(_ arguments: [String]) async throws {
+        #expect(try await Command.run(["policy", "check", policy] + arguments).status == 64)
     }
 
-    @Test func `files that cannot be read end with 1`() throws {
+    @Test func `files that cannot be read end with 1`() async throws {
         let nowhere = folder.url("nowhere").path
-        #expect(try Command.run("policy", "check", nowhere).status == 1)
-        #expect(try Command.run("policy", "check", policy, "--releases", nowhere).status == 1)
-        #expect(try Command.run("policy", "check", policy, "--against", nowhere).status == 1)
+        #expect(try await Command.run("policy", "check", nowhere).status == 1)
+        #expect(try await Command.run("policy", "check", policy, "--releases", nowhere).status == 1)
+        #expect(try await Command.run("policy", "check", policy, "--against", nowhere).status == 1)
         let broken = try folder.write("app: 1", to: "broken.yaml")
-        let result = try Command.run("policy", "check", policy, "--against", broken)
+        let result = try await Command.run("policy", "check", policy, "--against", broken)
         #expect(result.status == 1)
         #expect(result.errors.hasPrefix("error: the policy to compare with has mistakes itself:\n\(broken):1:"))
     }
 
-    @Test func `warnings fail when they shall, and notes never do`() throws {
+    @Test func `warnings fail when they shall, and notes never do`() async throws {
         let windowless = try folder.write(
             Desk.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: ""),
             to: "windowless.yaml")
-        let lenient = try Command.run("policy", "check", windowless)
+        let lenient = try await Command.run("policy", "check", windowless)
         #expect(lenient.status == 0)
         #expect(lenient.output.hasSuffix("\(windowless): no mistakes, 1 warning, 1 note\n"))
-        #expect(try Command.run("policy", "check", "--strict", windowless).status == 2)
-        #expect(try Command.run("policy", "check", "--strict", policy).status == 0)
+        #expect(try await Command.run("policy", "check", "--strict", windowless).status == 2)
+        #expect(try await Command.run("policy", "check", "--strict", policy).status == 0)
     }
 
-    @Test func `what customers would lose is an error, and a file with mistakes is not compared`() throws {
+    @Test func `what customers would lose is an error, and a file with mistakes is not compared`() async throws {
         let earlier = try folder.write(
             Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: []"), to: "earlier.yaml")
-        let result = try Command.run("policy", "check", earlier, "--against", policy, "--json")
+        let result = try await Command.run("policy", "check", earlier, "--against", policy, "--json")
         #expect(result.status == 2)
         let json = try result.json()
         #expect(json["valid"] as? Bool == true)
@@ -111,19 +111,19 @@ import Testing
         #expect((json["mistakes"] as? [Any])?.isEmpty == true)
         let findings = try #require(json["findings"] as? [[String: Any]])
         #expect(findings.contains { $0["code"] as? String == "right-lost" && $0["severity"] as? String == "error" })
-        #expect(try Command.run("policy", "check", policy, "--against", earlier).status == 0)
+        #expect(try await Command.run("policy", "check", policy, "--against", earlier).status == 0)
 
         let broken = try folder.write(Desk.policy + "\ncolour: red\n", to: "broken.yaml")
-        let uncompared = try Command.run("policy", "check", broken, "--against", policy)
+        let uncompared = try await Command.run("policy", "check", broken, "--against", policy)
         #expect(uncompared.output.contains("not compared with the policy before: that takes a file without mistakes"))
     }
 
-    @Test func `SARIF names each rule once, with help, and each place by a URI`() throws {
+    @Test func `SARIF names each rule once, with help, and each place by a URI`() async throws {
         try FileManager.default.createDirectory(atPath: folder.url("a b").path, withIntermediateDirectories: false)
         let spaced = try folder.write(
             Desk.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: ""),
             to: "a b/policy.yaml")
-        let result = try Command.run("policy", "check", spaced, "--format", "sarif")
+        let result = try await Command.run("policy", "check", spaced, "--format", "sarif")
         #expect(result.status == 0)
         let log = try result.json()
         #expect(log["version"] as? String == "2.1.0")
@@ -185,15 +185,15 @@ import Testing
         }
     }
 
-    @Test func `SARIF has what its schema requires, and nothing that it does not know`() throws {
+    @Test func `SARIF has what its schema requires, and nothing that it does not know`() async throws {
         for (name, text) in [("policy.yaml", Desk.policy), ("broken.yaml", Desk.policy + "\ncolour: red\n")] {
             let policy = try folder.write(text, to: name)
-            try expectSARIF(try Command.run("policy", "check", policy, "--format", "sarif").json())
+            try expectSARIF(try await Command.run("policy", "check", policy, "--format", "sarif").json())
         }
     }
 
-    @Test func `the help names every exit code`() throws {
-        let help = try Command.run("policy", "check", "--help").output
+    @Test func `the help names every exit code`() async throws {
+        let help = try await Command.run("policy", "check", "--help").output
         #expect(help.contains("Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64"))
     }
 }

@@ -4,37 +4,37 @@ import TenurePolicyFile
 import Testing
 
 @Suite struct `tenure policy sign` {
-    private func desk() throws -> (folder: Folder, policy: String, key: String, pin: PinnedKey) {
+    private func desk() async throws -> (folder: Folder, policy: String, key: String, pin: PinnedKey) {
         let folder = try Folder()
         let key = folder.url("policy-key.pem").path
-        let made = try Command.run("policy", "key", key)
+        let made = try await Command.run("policy", "key", key)
         #expect(made.status == 0, "\(made.errors)")
         let pin = try #require(PinnedKey(made.output))
         return (folder, try folder.write(Desk.policy, to: "policy.yaml"), key, pin)
     }
 
-    @Test func `a key is made once, for its owner alone, and only its public half is shown`() throws {
-        let (folder, _, key, pin) = try desk()
+    @Test func `a key is made once, for its owner alone, and only its public half is shown`() async throws {
+        let (folder, _, key, pin) = try await desk()
         let attributes = try FileManager.default.attributesOfItem(atPath: key)
         #expect(attributes[.posixPermissions] as? NSNumber == 0o600)
         let contents = try String(contentsOfFile: key, encoding: .utf8)
         #expect(contents.hasPrefix("-----BEGIN PRIVATE KEY-----"))
         // Asked again it is the same, and the file as it was.
-        #expect(try Command.run("policy", "key", key).output == pin.text + "\n")
+        #expect(try await Command.run("policy", "key", key).output == pin.text + "\n")
         #expect(try String(contentsOfFile: key, encoding: .utf8) == contents)
 
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
-        let open = try Command.run("policy", "key", key)
+        let open = try await Command.run("policy", "key", key)
         #expect(open.status == 1 && open.output.isEmpty && open.errors.contains("chmod 600"))
         let nonsense = try folder.write("no key", to: "nonsense.pem")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: nonsense)
-        #expect(try Command.run("policy", "key", nonsense).errors.contains("holds no P-256 key"))
+        #expect(try await Command.run("policy", "key", nonsense).errors.contains("holds no P-256 key"))
     }
 
-    @Test func `signs what an app with the pinned key reads as the written policy`() throws {
-        let (folder, policy, key, pin) = try desk()
+    @Test func `signs what an app with the pinned key reads as the written policy`() async throws {
+        let (folder, policy, key, pin) = try await desk()
         let out = folder.url("tenure-policy.jws").path
-        let result = try Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out)
+        let result = try await Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out)
         #expect(result.status == 0 && result.errors == "signed with the counter 7\n", "\(result.errors)")
         let signed = try SignedPolicy.verify(
             Data(contentsOf: URL(fileURLWithPath: out)), keys: [pin], bundleID: "com.example.calculator")
@@ -42,41 +42,41 @@ import Testing
         #expect(signed.policy == (try PolicyFile.read(Desk.policy, named: "policy.yaml")))
 
         // Without a counter it is the time, which rises; without a file, standard output.
-        let next = try Command.run("policy", "sign", policy, "--key", key)
+        let next = try await Command.run("policy", "sign", policy, "--key", key)
         let newer = try SignedPolicy.verify(next.output.utf8, keys: [pin], bundleID: nil)
         #expect(newer.counter == Int64(newer.issuedAt.timeIntervalSince1970) && newer.counter > 1_700_000_000)
     }
 
-    @Test func `a counter that does not rise is refused, and what lies there stays`() throws {
-        let (folder, policy, key, _) = try desk()
+    @Test func `a counter that does not rise is refused, and what lies there stays`() async throws {
+        let (folder, policy, key, _) = try await desk()
         let out = folder.url("tenure-policy.jws").path
         #expect(
-            try Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out).status == 0)
+            try await Command.run("policy", "sign", policy, "--key", key, "--counter", "7", "--out", out).status == 0)
         let before = try Data(contentsOf: URL(fileURLWithPath: out))
         for counter in ["7", "6"] {
-            let result = try Command.run(
+            let result = try await Command.run(
                 "policy", "sign", policy, "--key", key, "--counter", counter, "--out", out)
             #expect(result.status == 1 && result.errors.contains("`--counter 8`"), "\(result.errors)")
         }
         // Somebody else's file is not replaced either.
         let foreign = try folder.write("notes", to: "notes.txt")
-        let result = try Command.run("policy", "sign", policy, "--key", key, "--out", foreign)
+        let result = try await Command.run("policy", "sign", policy, "--key", key, "--out", foreign)
         #expect(result.status == 1 && result.errors.contains("would be replaced"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: out)) == before)
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "notes")
     }
 
-    @Test func `an unsound policy is not signed, and no key is made on the way`() throws {
-        let (folder, _, key, _) = try desk()
+    @Test func `an unsound policy is not signed, and no key is made on the way`() async throws {
+        let (folder, _, key, _) = try await desk()
         let unsound = try folder.write(
             Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: [payed]"), to: "unsound.yaml")
         let out = folder.url("tenure-policy.jws").path
-        let result = try Command.run("policy", "sign", unsound, "--key", key, "--out", out)
+        let result = try await Command.run("policy", "sign", unsound, "--key", key, "--out", out)
         #expect(result.status == 2 && result.errors.contains("unsound.yaml:"))
         #expect(!FileManager.default.fileExists(atPath: out))
         let missing = folder.url("missing.pem").path
-        #expect(try Command.run("policy", "sign", unsound, "--key", missing).status == 1)
+        #expect(try await Command.run("policy", "sign", unsound, "--key", missing).status == 1)
         #expect(!FileManager.default.fileExists(atPath: missing))
-        #expect(try Command.run("policy", "sign", unsound, "--key", key, "--counter", "0").status == 64)
+        #expect(try await Command.run("policy", "sign", unsound, "--key", key, "--counter", "0").status == 64)
     }
 }

@@ -3,15 +3,15 @@ import Foundation
 import Testing
 
 @Suite struct PolicyTests {
-    @Test func `a sound policy has no mistakes, and an unsound one has all of them with their places`() throws {
+    @Test func `a sound policy has no mistakes, and an unsound one has all of them with their places`() async throws {
         let folder = try Folder()
         let sound = try folder.write(Desk.policy, to: "sound.yaml")
-        #expect(try Command.run("policy", "check", sound).output.hasSuffix("\(sound): no mistakes, 1 note\n"))
+        #expect(try await Command.run("policy", "check", sound).output.hasSuffix("\(sound): no mistakes, 1 note\n"))
 
         let unsound = try folder.write(
             Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: [payed]")
                 .replacingOccurrences(of: "buildNumbers: increasing\n", with: ""), to: "unsound.yaml")
-        let result = try Command.run("policy", "check", "--json", unsound)
+        let result = try await Command.run("policy", "check", "--json", unsound)
         #expect(result.status == 2)
         let json = try result.json()
         #expect(json["valid"] as? Bool == false)
@@ -20,18 +20,19 @@ import Testing
         #expect(mistakes.allSatisfy { ($0["line"] as? Int ?? 0) > 0 && ($0["column"] as? Int ?? 0) > 0 })
     }
 
-    @Test func `a compiled policy decides as the written one`() throws {
-        let desk = try Desk()
+    @Test func `a compiled policy decides as the written one`() async throws {
+        let desk = try await Desk()
         let compiled = desk.folder.url("tenure.json").path
-        #expect(try Command.run("policy", "compile", desk.policy, "--out", compiled).status == 0)
-        let owner = try desk.mint("app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
-        let byYAML = try desk.decide(owner)
-        let byJSON = try Command.run("decide", "--policy", compiled, "--trust", desk.authority, "--json", owner)
+        #expect(try await Command.run("policy", "compile", desk.policy, "--out", compiled).status == 0)
+        let owner = try await desk.mint(
+            "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
+        let byYAML = try await desk.decide(owner)
+        let byJSON = try await Command.run("decide", "--policy", compiled, "--trust", desk.authority, "--json", owner)
         #expect(byYAML.output == byJSON.output)
     }
 
-    @Test func `cases pass, or say what was decided instead`() throws {
-        let desk = try Desk()
+    @Test func `cases pass, or say what was decided instead`() async throws {
+        let desk = try await Desk()
         let cases = """
             now: 2015-07-01
             cases:
@@ -42,19 +43,20 @@ import Testing
                 app: { originalAppVersion: "130", originalPurchaseDate: 2015-06-20 }
                 expect: { everything: granted }
             """
-        let result = try Command.run("policy", "test", desk.policy, try desk.folder.write(cases, to: "cases.yaml"))
+        let result = try await Command.run(
+            "policy", "test", desk.policy, try desk.folder.write(cases, to: "cases.yaml"))
         #expect(result.status == 2)
         #expect(result.output.contains("a newcomer, with the wrong expectation"))
         #expect(result.output.hasSuffix("1 of 2 cases pass\n"))
     }
 
-    @Test func `the shipped cases pass`() throws {
+    @Test func `the shipped cases pass`() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
             .standardized.path
-        let result = try Command.run(
+        let result = try await Command.run(
             "policy", "test", root + "/Tests/PolicyCases/policy.yaml", root + "/Tests/PolicyCases/cases.yaml")
         #expect(result.status == 0, "\(result.output)")
         let example = root + "/Examples/calculator/"
-        #expect(try Command.run("policy", "test", example + "policy.yaml", example + "cases.yaml").status == 0)
+        #expect(try await Command.run("policy", "test", example + "policy.yaml", example + "cases.yaml").status == 0)
     }
 }

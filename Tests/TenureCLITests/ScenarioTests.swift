@@ -5,10 +5,10 @@ import Testing
 private let examples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Examples/scenarios").standardizedFileURL.path
 
-@Test func `a scenario that goes as expected exits with 0, one that does not with 2`() throws {
+@Test func `a scenario that goes as expected exits with 0, one that does not with 2`() async throws {
     let folder = try Folder()
     let story = "\(examples)/string-compared-majors.yaml"
-    let good = try Command.run("scenario", "run", story)
+    let good = try await Command.run("scenario", "run", story)
     #expect(good.status == 0)
     #expect(good.output == "String-compared majors: 4 checked, as expected\n")
     // As a comparison of strings has it: "9" comes after "13".
@@ -21,16 +21,16 @@ private let examples = URL(fileURLWithPath: #filePath)
         buildNumbers: increasing
         entitlements: { pro: { products: [com.example.sketch.pro], honours: [paid] } }
         """, to: "wrong.yaml")
-    let bad = try Command.run("scenario", "run", "--policy", policy, story)
+    let bad = try await Command.run("scenario", "run", "--policy", policy, story)
     #expect(bad.status == 2)
     #expect(bad.output.contains("2 differ"))
     #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
 }
 
-@Test func `every example goes as it expects against a service over HTTP`() throws {
+@Test func `every example goes as it expects against a service over HTTP`() async throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: examples).sorted()
         .filter { $0.hasSuffix(".yaml") && !$0.hasSuffix(".policy.yaml") }
-    let result = try Command.run(["scenario", "run", "--verbose"] + files.map { "\(examples)/\($0)" })
+    let result = try await Command.run(["scenario", "run", "--verbose"] + files.map { "\(examples)/\($0)" })
     #expect(result.status == 0, "\(result.output)\(result.errors)")
     let lines = result.output.split(separator: "\n")
     let verdicts = lines.filter { $0.hasSuffix("checked, as expected") }
@@ -43,10 +43,10 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(result.errors == "")
 }
 
-@Test func `a scenario with mistakes shows each at its place`() throws {
+@Test func `a scenario with mistakes shows each at its place`() async throws {
     let folder = try Folder()
     let file = try folder.write("scenario: Broken\nbegins: soon\n", to: "broken.yaml")
-    let result = try Command.run("scenario", "run", file)
+    let result = try await Command.run("scenario", "run", file)
     #expect(result.status == 1)
     #expect(result.errors.contains("\(file):2:9: `soon` is no date"))
     #expect(result.errors.contains("\(file):1:1: `app` is missing"))
@@ -58,26 +58,27 @@ private let examples = URL(fileURLWithPath: #filePath)
     let arguments = ["appstore", "run", "--folder", world, "--port", "0"]
     let first = try RunningCommand(arguments + ["--world", "\(examples)/calculator-disaster.yaml"])
     let port = try #require(try await first.port(), "\(first.errors)")
-    func act(_ arguments: String..., port: Int) throws -> Command.Result {
-        try Command.run(["appstore", "do"] + arguments + ["--store", "http://127.0.0.1:\(port)"])
+    func act(_ arguments: String..., port: Int) async throws -> Command.Result {
+        try await Command.run(["appstore", "do"] + arguments + ["--store", "http://127.0.0.1:\(port)"])
     }
-    #expect(try act("customer", "customer=Zoe", port: port).status == 0)
-    #expect(try act("acquire", "customer=Zoe", port: port).status == 0)
-    let bought = try act("buy", "customer=Zoe", "product=com.example.calculator.yearly", port: port)
+    #expect(try await act("customer", "customer=Zoe", port: port).status == 0)
+    #expect(try await act("acquire", "customer=Zoe", port: port).status == 0)
+    let bought = try await act("buy", "customer=Zoe", "product=com.example.calculator.yearly", port: port)
     #expect(bought.output.contains("SUBSCRIBED INITIAL_BUY"))
-    let refused = try act("acquire", "customer=Zoe", port: port)
+    let refused = try await act("acquire", "customer=Zoe", port: port)
     #expect(refused.status == 1)
     #expect(refused.errors == "error: `Zoe` has `com.example.calculator` already\n")
-    #expect(try act("fly", port: port).status == 64)
+    #expect(try await act("fly", port: port).status == 64)
     #expect(first.end(by: SIGTERM) == 0)
 
     let second = try RunningCommand(arguments)
     let again = try #require(try await second.port(), "\(second.errors)")
-    #expect(try act("advance", "by=366d", port: again).output.contains("DID_RENEW"))
+    #expect(try await act("advance", "by=366d", port: again).output.contains("DID_RENEW"))
     let file = folder.url("zoe.jws").path
-    let device = try Command.run("appstore", "device", "Zoe", "--out", file, "--store", "http://127.0.0.1:\(again)")
+    let device = try await Command.run(
+        "appstore", "device", "Zoe", "--out", file, "--store", "http://127.0.0.1:\(again)")
     #expect(device.status == 0)
-    let decided = try Command.run(
+    let decided = try await Command.run(
         "decide", "--policy", "\(examples)/calculator.policy.yaml", "--trust", "\(world)/authority", "--at",
         "2027-12-01",
         file)
@@ -94,17 +95,17 @@ private let examples = URL(fileURLWithPath: #filePath)
     try Data("half a world".utf8).write(to: URL(fileURLWithPath: "\(world)/world.sqlite.part"))
     let first = try RunningCommand(arguments + ["--world", "\(examples)/calculator-disaster.yaml"])
     let port = try #require(try await first.port(), "\(first.errors)")
-    let bought = try Command.run(
+    let bought = try await Command.run(
         "appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(port)")
     #expect(bought.status == 0)
 
-    let other = try Command.run(arguments)
+    let other = try await Command.run(arguments)
     #expect(other.status == 1)
     #expect(
         other.errors
             == "error: another local store runs in `\(world)`; stop it, or choose another folder by --folder\n")
 
-    let elsewhere = try Command.run(
+    let elsewhere = try await Command.run(
         "appstore", "run", "--folder", folder.url("other").path, "--world", "\(examples)/calculator-disaster.yaml",
         "--port", "\(port)")
     #expect(elsewhere.status == 1)
@@ -115,12 +116,13 @@ private let examples = URL(fileURLWithPath: #filePath)
     _ = first.end(by: SIGKILL)
     let second = try RunningCommand(arguments)
     let again = try #require(try await second.port(), "\(second.errors)")
-    let known = try Command.run("appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(again)")
+    let known = try await Command.run(
+        "appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(again)")
     #expect(known.errors.contains("there is a customer `Zoe` already"))
     #expect(second.end(by: SIGTERM) == 0)
 }
 
-@Test func `a world that this release cannot read is left alone`() throws {
+@Test func `a world that this release cannot read is left alone`() async throws {
     let folder = try Folder()
     for (contents, complaint) in [
         ("no database", "file is not a database"), ("", "is empty; remove it"),
@@ -129,7 +131,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         try FileManager.default.createDirectory(at: world, withIntermediateDirectories: true)
         let file = world.appendingPathComponent("world.sqlite")
         try Data(contents.utf8).write(to: file)
-        let result = try Command.run("appstore", "run", "--folder", world.path, "--port", "0")
+        let result = try await Command.run("appstore", "run", "--folder", world.path, "--port", "0")
         #expect(result.status == 1)
         #expect(result.errors.contains(complaint), "\(result.errors)")
         #expect(result.errors.contains(file.path) && result.errors.split(separator: "\n").count == 1)
@@ -139,13 +141,13 @@ private let examples = URL(fileURLWithPath: #filePath)
 @Test func `a scenario is played against a running service`() async throws {
     let folder = try Folder()
     let authority = folder.url("authority").path
-    try #require(try Command.run("mint", "authority", authority).status == 0)
+    try #require(try await Command.run("mint", "authority", authority).status == 0)
     let service = try RunningCommand([
         "serve", "--policy", "\(examples)/universal-purchase.policy.yaml", "--trust", authority, "--port", "0",
         "--database", folder.url("record.sqlite").path,
     ])
     let port = try #require(try await service.port(), "\(service.errors)")
-    let result = try Command.run(
+    let result = try await Command.run(
         "scenario", "run", "--service", "http://127.0.0.1:\(port)", "--authority", authority,
         "\(examples)/universal-purchase.yaml")
     #expect(result.status == 0, "\(result.errors)")
@@ -171,7 +173,7 @@ func `a service that is a process of its own follows the world's clock, and asks
     let folder = try Folder()
     let place = folder.url("scenario").path
     let storePort = "\(try await freePort())"
-    let settings = try Command.run("scenario", "settings", "--folder", place, "--store-port", storePort)
+    let settings = try await Command.run("scenario", "settings", "--folder", place, "--store-port", storePort)
     try #require(settings.status == 0, "\(settings.errors)")
     let options = settings.output.split(separator: "\n").flatMap { $0.split(separator: " ", maxSplits: 1) }.map(
         String.init)
@@ -181,7 +183,7 @@ func `a service that is a process of its own follows the world's clock, and asks
             folder.url("record.sqlite").path,
         ] + options)
     let port = try #require(try await service.port(), "\(service.errors)")
-    let result = try Command.run(
+    let result = try await Command.run(
         "scenario", "run", "--service", "http://127.0.0.1:\(port)", "--folder", place, "--store-port", storePort,
         "\(examples)/\(name).yaml")
     #expect(result.status == 0, "\(result.output)\(result.errors)\(service.errors)")

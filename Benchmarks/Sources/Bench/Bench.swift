@@ -10,7 +10,10 @@ import TenureMint
         let arguments = CommandLine.arguments.dropFirst()
         let only = arguments.first
         if only == "--serve" { return try await HTTPRatio.serve(Array(arguments.dropFirst())) }
-        let ratios = ["jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "decide"]
+        let ratios = [
+            "jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "json-escaped-names",
+            "decide",
+        ]
         let names =
             ratios + [HTTPRatio.name, DurableSyncs.name, RecordGrowth.name, PostgresRead.name]
             + [ClientRatios.allows, ClientRatios.firstAnswer] + Rehearsals.names
@@ -67,8 +70,21 @@ struct Fixtures {
                 work: { keep(try verifier.verifyReceipt(large, now: now)) },
                 floor: { for _ in 0..<4 { keep(try verifier.verifyReceipt(small, now: now)) } },
                 repetitions: 50, floorRepetitions: 50)
+        case "json-escaped-names":
+            // Names are compared with each other: whoever escapes them could ask for work without end.
+            let plain = String(repeating: "a", count: 60)
+            let escaped = Self.object { "\(plain)\\n\($0)" }
+            let same = Self.object { "\(plain)bn\($0)" }
+            return Ratio(
+                name: name, goal: "<=6", work: { keep(try JSONValue(parsing: escaped)) },
+                floor: { keep(try JSONValue(parsing: same)) }, repetitions: 1000, floorRepetitions: 1000)
         default: return try decision(name)
         }
+    }
+
+    /// As many members as are still compared in pairs where none is escaped.
+    private static func object(_ name: (Int) -> String) -> [UInt8] {
+        Array("{\((0..<48).map { "\"\(name($0))\":0" }.joined(separator: ","))}".utf8)
     }
 
     private func receipt(_ name: String, purchases: Int, goal: String) throws -> Ratio {

@@ -48,7 +48,9 @@ struct AppsResponder: HTTPResponder {
             return try await first.respond(to: request, context: context)
         default:
             if responders.count == 1 { return try await first.respond(to: request, context: context) }
-            return .problem(Problem(.notFound, "nothing is at this path; an app's paths begin with `/apps/NAME/`"))
+            let problem = Response.problem(
+                Problem(.notFound, "nothing is at this path; an app's paths begin with `/apps/NAME/`"))
+            return request.method == .head ? problem.createHeadResponse() : problem
         }
     }
 

@@ -67,9 +67,9 @@ struct `a disk that cannot be written` {
             Issue.record("it goes on once there is room")
             return
         }
-        let dump = try world.dump()
+        let dump = try await world.dump()
         #expect((acknowledged + [act]).allSatisfy { dump.holds($0) })
-        try world.expectHealthy()
+        try await world.expectHealthy()
         #expect(service.end(by: SIGTERM) == 0)
     }
 
@@ -85,9 +85,9 @@ struct `a disk that cannot be written` {
         #expect(second.errors.hasPrefix("error: ") && second.errors.contains(disk.path), "\(second.errors)")
         // One for each thing that is in the way.
         #expect(second.errors.split(separator: "\n").allSatisfy { $0.contains(disk.path) }, "\(second.errors)")
-        let backup = try world.record("backup", disk.path + "/copy")
+        let backup = try await world.record("backup", disk.path + "/copy")
         #expect(backup.status == 1 && backup.errors.contains("read-only"), "\(backup.errors)")
-        let read = try world.record("dump")
+        let read = try await world.record("dump")
         #expect(read.status == 0 && read.output.contains(#"{"table":"record""#), "what is there can be read")
     }
 }

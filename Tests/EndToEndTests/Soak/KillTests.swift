@@ -54,7 +54,7 @@ import Testing
                 kill(identifier, SIGKILL)
             }
             _ = await service.ended()
-            if round.isMultiple(of: 50) { try world.expectHealthy() }
+            if round.isMultiple(of: 50) { try await world.expectHealthy() }
         }
         let acknowledged = await load.acknowledged
         #expect(acknowledged.count >= SoakScale.kills)
@@ -72,13 +72,13 @@ import Testing
             #expect(status == 200 && customer["id"] as? String == sync.customer && outcome == "granted")
         }
         // While the service runs.
-        let dump = try world.dump()
+        let dump = try await world.dump()
         let missing = acknowledged.filter { !dump.holds($0) }
         #expect(missing.isEmpty, "\(missing.count) of \(acknowledged.count): \(missing.prefix(3))")
         for kind in ["sync", "notification", "trialSession", "grant"] {
             #expect(acknowledged.contains { "\($0)".hasPrefix(kind) }, "there was a \(kind)")
         }
-        try world.expectHealthy()
+        try await world.expectHealthy()
         #expect(running.service.end(by: SIGTERM) == 0)
     }
 }

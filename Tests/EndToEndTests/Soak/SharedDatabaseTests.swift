@@ -43,7 +43,7 @@ import Testing
         let traffic = try traffic(alone)
         let (single, port) = try await alone.start()
         for one in traffic { #expect(await Self.send(one, to: port) == 200) }
-        let expected = try alone.dump().state()
+        let expected = try await alone.dump().state()
         #expect(single.end(by: SIGTERM) == 0)
         #expect(expected.count >= SoakScale.sharedCustomers)
 
@@ -66,9 +66,9 @@ import Testing
             return try await group.reduce(into: []) { $0 += $1 }
         }
         #expect(failures == [])
-        let state = try shared.dump().state()
+        let state = try await shared.dump().state()
         #expect(state == expected, "\(state.symmetricDifference(expected).prefix(2).joined(separator: "\n--\n"))")
-        try shared.expectHealthy()
+        try await shared.expectHealthy()
         for service in services { #expect(service.service.end(by: SIGTERM) == 0) }
     }
 

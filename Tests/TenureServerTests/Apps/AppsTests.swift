@@ -150,6 +150,8 @@ import Testing
             for path in strange {
                 let response = try await bare.get(path)
                 #expect(try bare.problem(response).code == .notFound, "\(path)")
+                let head = try await bare.http.execute(uri: path, method: .head) { $0 }
+                #expect(head.status == .notFound && head.body.readableBytes == 0, "\(path)")
             }
             for path in ["/health/live", "/health/ready"] {
                 let (ofAll, ofOne) = (try await bare.get(path), try await calculator.get(path))

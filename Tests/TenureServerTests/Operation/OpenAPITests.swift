@@ -36,6 +36,21 @@ import Testing
         }
     }
 
+    @Test func `says of each body that refuses unknown fields which it has`() throws {
+        func fields<Body: AdminRequest>(of _: Body.Type) -> [String] { Body.CodingKeys.allCases.map(\.stringValue).sorted() }
+        let schemas = try InterfaceDocument().schema.document["components"]?["schemas"]
+        let bodies: [any AdminRequest.Type] = [
+            GrantRequest.self, RevocationRequest.self, UserRequest.self, LinkRequest.self, MergeRequest.self,
+            FindRequest.self, RehearseRequest.self, PublishRequest.self, PersonaRequest.self,
+            ReadyMadePersonasRequest.self,
+        ]
+        for body in bodies {
+            let schema = try #require(schemas?["\(body)"], "\(body)")
+            #expect(schema["additionalProperties"] == .boolean(false), "\(body)")
+            #expect(schema["properties"]?.object?.members.map(\.name).sorted() == fields(of: body))
+        }
+    }
+
     @Test func `refers to nothing that is not there, and names every operation once`() throws {
         let document = try InterfaceDocument()
         func references(_ value: JSONValue) -> [String] {

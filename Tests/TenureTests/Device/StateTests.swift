@@ -7,7 +7,7 @@ import Testing
 @Suite struct `The local state` {
     /// What a device keeps after a customer was met.
     private func kept(_ app: StoreAppTransaction = World.owner()) async -> Device {
-        let device = Device(FakeStore { $0.app = app }, deadline: 0.1)
+        let device = Device(FakeStore { $0.app = app })
         _ = await device.start().settled()
         return device
     }

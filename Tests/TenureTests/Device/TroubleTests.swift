@@ -14,7 +14,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
             $0.appMood = mood
             $0.transactionsMood = mood
         }
-        let tenure = Device(store, deadline: 0.1).start()
+        let tenure = Device(store).start()
         let decision = await tenure.decision(for: "everything")
         #expect(decision.outcome == .undetermined)
         #expect(!decision.settlements.isEmpty)
@@ -27,7 +27,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
 
     @Test(arguments: moods)
     func `takes nothing from an owner whom it once confirmed`(_ mood: FakeStore.Mood) async {
-        let device = Device(FakeStore { $0.app = World.owner() }, deadline: 0.1)
+        let device = Device(FakeStore { $0.app = World.owner() })
         _ = await device.start().settled()
         device.store.change {
             $0.appMood = mood
@@ -44,7 +44,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
 
     @Test(arguments: moods)
     func `gives nothing to a newcomer whom it once refused`(_ mood: FakeStore.Mood) async {
-        let device = Device(FakeStore { $0.app = World.newcomer() }, deadline: 0.1)
+        let device = Device(FakeStore { $0.app = World.newcomer() })
         #expect(await !device.start().allows("everything"))
         device.store.change {
             $0.appMood = mood
@@ -63,7 +63,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
             $0.transactions = [World.subscription(until: World.now.addingTimeInterval(-World.day))]
             $0.renewalsMood = mood
         }
-        let tenure = Device(store, deadline: 0.1).start()
+        let tenure = Device(store).start()
         #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
         store.change {
             $0.renewalsMood = .answers
@@ -124,7 +124,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
                 $0.app = World.owner()
                 $0.appMood = mood == .asksToSignIn ? .throwsAnError : mood
                 $0.transactionsMood = mood == .asksToSignIn ? .throwsAnError : mood
-            }, deadline: 0.1)
+            })
         let tenure = device.start()
         _ = await tenure.allows("everything")
         _ = await tenure.decision(for: "cloud")

@@ -26,6 +26,8 @@ final class FakeStore: StoreAccess {
         var transactionsMood = Mood.answers
         var renewalsMood = Mood.answers
         var restoreMood = Mood.answers
+        /// Whether it leaves without an answer what the library asks by itself.
+        var hangs: Bool { [appMood, transactionsMood, renewalsMood].contains(.hangs) }
         /// What `synchronize` brings.
         var afterRestore: (@Sendable (inout State) -> Void)?
         var appCalls = 0

@@ -105,14 +105,12 @@ final class Device: Sendable {
 
     init(
         _ store: FakeStore, vault: MemoryVault = MemoryVault(), at now: Date = World.now,
-        policy: Policy? = World.policy(),
-        deadline: Double = 60, _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }
+        policy: Policy? = World.policy(), _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }
     ) {
         self.store = store
         self.vault = vault
         time = TestTime(now)
         configure = { setup in
-            setup.options.storeDeadline = deadline
             setup.options.serviceDeadline = 60
             change(&setup)
         }
@@ -127,6 +125,8 @@ final class Device: Sendable {
         setup.clock = { time.now }
         setup.sleep = { try await time.sleep($0) }
         setup.chance = { 1 }
+        // Only a store that never answers is waited for to the end.
+        setup.options.storeDeadline = store.now.hangs ? 1 : 60
         configure(&setup)
         change(&setup)
         return Tenure(setup)
