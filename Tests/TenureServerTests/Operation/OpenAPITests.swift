@@ -37,7 +37,9 @@ import Testing
     }
 
     @Test func `says of each body that refuses unknown fields which it has`() throws {
-        func fields<Body: AdminRequest>(of _: Body.Type) -> [String] { Body.CodingKeys.allCases.map(\.stringValue).sorted() }
+        func fields<Body: AdminRequest>(of _: Body.Type) -> [String] {
+            Body.CodingKeys.allCases.map(\.stringValue).sorted()
+        }
         let schemas = try InterfaceDocument().schema.document["components"]?["schemas"]
         let bodies: [any AdminRequest.Type] = [
             GrantRequest.self, RevocationRequest.self, UserRequest.self, LinkRequest.self, MergeRequest.self,
