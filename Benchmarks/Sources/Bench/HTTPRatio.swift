@@ -54,9 +54,13 @@ enum HTTPRatio {
                 seconds *= 2
             }
             _ = try load(memory, seconds: 2)
+            // Neighbours of a virtual machine come and go within seconds: many short turns, and each side first in half of them.
             var ratios: [Double] = []
-            for _ in 0..<5 {
-                let (customer, floor) = try (load(customers, seconds: 3), load(memory, seconds: 3))
+            for round in 0..<15 {
+                let customersFirst = round.isMultiple(of: 2)
+                let first = try load(customersFirst ? customers : memory, seconds: 2)
+                let second = try load(customersFirst ? memory : customers, seconds: 2)
+                let (customer, floor) = customersFirst ? (first, second) : (second, first)
                 ratios.append(customer / floor)
                 print("\(name): \(Int(customer)) requests/s, floor \(Int(floor))")
             }
