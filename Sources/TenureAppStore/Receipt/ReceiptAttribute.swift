@@ -73,6 +73,8 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         case strict
         /// Strict, and a receipt (or purchase) without it is malformed.
         case required
+        /// It may stand there once; a value that cannot be read is none.
+        case once
         /// It repeats; strict otherwise.
         case repeated
         /// Undocumented, or of no consequence: what cannot be read is shown as it is.
@@ -109,7 +111,7 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         case .fulfillmentToolVersion: Row("fulfillment_tool_version", "Fulfillment Tool Version", .integer, .lenient)
         case .ageRating: Row("age_rating", "Age Rating", .ia5String, .lenient)
         case .developerID: Row("developer_id", "Developer ID", .integer, .lenient)
-        case .creationDate: Row("receipt_creation_date", "Receipt Creation Date", .date, .strict)
+        case .creationDate: Row("receipt_creation_date", "Receipt Creation Date", .date, .once)
         case .osVersion: Row("os_version", "OS Version", .integer, .lenient)
         case .receiptServiceBuild: Row("receipt_service_build", "Receipt Service Build", .integer, .lenient)
         case .downloadID: Row("download_id", "Download ID", .integer, .strict)

@@ -120,7 +120,7 @@ struct ReceiptPayloadParser {
         case .repeated: return true
         case .lenient: return false
         // Which of the two counts is what parsers differ in.
-        case .strict, .required:
+        case .strict, .required, .once:
             throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, stands there twice")
         }
     }
@@ -130,7 +130,7 @@ struct ReceiptPayloadParser {
         _ range: Range<Int>, of attribute: ReceiptAttribute
     ) throws(ReceiptFault) -> ReceiptValue? {
         switch ReceiptValue(reader, range, as: attribute.encoding) {
-        case .malformed where attribute.reading != .lenient:
+        case .malformed where attribute.reading != .lenient && attribute.reading != .once:
             throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, cannot be read")
         case .malformed, .absent:
             return nil

@@ -14,8 +14,8 @@ struct SignedData {
         let subject: Range<Int>
     }
 
-    /// Genuine receipts have three (signer, intermediate, root), and Xcode's one; one more may lie there unused.
-    static let maximumCertificates = 4
+    /// Genuine receipts have three (signer, intermediate, root), and Xcode's one; others may lie there unused.
+    static let maximumCertificates = 10
 
     private(set) var reader: BERReader
     /// What was signed: chunks put together.

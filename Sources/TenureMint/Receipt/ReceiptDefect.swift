@@ -17,14 +17,15 @@ public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     case noReceiptType, noBundleID, emptyBundleID, invalidUTF8
     case duplicateReceiptType, duplicateBundleID, duplicateAppVersion, duplicateOpaqueValue, duplicateHash
     case duplicateCreationDate, duplicateOriginalVersion, duplicateOriginalPurchaseDate
-    case unreadableCreationDate, unreadableOriginalPurchaseDate, unreadableExpirationDate
+    case unreadableOriginalPurchaseDate, unreadableExpirationDate
     case unreadablePurchaseDate, unreadableExpiresDate, unreadableCancellationDate
     case purchaseWithoutProduct, purchaseWithoutTransaction, duplicateCancellationDate
     case futureCreation, wrongBundle, wrongBundleCase, decomposedBundle
     case sandbox, xcodeClaim, unknownReceiptType
     case oversized
     // Unusual, and sound.
-    case noCreationDate, unknownAttributes, repeatedUnknownAttribute, unsortedAttributes, rootFirst, noNullParameters
+    case noCreationDate, unreadableCreationDate, unknownAttributes, repeatedUnknownAttribute, unsortedAttributes,
+        rootFirst, noNullParameters
     case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
     case fractionalDate, dateWithOffset, foreignCertificateInBag, garbageRoot
 
@@ -39,7 +40,8 @@ public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
         case .wrongBundle, .wrongBundleCase, .decomposedBundle: .wrongApp
         case .sandbox, .xcodeClaim, .unknownReceiptType: .wrongEnvironment
         case .oversized: .tooLarge
-        case .noCreationDate, .unknownAttributes, .repeatedUnknownAttribute, .unsortedAttributes, .rootFirst,
+        case .noCreationDate, .unreadableCreationDate, .unknownAttributes, .repeatedUnknownAttribute,
+            .unsortedAttributes, .rootFirst,
             .noNullParameters, .opensslSignedAttributes, .chunkedContent, .nestedChunks, .indefiniteLengths,
             .unreadableUndocumentedDate, .fractionalDate, .dateWithOffset, .foreignCertificateInBag, .garbageRoot:
             nil
