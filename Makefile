@@ -20,13 +20,13 @@ release: ## The command, built for use: .build/release/tenure
 test: ## All tests, and a short run of the fuzzers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
-	@Scripts/test
+	@SWIFT=$(SWIFT) Scripts/test $(TRAITS)
 	@$(MAKE) --no-print-directory fuzz-short
 
 soak: release ## The long tests, and the lives of SOAK_CUSTOMERS customers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
-	@TENURE_SOAK=1 Scripts/test
+	@TENURE_SOAK=1 SWIFT=$(SWIFT) Scripts/test $(TRAITS)
 	$(RELEASE)/tenure scenario soak --customers $(SOAK_CUSTOMERS)
 
 bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.

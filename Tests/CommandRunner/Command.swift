@@ -46,14 +46,26 @@ package enum Command {
         let inputFile = scratch.url("in")
         try (input ?? Data()).write(to: inputFile)
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        // Nobody waits on a thread of the pool of tasks, of which there are no more than processors.
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        try process.run()
         return Result(
-            status: process.terminationStatus, output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+            status: await process.ended(), output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+    }
+}
+
+extension Process {
+    /// Waits until it has ended, on no thread of the pool of tasks: of those there are no more than processors. Its exit
+    /// status.
+    fileprivate func ended() async -> Int32 {
+        while isRunning {
+            // Also where the test is cancelled.
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.01) { continuation.resume() }
+            }
+        }
+        // At once; Foundation keeps the process and its files until somebody has waited.
+        waitUntilExit()
+        return terminationStatus
     }
 }
 
@@ -111,14 +123,7 @@ package final class RunningCommand {
     }
 
     /// Waits until it has ended. Its exit status.
-    package func ended() async -> Int32 {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [process] in
-                process.waitUntilExit()
-                continuation.resume(returning: process.terminationStatus)
-            }
-        }
-    }
+    package func ended() async -> Int32 { await process.ended() }
 
     package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
@@ -161,9 +166,8 @@ package final class RunningCommand {
     }
 
     /// Sends a signal, and waits until it has ended. Its exit status.
-    package func end(by signal: Int32) -> Int32 {
-        kill(process.processIdentifier, signal)
-        process.waitUntilExit()
-        return process.terminationStatus
+    package func end(by signal: Int32) async -> Int32 {
+        self.signal(signal)
+        return await ended()
     }
 }

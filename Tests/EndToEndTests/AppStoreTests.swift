@@ -90,7 +90,7 @@ import Testing
         let words = bought.output.split(whereSeparator: \.isWhitespace).map(String.init)
         let id = try #require(words.firstIndex(of: "order").flatMap { words.dropFirst($0 + 1).first })
         let (running, url) = try await service(asks: true)
-        defer { _ = running.end(by: SIGTERM) }
+        defer { running.signal(SIGTERM) }
 
         let early = try await order(id, at: url)
         #expect(early.status == 2, "\(early.errors)")
@@ -120,7 +120,7 @@ import Testing
 
     @Test func `a service without a key says which one it needs`() async throws {
         let (running, url) = try await service(asks: false)
-        defer { _ = running.end(by: SIGTERM) }
+        defer { running.signal(SIGTERM) }
         let result = try await order("M1", at: url)
         #expect(result.status == 1 && result.output.isEmpty)
         #expect(result.errors.contains("appStore.privateKeyFile"), "\(result.errors)")

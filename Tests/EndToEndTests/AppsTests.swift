@@ -39,7 +39,7 @@ import Testing
             #expect(try await status(path, at: port) == 200)
         }
         #expect(try await status("/v1/keys", at: port) == 404)
-        #expect(service.end(by: SIGTERM) == 0, "\(service.errors)")
+        #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
         for path in ["keys/calculator/certificate-key.pem", "elsewhere/certificate-key.pem", "notes.sqlite"] {
             #expect(FileManager.default.fileExists(atPath: folder.url(path).path), "\(path)")
         }

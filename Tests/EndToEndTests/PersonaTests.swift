@@ -47,7 +47,7 @@ import Testing
         #expect(try await Command.run(["persona", "revoke", "early-buyer"] + options).status == 1)
         #expect(try await world.send("GET", "/v1/customer", to: port, token: access).status == 401)
         #expect(try await world.sync(build, persona: token, to: port).outcome == "denied")
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
     }
 
     @Test func `wrong usage and a wrong key are one clear line each`() async throws {
@@ -63,7 +63,7 @@ import Testing
         #expect(try await Command.run(["persona", "list"] + url).status == 64)
         let stranger = try await Command.run(["persona", "list", "--key", "tenure_key_x"] + url)
         #expect(stranger.status == 1 && stranger.errors.contains("the key is missing, wrong or revoked"))
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
         let gone = try await Command.run(["persona", "list"] + options)
         #expect(gone.status == 1 && gone.errors.contains("no service answers"))
     }

@@ -68,14 +68,14 @@ import Testing
         let shown = try await Command.run(["policy", "show", "2"] + options)
         let compiled = try await Command.run("policy", "compile", file)
         #expect(shown.status == 0 && shown.output == compiled.output)
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
 
         // Whatever file it starts with, it decides by what was published.
         let (again, newPort) = try await world.start()
         #expect(try await again.says("is not what decides"))
         let read = try await world.send("GET", "/v1/customer", to: newPort, token: tokens[Self.between])
         #expect(read.outcome == "granted" && read.reason == "promise")
-        #expect(again.end(by: SIGTERM) == 0)
+        #expect(await again.end(by: SIGTERM) == 0)
     }
 
     @Test func `two services beside one PostgreSQL follow one policy`() async throws {
@@ -104,6 +104,6 @@ import Testing
             if read != "denied" { try await Task.sleep(for: .milliseconds(50)) }
         }
         #expect(read == "denied")
-        #expect(one.end(by: SIGTERM) == 0 && two.end(by: SIGTERM) == 0)
+        for process in [one, two] { #expect(await process.end(by: SIGTERM) == 0) }
     }
 }

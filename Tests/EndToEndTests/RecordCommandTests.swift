@@ -23,7 +23,7 @@ import Testing
         // Unbound: a record beside.
         _ = await client.post(
             "/v1/sync", ["appTransaction": try world.appTransaction(of: "704000003000000000")])
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
     }
 
     @Test func `moves to PostgreSQL and back with every byte, and every command works on both`() async throws {
@@ -78,7 +78,7 @@ import Testing
             let dump = try SoakDump(try await Command.run("record", "dump", "--database", copy).output)
             #expect(before.allSatisfy { dump.holds($0) })
         }
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
         let check = try await Command.run(["record", "check", "--database", copy] + world.trust)
         #expect(check.status == 0, "\(check.output)")
         let again = try await world.record("backup", copy)

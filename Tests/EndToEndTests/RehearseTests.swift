@@ -122,7 +122,7 @@ import Testing
                 return
             }
         }
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
         let options = ["rehearse", "--policy", Self.example("policy.yaml"), "--json"] + ["--database", world.database]
         let none = try await Command.run(options).json()
         #expect((none["customers"] as? [String: Int])?["total"] == 0)

@@ -86,7 +86,7 @@ import Testing
         let read = try await send("GET", "/v1/customer", to: port, token: token)
         #expect(read.status == 200 && outcome(read.json) == "granted")
         #expect(try await send("GET", "/v1/customer", to: port, token: token + "x").status == 401)
-        #expect(first.end(by: SIGKILL) != 0)
+        #expect(await first.end(by: SIGKILL) != 0)
 
         // Another file at the start decides nothing before it is published.
         let second = try service.start(honours: "")
@@ -95,7 +95,7 @@ import Testing
         let again = try await send("GET", "/v1/customer", to: secondPort, token: token)
         #expect(again.status == 200 && outcome(again.json) == "granted")
         #expect(again.json["id"] as? String == synced["id"] as? String)
-        #expect(second.end(by: SIGTERM) == 0)
+        #expect(await second.end(by: SIGTERM) == 0)
     }
 
     @Test func `a port in use, a broken policy and an unsafe address are one clear line each`() async throws {
@@ -104,18 +104,18 @@ import Testing
         let port = try #require(try await first.port(), "\(first.errors)")
         let second = try service.start(port: port)
         #expect(try await second.port() == nil)
-        #expect(second.end(by: SIGTERM) == 1)
+        #expect(await second.end(by: SIGTERM) == 1)
         #expect(second.errors.contains("port \(port) on `127.0.0.1` is in use"))
-        #expect(first.end(by: SIGINT) == 0)
+        #expect(await first.end(by: SIGINT) == 0)
 
         let broken = try service.start(honours: "payed")
         #expect(try await broken.port() == nil)
-        #expect(broken.end(by: SIGTERM) == 1)
+        #expect(await broken.end(by: SIGTERM) == 1)
         #expect(broken.errors.contains("policy.yaml:6:"))
 
         let exposed = try service.start(["--host", "0.0.0.0"])
         #expect(try await exposed.port() == nil)
-        #expect(exposed.end(by: SIGTERM) == 1)
+        #expect(await exposed.end(by: SIGTERM) == 1)
         #expect(exposed.errors.contains("loopback"))
     }
 }

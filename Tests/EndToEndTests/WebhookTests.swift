@@ -47,7 +47,7 @@ import Testing
         let replay = try await Command.run(
             "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", event)
         #expect(replay.output == "1 delivery is queued\n" && replay.status == 0)
-        #expect(service.end(by: SIGTERM) == 0, "\(service.errors)")
+        #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
         let nothing = try await Command.run(
             "webhook", "replay", "--database", folder.url("record.sqlite").path, "--event", "evt_none")
         #expect(nothing.status == 1 && nothing.errors.contains("tenure webhook log"))

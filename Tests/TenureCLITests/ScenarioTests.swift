@@ -69,7 +69,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     #expect(refused.status == 1)
     #expect(refused.errors == "error: `Zoe` has `com.example.calculator` already\n")
     #expect(try await act("fly", port: port).status == 64)
-    #expect(first.end(by: SIGTERM) == 0)
+    #expect(await first.end(by: SIGTERM) == 0)
 
     let second = try RunningCommand(arguments)
     let again = try #require(try await second.port(), "\(second.errors)")
@@ -83,7 +83,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         "2027-12-01",
         file)
     #expect(decided.status == 0, "\(decided.output)\(decided.errors)")
-    #expect(second.end(by: SIGTERM) == 0)
+    #expect(await second.end(by: SIGTERM) == 0)
 }
 
 @Test func `a world belongs to one store at a time, and one that was killed goes on`() async throws {
@@ -113,13 +113,13 @@ private let examples = URL(fileURLWithPath: #filePath)
         elsewhere.errors
             == "error: the port \(port) of this machine is in use; stop what listens there, or choose another port\n")
 
-    _ = first.end(by: SIGKILL)
+    _ = await first.end(by: SIGKILL)
     let second = try RunningCommand(arguments)
     let again = try #require(try await second.port(), "\(second.errors)")
     let known = try await Command.run(
         "appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(again)")
     #expect(known.errors.contains("there is a customer `Zoe` already"))
-    #expect(second.end(by: SIGTERM) == 0)
+    #expect(await second.end(by: SIGTERM) == 0)
 }
 
 @Test func `a world that this release cannot read is left alone`() async throws {
@@ -152,7 +152,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         "\(examples)/universal-purchase.yaml")
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output == "Universal purchase: 5 checked, as expected\n")
-    #expect(service.end(by: SIGTERM) == 0)
+    #expect(await service.end(by: SIGTERM) == 0)
 }
 
 /// One that is free, as somebody just let it go.
@@ -163,7 +163,7 @@ private func freePort() async throws -> Int {
         "\(examples)/string-compared-majors.yaml",
     ])
     let port = try #require(try await store.port(), "\(store.errors)")
-    #expect(store.end(by: SIGTERM) == 0)
+    #expect(await store.end(by: SIGTERM) == 0)
     return port
 }
 
@@ -187,5 +187,5 @@ func `a service that is a process of its own follows the world's clock, and asks
         "scenario", "run", "--service", "http://127.0.0.1:\(port)", "--folder", place, "--store-port", storePort,
         "\(examples)/\(name).yaml")
     #expect(result.status == 0, "\(result.output)\(result.errors)\(service.errors)")
-    #expect(service.end(by: SIGTERM) == 0)
+    #expect(await service.end(by: SIGTERM) == 0)
 }

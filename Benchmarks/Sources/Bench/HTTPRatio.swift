@@ -54,7 +54,7 @@ enum HTTPRatio {
                 seconds *= 2
             }
             _ = try load(memory, seconds: 2)
-            // Neighbours of a virtual machine come and go within seconds: many short turns, and each side first in half of them.
+            // Neighbours of a virtual machine come and go within seconds: many short turns, each side first in half of them.
             var ratios: [Double] = []
             for round in 0..<15 {
                 let customersFirst = round.isMultiple(of: 2)
@@ -111,10 +111,15 @@ enum HTTPRatio {
             let number = Double(line.dropFirst("Requests/sec:".count).trimmingCharacters(in: .whitespaces)),
             !text.contains("Non-2xx")
         else {
-            FileHandle.standardError.write(Data("error: the load failed:\n\(text)\n".utf8))
-            throw CocoaError(.fileReadCorruptFile)
+            throw LoadFailed(text: text)
         }
         return number
+    }
+
+    struct LoadFailed: Error, CustomStringConvertible {
+        let text: String
+
+        var description: String { "the load failed; `make bench` installs what makes it, `wrk`: \(text)" }
     }
 
     private static func script(_ folder: String, _ path: String) -> String {

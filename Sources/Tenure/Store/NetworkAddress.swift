@@ -2,6 +2,7 @@
 #if os(macOS)
     import Foundation
     import IOKit
+    import TenureCore
 
     /// What a receipt's hash was made with on a Mac: the address of its built-in network interface, as "Validating receipts on
     /// the device" in Apple's documentation finds it.
@@ -14,7 +15,7 @@
                 service, kIOServicePlane, "IOMACAddress" as CFString, kCFAllocatorDefault,
                 IOOptionBits(kIORegistryIterateRecursively | kIORegistryIterateParents))
             guard let bytes = address as? Data, bytes.count == 6 else { return nil }
-            return bytes.map { String(format: "%02x", $0) }.joined()
+            return bytes.hexadecimal
         }
 
         /// `en0` where it is built in; older Macs have it as `en1`.

@@ -79,6 +79,13 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         case repeated
         /// Undocumented, or of no consequence: what cannot be read is shown as it is.
         case lenient
+
+        var refusesUnreadable: Bool {
+            switch self {
+            case .strict, .required, .repeated: true
+            case .once, .lenient: false
+            }
+        }
     }
 
     package struct Row: Sendable {

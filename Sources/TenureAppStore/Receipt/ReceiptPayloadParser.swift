@@ -130,7 +130,7 @@ struct ReceiptPayloadParser {
         _ range: Range<Int>, of attribute: ReceiptAttribute
     ) throws(ReceiptFault) -> ReceiptValue? {
         switch ReceiptValue(reader, range, as: attribute.encoding) {
-        case .malformed where attribute.reading != .lenient && attribute.reading != .once:
+        case .malformed where attribute.reading.refusesUnreadable:
             throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, cannot be read")
         case .malformed, .absent:
             return nil

@@ -5,8 +5,8 @@ import TenureCore
 
 extension AppStoreVerifier {
     /// Verifies an app receipt in BER or DER (see `receiptBytes(base64:)` and `receiptBytes(file:)` for text). `now` is
-    /// the present, against which a creation date in the future is refused, and the instant of a receipt without one that
-    /// can be read; with nil that check is left out, and such a receipt is refused.
+    /// the present, against which a creation date in the future is refused, and by which a receipt is judged whose date
+    /// cannot be read; with nil that check is left out, and such a receipt is refused.
     ///
     /// The app's id in the receipt is not compared: it says nothing that the bundle id does not.
     ///
@@ -58,6 +58,8 @@ extension AppStoreVerifier {
                 return try cache.chain(
                     leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
+                // Nothing is said of it yet.
+                if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
         }

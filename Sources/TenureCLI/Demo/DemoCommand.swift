@@ -77,9 +77,10 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
     } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "decides" {
         return
     } catch let refusal as ServiceClient.Refusal {
+        terminal.write("\(folder.policy) was changed, and was not published: \(refusal.problem.detail)\n")
+        guard refusal.problem.reason?.hasPrefix("takes") == true else { return }
         terminal.write(
             """
-            \(folder.policy) was changed, and was not published: \(refusal.problem.detail)
             See whom it concerns: `tenure policy publish \(folder.policy) --rehearse --key-file \(folder.adminKeyPath) --service \(client.url)`
 
             """)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TenureCore
 import TenureServer
 import TenureStore
 
@@ -39,7 +40,7 @@ struct RecordMigrateCommand: AsyncParsableCommand {
                     progress.end()
                     let terminal = Terminal.standardOutput
                     for (table, sum) in sums.sorted(by: { $0.key < $1.key }) where sum.count > 0 {
-                        let hash = sum.sha256.prefix(8).map { String(format: "%02x", $0) }.joined()
+                        let hash = sum.sha256.prefix(8).hexadecimal
                         terminal.write("\(table): \(sum.count), hash \(hash) on both sides")
                     }
                     terminal.write(

@@ -27,7 +27,7 @@ public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     case noCreationDate, unreadableCreationDate, unknownAttributes, repeatedUnknownAttribute, unsortedAttributes,
         rootFirst, noNullParameters
     case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
-    case fractionalDate, dateWithOffset, foreignCertificateInBag, garbageRoot
+    case fractionalDate, dateWithOffset, foreignCertificateInBag, tenCertificates, garbageRoot
 
     /// What a verifier says, configured for `com.example.calculator` and Production; nil where it accepts.
     public var rejection: Rejection.Code? {
@@ -43,7 +43,8 @@ public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
         case .noCreationDate, .unreadableCreationDate, .unknownAttributes, .repeatedUnknownAttribute,
             .unsortedAttributes, .rootFirst,
             .noNullParameters, .opensslSignedAttributes, .chunkedContent, .nestedChunks, .indefiniteLengths,
-            .unreadableUndocumentedDate, .fractionalDate, .dateWithOffset, .foreignCertificateInBag, .garbageRoot:
+            .unreadableUndocumentedDate, .fractionalDate, .dateWithOffset, .foreignCertificateInBag, .tenCertificates,
+            .garbageRoot:
             nil
         default: .malformed
         }

@@ -83,12 +83,9 @@ extension ReceiptDefect {
         case .noCertificates: assembly.certificates = []
         case .noIntermediate: assembly.certificates.remove(at: 1)
         case .tooManyCertificates:
-            // Eleven with its own three; the foreign ones differ in a byte.
-            assembly.certificates += (1...8 as ClosedRange<UInt8>).map { number in
-                var certificate = minter.authority.jws.root.der
-                certificate[certificate.endIndex - 1] ^= number
-                return certificate
-            }
+            assembly.addForeignCertificates(8, by: minter)
+        case .tenCertificates:
+            assembly.addForeignCertificates(7, by: minter)
         case .rootTwice: assembly.certificates.append(minter.authority.receipts.root.der)
         case .unsignedAttributes:
             let time = DERWriter.sequence(
@@ -154,6 +151,17 @@ extension ReceiptDefect {
         case .foreignCertificateInBag: assembly.certificates.insert(minter.authority.xcodeReceipts.der, at: 0)
         case .garbageRoot: assembly.certificates[2][assembly.certificates[2].count - 1] ^= 1
         default: break
+        }
+    }
+}
+
+extension ReceiptAssembly {
+    /// Beside its own three; they differ in a byte.
+    fileprivate mutating func addForeignCertificates(_ count: UInt8, by minter: ReceiptMinter) {
+        for number in 0..<count {
+            var certificate = minter.authority.jws.root.der
+            certificate[certificate.endIndex - 1] ^= number
+            certificates.append(certificate)
         }
     }
 }

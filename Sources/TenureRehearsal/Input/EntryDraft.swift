@@ -89,7 +89,8 @@ struct EntryDraft {
 
     /// What names nobody is known by what it says: it may come again.
     private mutating func name(byContent digest: [UInt8]) {
-        name(.content, Self.hexadecimal(digest))
+        // 128 bits tell all artifacts of the world apart.
+        name(.content, digest.prefix(16).hexadecimal)
     }
 
     /// Nil where no artifact counts. Throws where they are of several accounts.
@@ -114,12 +115,5 @@ struct EntryDraft {
         var distinct: [Name] = []
         for name in names.sorted(by: { $0.precedes($1) }) where name != distinct.last { distinct.append(name) }
         return distinct
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        // 128 bits tell all artifacts of the world apart.
-        return String(
-            decoding: bytes.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

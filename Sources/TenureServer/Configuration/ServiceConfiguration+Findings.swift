@@ -4,7 +4,9 @@ import TenureStore
 
 extension ServiceConfiguration {
     /// All that is wrong with it, the files that it names included. Makes and changes nothing.
-    package var findings: [ServiceError] {
+    package var findings: [ServiceError] { findingsBesideKeys + findingsOfKeys }
+
+    private var findingsBesideKeys: [ServiceError] {
         var findings = mistakes
         if let certificateFiles {
             do {
@@ -33,7 +35,6 @@ extension ServiceConfiguration {
                 findings.append(error)
             }
         }
-        findings += findingsOfKeys
         if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
         return findings
     }
@@ -58,9 +59,10 @@ extension ServiceConfiguration {
 
     /// Of one of several apps, whose folder of keys is made where there is none.
     package var findingsOfApp: [ServiceError] {
+        guard let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) else { return findings }
         var alone = self
-        if let keysFolder, !FileManager.default.fileExists(atPath: keysFolder) { alone.keysFolder = nil }
-        return alone.findings.filter { $0 != .noKeysFolder || keysFolder == nil }
+        alone.keysFolder = nil
+        return alone.findingsBesideKeys.filter { $0 != .noKeysFolder }
     }
 
     private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {

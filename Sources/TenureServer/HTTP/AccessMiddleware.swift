@@ -28,7 +28,7 @@ struct AccessMiddleware: RouterMiddleware {
         let method = Self.name(of: request.method)
         do {
             var response = try await next(request, context)
-            // What answers GET makes none for HEAD already; a problem has one.
+            // A route of GET leaves the body of HEAD out by itself; a problem comes with one.
             if request.method == .head { response = response.createHeadResponse() }
             if let field = RequestID.field { response.headers[field] = context.requestID }
             end(request, context, method: method, status: response.status.code, since: start)

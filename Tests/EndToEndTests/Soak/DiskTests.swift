@@ -70,18 +70,18 @@ struct `a disk that cannot be written` {
         let dump = try await world.dump()
         #expect((acknowledged + [act]).allSatisfy { dump.holds($0) })
         try await world.expectHealthy()
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
     }
 
     @Test func `where it is read-only, nothing starts, and each line says why`() async throws {
         let disk = try SmallDisk(size: "8m")
         let world = try SoakWorld(database: disk.path + "/tenure.sqlite")
         let (service, _) = try await world.start()
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
         #expect(try disk.remount("ro"))
         let second = try world.launch()
         #expect(try await second.port() == nil)
-        #expect(second.end(by: SIGTERM) == 1)
+        #expect(await second.end(by: SIGTERM) == 1)
         #expect(second.errors.hasPrefix("error: ") && second.errors.contains(disk.path), "\(second.errors)")
         // One for each thing that is in the way.
         #expect(second.errors.split(separator: "\n").allSatisfy { $0.contains(disk.path) }, "\(second.errors)")

@@ -79,7 +79,7 @@ import Testing
             #expect(acknowledged.contains { "\($0)".hasPrefix(kind) }, "there was a \(kind)")
         }
         try await world.expectHealthy()
-        #expect(running.service.end(by: SIGTERM) == 0)
+        #expect(await running.service.end(by: SIGTERM) == 0)
     }
 }
 

@@ -44,7 +44,7 @@ import Testing
         let (single, port) = try await alone.start()
         for one in traffic { #expect(await Self.send(one, to: port) == 200) }
         let expected = try await alone.dump().state()
-        #expect(single.end(by: SIGTERM) == 0)
+        #expect(await single.end(by: SIGTERM) == 0)
         #expect(expected.count >= SoakScale.sharedCustomers)
 
         let server = try PostgresServer()
@@ -69,7 +69,7 @@ import Testing
         let state = try await shared.dump().state()
         #expect(state == expected, "\(state.symmetricDifference(expected).prefix(2).joined(separator: "\n--\n"))")
         try await shared.expectHealthy()
-        for service in services { #expect(service.service.end(by: SIGTERM) == 0) }
+        for service in services { #expect(await service.service.end(by: SIGTERM) == 0) }
     }
 
     private static func send(_ one: Traffic, to port: Int) async -> Int {

@@ -129,11 +129,14 @@ struct ReceiptVerificationTests {
     }
 
     @Test func `a receipt is judged by the instant of its creation, and by now where it has none`() throws {
-        let undated = try ReceiptWorld.minter().mint(with: .noCreationDate)
         let verifier = try ReceiptWorld.verifier()
-        #expect(try ReceiptWorld.rejection(of: undated, by: verifier, now: nil)?.code == .malformed)
         let afterTheChain = Date(timeIntervalSince1970: 2_600_000_000)
-        #expect(try ReceiptWorld.rejection(of: undated, by: verifier, now: afterTheChain)?.code == .expiredAtSigning)
+        for defect in [ReceiptDefect.noCreationDate, .unreadableCreationDate] {
+            let undated = try ReceiptWorld.minter().mint(with: defect)
+            #expect(try ReceiptWorld.rejection(of: undated, by: verifier, now: nil)?.code == .malformed)
+            let later = try ReceiptWorld.rejection(of: undated, by: verifier, now: afterTheChain)
+            #expect(later?.code == .expiredAtSigning)
+        }
         let dated = try ReceiptWorld.minter().mint()
         #expect(try ReceiptWorld.rejection(of: dated, by: verifier, now: afterTheChain) == nil)
         #expect(try ReceiptWorld.rejection(of: dated, by: verifier, now: nil) == nil)

@@ -40,7 +40,7 @@ import Testing
         #expect(after - before < 16 << 20, "\(before >> 10) KB before, \(after >> 10) KB after")
         // A request's body, what is made of it, and the answer, for the few that are under way at once.
         #expect(peak - before < 64 << 20, "\(peak >> 10) KB at most, \(before >> 10) KB before")
-        #expect(service.end(by: SIGTERM) == 0)
+        #expect(await service.end(by: SIGTERM) == 0)
         #expect(service.errors == "")
     }
 
