@@ -77,7 +77,7 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
     } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "decides" {
         return
     } catch let refusal as ServiceClient.Refusal {
-        terminal.write("\(folder.policy) was changed, and was not published: \(refusal.problem.detail)\n")
+        terminal.write("\(folder.policy) was changed, and was not published: \(refusal.problem.detail)")
         guard refusal.problem.reason?.hasPrefix("takes") == true else { return }
         terminal.write(
             """
