@@ -47,14 +47,14 @@ enum HTTPRatio {
 
     static func measure() throws {
         try withServer(of: population, named: "http") { customers, memory in
-            // The system drops pages of the file that nobody reads. A run begins at the first customer: only one that is
-            // long enough asks for each.
+            // The system drops pages of the file that nobody reads. A run begins at the first customer: only one that
+            // is long enough asks for each.
             var seconds = 2
             while try load(customers, seconds: seconds) * Double(seconds) < Double(Self.tokens), seconds < 64 {
                 seconds *= 2
             }
             _ = try load(memory, seconds: 2)
-            // Neighbours of a virtual machine come and go within seconds: many short turns, each side first in half of them.
+            // Neighbours of a virtual machine come and go within seconds: many short turns, each side first in half.
             var ratios: [Double] = []
             for round in 0..<15 {
                 let customersFirst = round.isMultiple(of: 2)
@@ -71,7 +71,8 @@ enum HTTPRatio {
     enum Database: String { case sqlite, postgres }
 
     /// Runs a server with so many customers in a process of its own. `body` gets what asks for customers, each time for
-    /// another one, and what asks for the floor with the same load: the same bytes from memory, in PostgreSQL after one bare SELECT.
+    /// another one, and what asks for the floor with the same load: the same bytes from memory, in PostgreSQL after one
+    /// bare SELECT.
     static func withServer(
         of population: Int, named folderName: String, on database: Database = .sqlite,
         _ body: ([String], [String]) throws -> Void

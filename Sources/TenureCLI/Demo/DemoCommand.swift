@@ -78,7 +78,7 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
         return
     } catch let refusal as ServiceClient.Refusal {
         terminal.write("\(folder.policy) was changed, and was not published: \(refusal.problem.detail)")
-        guard refusal.problem.reason?.hasPrefix("takes") == true else { return }
+        guard refusal.problem.reason == "takesRights" else { return }
         terminal.write(
             """
             See whom it concerns: `tenure policy publish \(folder.policy) --rehearse --key-file \(folder.adminKeyPath) --service \(client.url)`

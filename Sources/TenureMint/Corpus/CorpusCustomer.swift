@@ -146,11 +146,10 @@ struct CorpusCustomer {
 
     private func nonce(_ number: UInt64) -> String {
         var random = SeededRandom(seed: device, index: number | 1 << 62)
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         for (index, length) in [8, 4, 4, 4, 12].enumerated() {
             if index > 0 { text.append(UInt8(ascii: "-")) }
-            for _ in 0..<length { text.append(digits[Int(random.next() & 15)]) }
+            for _ in 0..<length { text.append(HexDigit.lowercase(UInt8(random.next() & 15))) }
         }
         return String(decoding: text, as: UTF8.self)
     }
