@@ -102,7 +102,7 @@ func buildApplication(
         guard let first else { throw .apps("there is none") }
         return try first.service.application(
             AppsResponder(
-                first: first.responder, all: responders, metrics: try first.service.responder(of: sources)),
+                first: first.responder, all: responders, shared: try first.service.responder(of: sources)),
             services: services, logger: logger,
             onServerRunning: onServerRunning)
     } catch {
@@ -113,12 +113,14 @@ func buildApplication(
 }
 
 extension TenureService {
-    /// `GET /metrics` alone, as all that is asked of a service: with a name, a log line and a problem where it fails.
+    /// What is of no app: `GET /metrics`, and that there is nothing else. As all that is asked of a service, with a name, a
+    /// log line, a rate, and a problem where it fails.
     fileprivate func responder(of sources: [MetricsSource]) throws(ServiceError) -> RouterResponder<ServiceContext> {
         let router = Router<ServiceContext>.empty
         router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
+        router.add(middleware: NoAppMiddleware())
         router.get("metrics", use: metricsRoute(of: sources).respond)
         return router.responder()
     }

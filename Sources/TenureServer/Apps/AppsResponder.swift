@@ -11,14 +11,14 @@ struct AppsResponder: HTTPResponder {
 
     private let first: RouterResponder<ServiceContext>
     private let responders: [String: RouterResponder<ServiceContext>]
-    private let metrics: RouterResponder<ServiceContext>
+    private let shared: RouterResponder<ServiceContext>
 
-    /// `first` is one of them; `metrics` answers for all.
+    /// `first` is one of them; `shared` answers what is asked of all, and what is asked of none.
     init(
         first: RouterResponder<ServiceContext>, all responders: [String: RouterResponder<ServiceContext>],
-        metrics: RouterResponder<ServiceContext>
+        shared: RouterResponder<ServiceContext>
     ) {
-        self.metrics = metrics
+        self.shared = shared
         self.first = first
         self.responders = responders
     }
@@ -39,7 +39,7 @@ struct AppsResponder: HTTPResponder {
         switch request.uri.path {
         // Of the process, and of every record.
         case "/health/live": return try await first.respond(to: request, context: context)
-        case "/metrics": return try await metrics.respond(to: request, context: context)
+        case "/metrics": return try await shared.respond(to: request, context: context)
         case "/health/ready":
             for responder in responders.values {
                 let response = try await responder.respond(to: request, context: context)
@@ -47,12 +47,25 @@ struct AppsResponder: HTTPResponder {
             }
             return try await first.respond(to: request, context: context)
         default:
-            if responders.count == 1 { return try await first.respond(to: request, context: context) }
-            let problem = Response.problem(
-                Problem(.notFound, "nothing is at this path; an app's paths begin with `/apps/NAME/`"))
-            return request.method == .head ? problem.createHeadResponse() : problem
+            return try await (responders.count == 1 ? first : shared).respond(to: request, context: context)
         }
     }
 
     private static let prefix = "/apps/"
+}
+
+/// Says where apps are, to who asks for a path of none.
+struct NoAppMiddleware: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as any HTTPResponseError where error.status == .notFound {
+            throw Problem(.notFound, "nothing is at this path; an app's paths begin with `/apps/NAME/`")
+        }
+    }
 }

@@ -143,13 +143,13 @@ import Testing
     }
 
     @Test func `paths without an app belong to nobody, and the health is that of all`() async throws {
-        try await withApps { calculator, _, bare in
+        try await withApps(.live) { calculator, _, bare in
             let strange = [
                 "/v1/customer", "/v1/keys", "/apps/", "/apps/other/v1/keys", "/apps/calculatorx/v1/keys", "/",
             ]
             for path in strange {
-                let response = try await bare.get(path)
-                #expect(try bare.problem(response).code == .notFound, "\(path)")
+                let problem = try bare.problem(try await bare.get(path))
+                #expect(problem.code == .notFound && problem.detail.contains("/apps/NAME/"), "\(path)")
                 let head = try await bare.http.execute(uri: path, method: .head) { $0 }
                 #expect(head.status == .notFound && head.body.readableBytes == 0, "\(path)")
             }
@@ -159,6 +159,9 @@ import Testing
             }
             let nothing = try await calculator.get("")
             #expect(try calculator.problem(nothing).code == .notFound)
+            let metrics = String(buffer: try await bare.get("/metrics").body)
+            let gets = #"tenure_requests_total{app="calculator",method="GET",route="none",status="404"} "#
+            #expect(metrics.contains(gets + "\(strange.count + 1)\n"), "\(metrics)")
         }
     }
 
