@@ -43,25 +43,6 @@ import Testing
         }
     }
 
-    @Test func `is one file once nobody has it open`() async throws {
-        try await withFolder { folder in
-            let path = folder + "/record.sqlite"
-            let (first, second) = (try SQLiteStore(path: path), try SQLiteStore(path: path))
-            let (customer, _) = try await first.amend(
-                [Identity(.appTransactionID, "704")], in: Realm(.production), at: .now, adopting: { _ in true }
-            ) { (Amendment(of: $0), ()) }
-            try await first.close()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count > 1, "another has it open")
-            #expect(try await second.customer(customer.id) == customer)
-            try await second.close()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["record.sqlite"])
-            try FileManager.default.copyItem(atPath: path, toPath: folder + "/copy.sqlite")
-            let copy = try SQLiteStore(path: folder + "/copy.sqlite", making: false)
-            #expect(try await copy.customer(customer.id) == customer)
-            try await copy.close()
-        }
-    }
-
     @Test func `two records have different ids`() throws {
         try withFolder { folder in
             let one = try SQLiteStore(path: folder + "/one.sqlite")

@@ -70,15 +70,6 @@ enum SQLiteFile {
         return (try? SQLiteStatements(on: connection.handle).texts("PRAGMA journal_mode = DELETE")) == ["delete"]
     }
 
-    /// Writes what stands in the log into the record, and removes the log, where nobody else has it open: so the file is
-    /// all of it once nobody does. Who opens it next could do it too, so that failing at it is no harm.
-    static func endLog(of path: String) {
-        guard let connection = try? SQLiteConnection(path: path, for: .writing) else { return }
-        // SQLite does it when the last connection closes, if that one has seen the log.
-        _ = try? SQLiteStatements(on: connection.handle).texts("SELECT name FROM sqlite_master LIMIT 1")
-        withExtendedLifetime(connection) {}
-    }
-
     /// GRDB's own table.
     private static let migrations = "grdb_migrations"
 

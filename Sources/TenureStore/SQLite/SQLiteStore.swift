@@ -8,7 +8,6 @@ import TenureCore
 /// transaction and are flushed before they return, and looking up a customer.
 package struct SQLiteStore: SQLStore {
     package let recordID: [UInt8]
-    private let path: String
     private let pool: DatabasePool
     private let readers: CustomerReaders
     private let scanners: CustomerScanners
@@ -44,7 +43,6 @@ package struct SQLiteStore: SQLStore {
                 throw StoreError.damaged("`\(path)` does not say which record it is")
             }
             recordID = [UInt8](id)
-            self.path = path
             readers = CustomerReaders(path: path)
             scanners = CustomerScanners(path: path)
             writer = try SQLiteWriter(path: path)
@@ -161,8 +159,6 @@ package struct SQLiteStore: SQLStore {
         } catch {
             throw StoreError(error)
         }
-        // GRDB closes what reads last, and that cannot.
-        SQLiteFile.endLog(of: path)
     }
 }
 
