@@ -17,8 +17,15 @@ struct SourceText {
         guard bytes.count <= Self.maximumSize else {
             throw failure("the file has \(bytes.count) bytes; a file read here has no more than \(Self.maximumSize)")
         }
-        // What is no UTF-8 is repaired, and then differs: validation in one step needs a newer system than the client's.
+        let bytes = Array(bytes)
         let text = String(decoding: bytes, as: UTF8.self)
+        // One look at the bytes says of nearly every file that all of it may stand there.
+        if bytes.allSatisfy(Self.isPlain) {
+            self.fileName = fileName
+            self.text = text
+            return
+        }
+        // What is no UTF-8 is repaired, and then differs: validation in one step needs a newer system than the client's.
         guard text.utf8.elementsEqual(bytes) else {
             let (line, column) = Self.endOfValidUTF8(in: bytes)
             throw failure("these bytes are no UTF-8; save the file as UTF-8", line: line, column: column)
@@ -33,6 +40,11 @@ struct SourceText {
         }
         self.fileName = fileName
         self.text = Self.withPlainLineBreaks(withoutMark)
+    }
+
+    /// Whether it is a printable character of ASCII, a tab or a line feed.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        0x20...0x7E ~= byte || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n")
     }
 
     /// CR LF and CR count as one line break each, so that every parser counts the same lines.

@@ -62,6 +62,7 @@
         /// must be found before; what cannot be told from one without a scanner counts as one. In a line without quotes
         /// everything from ` #` on is a comment, or the inside of a text.
         private var firstAnchor: Place? {
+            guard source.text.utf8.contains(UInt8(ascii: "&")) else { return nil }
             for (number, line) in lines.enumerated() {
                 let hasQuotes = line.contains("\"") || line.contains("'")
                 var previous: Unicode.Scalar = " "
