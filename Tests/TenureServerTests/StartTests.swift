@@ -146,6 +146,44 @@ import Testing
         }
     }
 
+    @Test func `a policy names its release list beside it, or from the root`() async throws {
+        try await withFolder { folder in
+            let policy = folder + "/policy.yaml"
+            func write(_ text: String, to name: String) throws {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
+            }
+            func read(naming list: String) throws -> Policy {
+                try write(
+                    """
+                    app: { bundleID: com.example.calculator, appleID: 828838134 }
+                    eras:
+                      - { name: paid, model: paid }
+                      - { name: free, model: free, begins: { iOS: { build: "120", at: 2026-06-10T18:00:00Z } } }
+                    buildNumbers: increasing
+                    releases: \(list)
+                    entitlements:
+                      everything: { honours: [paid] }
+
+                    """, to: "policy.yaml")
+                return try ServiceConfiguration.readPolicy(at: policy)
+            }
+            try write(
+                "platform,version,build,releasedAt\niOS,1.0,100,2025-01-10\niOS,2.0,120,2026-06-10\n", to: "list.csv")
+            #expect(try read(naming: "list.csv").releases.count == 2)
+            #expect(try read(naming: folder + "/list.csv").releases.count == 2)
+            try write(String(repeating: "#", count: (16 << 20) + 1), to: "large.csv")
+            for (list, reason) in [
+                ("none.csv", "there is no such file"), (".", "is a directory"),
+                ("large.csv", "it has more than 16777216 bytes"),
+            ] {
+                let error = #expect(throws: ServiceError.self, "\(list)") { try read(naming: list) }
+                #expect(error?.description.contains("`\(list)` cannot be read (\(reason))") == true, "\(error)")
+            }
+            let error = #expect(throws: ServiceError.self) { try ServiceConfiguration.readPolicy(at: folder) }
+            #expect(error?.description.contains("is a directory") == true)
+        }
+    }
+
     @Test func `answers over a socket`() async throws {
         try await withFolder { folder in
             let application = try await buildApplication(

@@ -9,17 +9,34 @@ extension ServiceConfiguration {
     public static func readPolicy(at path: String) throws(ServiceError) -> Policy {
         let bytes: [UInt8]
         do {
-            bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            bytes = try contents(of: path, most: 1 << 20)
         } catch {
-            throw .unreadablePolicy(path: path, detail: "no such file, or no right to read it")
+            throw .unreadablePolicy(path: path, detail: error.description)
         }
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        let folder = (path as NSString).deletingLastPathComponent
         do {
             return try PolicyFile.read(bytes, named: path) { list in
-                [UInt8](try Data(contentsOf: folder.appendingPathComponent(list)))
+                try contents(of: list.hasPrefix("/") || folder.isEmpty ? list : folder + "/" + list, most: 16 << 20)
             }
         } catch {
             throw .brokenPolicy(error.mistakes.map(\.description))
         }
+    }
+
+    /// Why a file cannot be read, in words that stand behind its name.
+    private struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static func contents(of path: String, most: Int) throws(Unreadable) -> [UInt8] {
+        let contents: WholeFile.Contents?
+        do {
+            contents = try WholeFile(path: path).read(most: most)
+        } catch {
+            throw Unreadable(description: error.reason)
+        }
+        guard let contents else { throw Unreadable(description: "there is no such file") }
+        guard contents.bytes.count <= most else { throw Unreadable(description: "it has more than \(most) bytes") }
+        return contents.bytes
     }
 }
