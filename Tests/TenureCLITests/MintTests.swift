@@ -28,6 +28,14 @@ import Testing
         let none = try await Command.run("mint", "receipt", "--authority", desk.folder.url("none").path)
         #expect(none.status == 1)
         #expect(none.errors.contains("holds no test authority"))
+        let broken = desk.folder.url("broken")
+        try FileManager.default.copyItem(atPath: desk.authority, toPath: broken.path)
+        let leaf = broken.appendingPathComponent("jws-leaf.pem")
+        try FileManager.default.removeItem(at: leaf)
+        try FileManager.default.createDirectory(at: leaf, withIntermediateDirectories: false)
+        let unreadable = try await Command.run("mint", "receipt", "--authority", broken.path)
+        #expect(unreadable.status == 1)
+        #expect(unreadable.errors.hasSuffix("`jws-leaf.pem` or its key is no file, or not yours to read\n"))
     }
 
     @Test func `a named defect is minted and refused for its reason, and a wrong name lists the right ones`()

@@ -50,6 +50,10 @@ extension TestAuthority {
                 throw MintingError(
                     "`\(directory.path)` holds no test authority (no `\(name).pem` with its key); make one by `tenure mint authority \(directory.path)`"
                 )
+            } catch is CocoaError {
+                throw MintingError(
+                    "`\(directory.path)` is no complete test authority: `\(name).pem` or its key is no file, or not yours to read"
+                )
             } catch {
                 throw MintingError(
                     "`\(directory.path)` is no complete test authority: `\(name)` cannot be read (\(error))")
