@@ -118,9 +118,10 @@ extension TenureService {
     fileprivate func responder(of sources: [MetricsSource]) throws(ServiceError) -> RouterResponder<ServiceContext> {
         let router = Router<ServiceContext>.empty
         router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
-        router.add(middleware: ProblemMiddleware())
+        router.add(
+            middleware: ProblemMiddleware(
+                nothingHere: "nothing is at this path; an app's paths begin with `/apps/NAME/`"))
         router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
-        router.add(middleware: NoAppMiddleware())
         router.get("metrics", use: metricsRoute(of: sources).respond)
         return router.responder()
     }

@@ -53,19 +53,3 @@ struct AppsResponder: HTTPResponder {
 
     private static let prefix = "/apps/"
 }
-
-/// Says where apps are, to who asks for a path of none.
-struct NoAppMiddleware: RouterMiddleware {
-    typealias Context = ServiceContext
-
-    func handle(
-        _ request: Request, context: ServiceContext,
-        next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response {
-        do {
-            return try await next(request, context)
-        } catch let error as any HTTPResponseError where error.status == .notFound {
-            throw Problem(.notFound, "nothing is at this path; an app's paths begin with `/apps/NAME/`")
-        }
-    }
-}

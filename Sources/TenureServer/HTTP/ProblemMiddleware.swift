@@ -10,6 +10,9 @@ import TenureStore
 struct ProblemMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
+    /// What who asks for a path without a route is told.
+    var nothingHere = "nothing is at this path"
+
     func handle(
         _ request: Request, context: ServiceContext,
         next: (Request, ServiceContext) async throws -> Response
@@ -17,7 +20,7 @@ struct ProblemMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            let problem = Problem(error)
+            let problem = Problem(error, nothingHere: nothingHere)
             let level: Logger.Level = problem.code.status >= 500 ? .error : .debug
             context.logger.log(
                 level: level, "request refused",
@@ -41,7 +44,7 @@ struct ProblemMiddleware: RouterMiddleware {
 }
 
 extension Problem {
-    fileprivate init(_ error: any Error) {
+    fileprivate init(_ error: any Error, nothingHere: String) {
         switch error {
         case let problem as Problem: self = problem
         case let error as StoreError where error.isRetryable:
@@ -51,7 +54,7 @@ extension Problem {
             self.init(.malformedRequest, "the request did not arrive whole")
         case let error as any HTTPResponseError:
             switch error.status {
-            case .notFound: self.init(.notFound, "nothing is at this path")
+            case .notFound: self.init(.notFound, nothingHere)
             case .methodNotAllowed: self.init(.methodNotAllowed, "this path does not take this method")
             case .contentTooLarge: self.init(.tooLarge, "the body is too large")
             case let status where status.kind == .clientError:
