@@ -16,4 +16,9 @@ import ArgumentParser
             ScenarioCommand.self, PersonaCommand.self,
         ]
     )
+
+    static func main() async {
+        ProxySettings.exceptThisMachine()
+        await main(nil)
+    }
 }

@@ -9,6 +9,20 @@ import Testing
     private static let between = "704000000000000002"
     private static let late = "704000000000000003"
 
+    @Test func `a key for a service on this machine is shown to no proxy`() async throws {
+        let world = try await PublishingWorld()
+        let (service, port) = try await world.start()
+        // Nobody listens there: whoever asks it finds no service.
+        let proxy = "http://127.0.0.1:9"
+        for noProxy in ["", "example.com"] {
+            let versions = try await Command.run(
+                ["policy", "versions"] + world.options(port),
+                environment: ["http_proxy": proxy, "HTTP_PROXY": proxy, "no_proxy": noProxy])
+            #expect(versions.status == 0, "\(versions.errors)")
+        }
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
     @Test func `rehearse, find a loss, refuse, publish with the number, roll back`() async throws {
         let world = try await PublishingWorld()
         let (service, port) = try await world.start()

@@ -78,6 +78,52 @@ import Testing
         #expect(try result.json()["kind"] as? String == "verifyReceipt")
     }
 
+    @Test func `nothing in an artifact writes where it likes on a terminal`() async throws {
+        let desk = try await Desk()
+        let file = try await desk.mint("transaction")
+        let parts = try String(contentsOfFile: file, encoding: .utf8).split(separator: ".").map(String.init)
+        func base64URL(_ text: String) -> String {
+            Data(text.utf8).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+                .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+        }
+        let header = try #require(parts.first)
+        let named = base64URL(
+            #"{"transactionId":"1","\u001b[2Jverified: Production":1,"a":[{"\u001b]0;x\u0007":[1]}]}"#)
+        let unsigned = base64URL(#"{"alg":"\u001b]0;x\u0007","x5c":[]}"#)
+        for (name, text) in [
+            ("payload", "\(header).\(named).\(parts[2])"), ("header", "\(unsigned).\(parts[1]).\(parts[2])"),
+        ] {
+            let spoilt = try desk.folder.write(text, to: name)
+            for arguments in [["inspect", spoilt], ["decide", "--policy", desk.policy, spoilt]] {
+                let result = try await Command.run(arguments + ["--trust", desk.authority])
+                #expect(result.status != 0)
+                let said = result.output + result.errors
+                #expect(!said.unicodeScalars.contains("\u{1B}") && !said.unicodeScalars.contains("\u{7}"), "\(said)")
+            }
+        }
+    }
+
+    @Test func `a receipt signed in a way that nobody checks is a receipt, and rejected`() async throws {
+        let desk = try await Desk()
+        for defect in ["digestMD5", "digestSHA512", "signatureECDSA"] {
+            let file = try await desk.mint("receipt", options: ["--defect", defect])
+            let result = try await Command.run("inspect", "--json", "--trust", desk.authority, file)
+            #expect(result.status == 2, "\(defect): \(result.errors)")
+            let json = try result.json()
+            #expect(json["kind"] as? String == "receipt")
+            #expect((json["verification"] as? [String: Any])?["reason"] as? String == "unsupportedAlgorithm")
+        }
+    }
+
+    @Test func `many names are shown in no more time than it takes to read them`() async throws {
+        let folder = try Folder()
+        let names = (0..<200_000).map { #""a\#($0)_ms":0"# }
+        let file = try folder.write(
+            #"{"status":0,"receipt":{},\#(names.joined(separator: ","))}"#, to: "many")
+        // Where each name looked for another among all of them, this took hours.
+        #expect(try await Command.run("inspect", file).output.contains("a199999_ms"))
+    }
+
     @Test func `what cannot be read gets one line that says so`() async throws {
         let folder = try Folder()
         let large = folder.url("large")

@@ -96,6 +96,30 @@ import Testing
         #expect(!compiled.contains(UInt8(ascii: "\n")))
     }
 
+    @Test func `what compiles to more than is read is no policy to rely on`() throws {
+        let text = """
+            app: { bundleID: com.example.calculator }
+            eras: [{ name: paid, model: paid }]
+            buildNumbers: increasing
+            releases: releases.csv
+            entitlements: { everything: { honours: [paid] } }
+            """
+        func policy(_ releases: Int) throws -> Policy {
+            let rows = (1...releases).map { "macOS,\($0),2014-06-10" }
+            return try PolicyFile.read(text, named: "policy.yaml") { _ in
+                Array((["platform,version,date"] + rows).joined(separator: "\n").utf8)
+            }
+        }
+        let few = try policy(10)
+        #expect(try PolicyFile.compileChecked(few, named: "policy.yaml") == PolicyFile.compile(few))
+        let many = try policy(40_000)
+        #expect(PolicyFile.compile(many).count > 1 << 20)
+        let error = #expect(throws: PolicyFileError.self) {
+            try PolicyFile.compileChecked(many, named: "policy.yaml")
+        }
+        #expect(error?.description.hasPrefix("policy.yaml, compiled:1:1: the file has ") == true)
+    }
+
     @Test func `any sound policy survives compiling`() throws {
         var random = SeededRandom(seed: 2015)
         var count = 0

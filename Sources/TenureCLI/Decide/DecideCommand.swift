@@ -104,7 +104,8 @@ struct DecideCommand: AsyncParsableCommand {
 
     private func tell(_ decisions: [Decision], of customer: CustomerFiles) {
         for file in customer.rejected {
-            Terminal.standardError.write("warning: `\(file.name)` counts for nothing: \(file.code), \(file.detail)")
+            Terminal.standardError.write(
+                "warning: `\(file.name)` counts for nothing: \(file.code), \(Terminal.clean(file.detail))")
         }
         let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }

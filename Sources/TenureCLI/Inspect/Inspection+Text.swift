@@ -8,12 +8,12 @@ extension Inspection {
         var lines = [terminal.styled(title, .bold), verdictLine(for: terminal), ""]
         lines += Self.lines(of: payload, dates: instantFields, indentation: 0)
         for (name, payload) in nested {
-            lines += ["", terminal.styled(name, .bold)]
+            lines += ["", terminal.styled(Terminal.clean(name), .bold)]
             lines += Self.lines(of: payload, dates: JWSKind.allInstantFields, indentation: 2)
         }
         if !certificates.isEmpty { lines += ["", terminal.styled("certificates", .bold)] }
         for certificate in certificates {
-            lines.append("  \(certificate.subject)")
+            lines.append("  \(Terminal.clean(certificate.subject))")
             lines.append(
                 terminal.styled(
                     "    valid \(certificate.notBefore.rfc3339) to \(certificate.notAfter.rfc3339), serial \(certificate.serialNumber)",
@@ -30,7 +30,7 @@ extension Inspection {
         case "receipt": "app receipt"
         case "verifyReceipt": "answer of verifyReceipt"
         case "realtime": "retention messaging request"
-        case let name?: name
+        case let name?: Terminal.clean(name)
         case nil: "JWS of no known kind"
         }
     }
@@ -44,7 +44,7 @@ extension Inspection {
             terminal.styled("verified", .green) + ": \(environment.rawValue), under "
                 + (isUnderAppleRoot ? "Apple's root" : "a root that you named")
         case .rejected(let rejection):
-            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(rejection.detail)"
+            terminal.styled("rejected", .red) + ": \(rejection.code.rawValue), \(Terminal.clean(rejection.detail))"
         case .unsigned:
             terminal.styled("unsigned", .yellow) + ": it proves nothing, unless you fetched it from Apple yourself"
         }
@@ -55,17 +55,18 @@ extension Inspection {
     }
 
     private static func lines(of object: JSONObject, dates: Set<String>, indentation: Int) -> [String] {
-        let width = object.members.map(\.name.count).max() ?? 0
+        let names = Set(object.members.map(\.name))
+        let width = names.map { Terminal.clean($0).count }.max() ?? 0
         return object.members.flatMap { member -> [String] in
-            if object.spellsAgain(member.name) { return [] }
+            if spellsAgain(member.name, among: names) { return [] }
+            let name = Terminal.clean(member.name)
             let start = String(repeating: " ", count: indentation + 2)
-            let label =
-                start + member.name.padding(toLength: max(width, member.name.count), withPad: " ", startingAt: 0)
+            let label = start + name + String(repeating: " ", count: width - name.count)
             switch member.value {
             case .object(let inner):
-                return [start + member.name] + lines(of: inner, dates: dates, indentation: indentation + 2)
+                return [start + name] + lines(of: inner, dates: dates, indentation: indentation + 2)
             case .array(let elements):
-                return [start + "\(member.name) (\(elements.count))"]
+                return [start + "\(name) (\(elements.count))"]
                     + elements.enumerated().flatMap { index, element -> [String] in
                         guard case .object(let inner) = element else { return [start + "  " + element.shown] }
                         return [start + "  [\(index)]"] + lines(of: inner, dates: dates, indentation: indentation + 4)
@@ -79,20 +80,22 @@ extension Inspection {
             }
         }
     }
-}
 
-extension JSONObject {
     /// verifyReceipt writes each date three times; one is enough for people.
-    fileprivate func spellsAgain(_ name: String) -> Bool {
-        ["_ms", "_pst"].contains { name.hasSuffix($0) && self[String(name.dropLast($0.count))] != nil }
+    private static func spellsAgain(_ name: String, among names: Set<String>) -> Bool {
+        ["_ms", "_pst"].contains { name.hasSuffix($0) && names.contains(String(name.dropLast($0.count))) }
     }
 }
 
 extension JSONValue {
     /// On one line of a terminal: control characters would write where they like.
     fileprivate var shown: String {
-        guard case .string(let text) = self else { return String(decoding: bytes, as: UTF8.self) }
-        let clean = Terminal.clean(text)
+        let clean: String
+        switch self {
+        case .string(let text): clean = Terminal.clean(text)
+        // Names within it are anybody's too.
+        default: return Terminal.clean(String(decoding: bytes, as: UTF8.self))
+        }
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
     }
 }

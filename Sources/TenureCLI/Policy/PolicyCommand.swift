@@ -106,7 +106,7 @@ struct PolicyCompileCommand: AsyncParsableCommand {
     func run() async throws {
         try await reportingErrors {
             do {
-                try OutputFile(path: out).write(PolicyFile.compile(try PolicyOnDisk(path: file).read()))
+                try OutputFile(path: out).write(try PolicyOnDisk(path: file).compiled())
             } catch let error as PolicyFileError {
                 for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
                 throw ExitCode.refused

@@ -17,6 +17,11 @@ struct PolicyOnDisk {
         try PolicyFile.read(try bytes(), named: path, releaseList: releaseList)
     }
 
+    /// As an app or a service keeps it. Throws as `read`, and where nobody could read that.
+    func compiled() throws -> [UInt8] {
+        try PolicyFile.compileChecked(try read(), named: path)
+    }
+
     /// The bytes of a file that the policy names, by its path beside the policy's.
     func releaseList(_ relative: String) throws -> [UInt8] {
         try InputFile(path: beside(relative)).bytes(limit: 16 << 20)

@@ -32,7 +32,7 @@ struct PolicyPublishCommand: AsyncParsableCommand {
         try await reportingErrors {
             let compiled: [UInt8]
             do {
-                compiled = PolicyFile.compile(try PolicyOnDisk(path: file).read())
+                compiled = try PolicyOnDisk(path: file).compiled()
             } catch let error as PolicyFileError {
                 for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
                 throw ExitCode.refused

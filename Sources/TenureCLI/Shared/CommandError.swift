@@ -19,7 +19,7 @@ func reportingErrors<Result>(_ work: () async throws -> Result) async throws -> 
     } catch let error as ValidationError {
         throw error
     } catch {
-        Terminal.standardError.write("error: \(describe(error))")
+        Terminal.standardError.write("error: \(Terminal.cleanLines(describe(error)))")
         throw ExitCode.error
     }
 }

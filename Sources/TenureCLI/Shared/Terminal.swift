@@ -51,6 +51,11 @@ struct Terminal {
                 text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
     }
 
+    /// The same for text that may have several lines.
+    static func cleanLines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { clean(String($0)) }.joined(separator: "\n")
+    }
+
     func styled(_ text: String, _ style: Style) -> String {
         hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }

@@ -19,7 +19,7 @@ public struct Purchase: Sendable, Hashable {
     public let purchaseDate: Date?
     public let expiresDate: Date?
     /// When this transaction was refunded, or revoked from the family.
-    public let revocationDate: Date?
+    public package(set) var revocationDate: Date?
     /// Replaced by an upgrade: it no longer grants.
     public package(set) var isUpgraded: Bool
     public let isFamilyShared: Bool

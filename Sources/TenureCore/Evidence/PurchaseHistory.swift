@@ -13,6 +13,7 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
             ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
         }
         markReplaced(in: &result)
+        endRefundedCopies(in: &result)
     }
     guard !renewals.isEmpty else { return result }
 
@@ -53,11 +54,41 @@ private func markReplaced(in purchases: inout [Purchase]) {
     }
 }
 
+/// An old receipt lists a restored purchase under a number of its own, beside the one under which it was bought: what is
+/// refunded is refunded in all its copies. Of a subscription each period is a purchase of its own.
+///
+/// The latest word on any of them counts, so that a refund that was taken back, or a new purchase, ends nothing.
+private func endRefundedCopies(in purchases: inout [Purchase]) {
+    guard purchases.contains(where: { $0.revocationDate != nil }) else { return }
+    let copies = Dictionary(grouping: purchases.indices) { PurchasedThing(of: purchases[$0]) }
+    for indices in copies.values where indices.count > 1 {
+        let latest = indices.map { purchases[$0] }.reduce(nil) { latest, purchase in
+            latest.map { purchase.isLaterWord(than: $0) ? purchase : $0 } ?? purchase
+        }
+        guard let refund = latest?.revocationDate else { continue }
+        for index in indices where purchases[index].revocationDate == nil { purchases[index].revocationDate = refund }
+    }
+}
+
+/// What was bought, whatever number a copy of it has.
+private struct PurchasedThing: Hashable {
+    let originalTransactionID: String
+    let productID: String
+    /// Receipts know whole seconds alone.
+    let secondOfEnd: TimeInterval?
+
+    init(of purchase: Purchase) {
+        originalTransactionID = purchase.originalTransactionID
+        productID = purchase.productID
+        secondOfEnd = purchase.expiresDate?.timeIntervalSince1970.rounded(.down)
+    }
+}
+
 extension Purchase {
     /// On equal times the word that grants less counts; then an order of content, so that the order of arrival never does.
     ///
     /// Not `isUpgraded`, which both words share once they are joined: with it, it would matter who was joined first.
-    private func isLaterWord(than other: Purchase) -> Bool {
+    fileprivate func isLaterWord(than other: Purchase) -> Bool {
         let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
         let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
         if mine != others { return mine > others }

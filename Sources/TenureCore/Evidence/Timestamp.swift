@@ -4,7 +4,8 @@ package import Foundation
 /// place for both: receipts, requests, answers and files go through it.
 extension Date {
     /// Reads `2015-06-10T18:00:00Z`. The time zone must be said (`Z`, `+02:00`, or `+0200` as Xcode's receipts have it);
-    /// seconds may be left out; a fraction counts to the millisecond. Nil for anything else.
+    /// seconds may be left out; a fraction counts to the millisecond. Nil for anything else, also where the instant is
+    /// of no year 0 to 9999 in UTC.
     package init?(rfc3339 text: some StringProtocol) {
         self.init(rfc3339: Array(text.utf8))
     }
@@ -48,6 +49,8 @@ extension Date {
         let days = CivilDay(year: year, month: month, day: day).number
         // Watches count in 32 bits, which seconds outgrow in 2038.
         let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
+        // In UTC it may be of a year that the form has no digits for: what is read can be written and read again.
+        guard Self.secondsOfFourDigitYears.contains(seconds) else { return nil }
         switch form {
         case .written:
             // The small part is what a decimal fraction lacks in binary.
@@ -56,6 +59,9 @@ extension Date {
         case .exact: self.init(timeIntervalSince1970: Double(seconds) + fraction)
         }
     }
+
+    /// 0000-01-01T00:00:00Z up to 10000-01-01T00:00:00Z.
+    private static let secondsOfFourDigitYears: Range<Int64> = -62_167_219_200..<253_402_300_800
 
     /// An instant as people write it for a command: as in RFC 3339, or a day, which is its midnight in UTC.
     package init?(written text: String) {

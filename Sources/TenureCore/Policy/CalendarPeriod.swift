@@ -19,8 +19,7 @@ public struct CalendarPeriod: Sendable, Hashable {
         var unitsLeft = "YMWD".utf8[...]
         while !rest.isEmpty {
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            // Five digits are 99,999 days, or 99,999 years: enough, and no overflow.
-            guard (1...5).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
+            guard (1...Self.mostDigits).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
             rest = rest.dropFirst(digits.count)
             guard let unit = rest.popFirst(), let place = unitsLeft.firstIndex(of: unit) else { return nil }
             unitsLeft = unitsLeft[unitsLeft.index(after: place)...]
@@ -31,9 +30,14 @@ public struct CalendarPeriod: Sendable, Hashable {
             default: days += number
             }
         }
-        guard months > 0 || days > 0 else { return nil }
+        // Also put together, so that what is read can be written and read again.
+        guard months > 0 || days > 0, months / 12 <= Self.largestNumber, days <= Self.largestNumber else { return nil }
         self.init(months: months, days: days)
     }
+
+    /// 99,999 days, or 99,999 years: enough, and no overflow.
+    private static let mostDigits = 5
+    private static let largestNumber = 99_999
 
     public var iso8601: String {
         let (years, months) = months.quotientAndRemainder(dividingBy: 12)

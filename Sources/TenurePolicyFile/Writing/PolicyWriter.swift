@@ -8,6 +8,21 @@ extension PolicyFile {
     /// are written to the millisecond, lengths of time to the second.
     public static func compile(_ policy: Policy) -> [UInt8] { json(policy).bytes }
 
+    /// The same, read back before anybody relies on it: a long release list may make it larger than a file read here.
+    ///
+    /// - Parameter fileName: where the policy came from, as it shall stand in mistakes.
+    package static func compileChecked(_ policy: Policy, named fileName: String) throws(PolicyFileError) -> [UInt8] {
+        let compiled = compile(policy)
+        guard try read(compiled, named: "\(fileName), compiled") == policy else {
+            throw PolicyFileError(mistakes: [
+                PolicyFileMistake(
+                    file: fileName, line: 1, column: 1,
+                    message: "compiled it would mean something else, which is a mistake of Tenure; please report it")
+            ])
+        }
+        return compiled
+    }
+
     static func json(_ policy: Policy) -> CompactJSON {
         .object([
             .app

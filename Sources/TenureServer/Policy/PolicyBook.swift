@@ -42,7 +42,13 @@ struct PolicyBook: Sendable {
     init(
         _ policy: Policy, in store: any Store, at now: Date, staleness: Swift.Duration = Self.usualStaleness
     ) async throws(ServiceError) {
-        let compiled = PolicyFile.compile(policy)
+        let compiled: [UInt8]
+        do throws(PolicyFileError) {
+            // What the record keeps, it keeps: nothing that could not be read again.
+            compiled = try PolicyFile.compileChecked(policy, named: "policy")
+        } catch {
+            throw .brokenPolicy(error.mistakes.map(\.description))
+        }
         self.store = store
         self.staleness = staleness
         let asked = ContinuousClock.now

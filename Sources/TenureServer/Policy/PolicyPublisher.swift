@@ -27,6 +27,8 @@ struct PolicyPublisher: Sendable {
         let policy: Policy
         do {
             policy = try PolicyFile.read(Array(text.utf8), named: "policy")
+            // What decides must be readable as it will be kept, or the service could not start again.
+            _ = try PolicyFile.compileChecked(policy, named: "policy")
         } catch {
             throw Problem(
                 .malformedRequest,

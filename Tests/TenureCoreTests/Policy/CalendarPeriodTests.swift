@@ -20,14 +20,28 @@ import Testing
         #expect(period.end(from: date(from)) == date(to))
     }
 
-    @Test(arguments: ["", "P", "P0D", "1Y", "P1", "P1H", "PT1H", "P1D1Y", "P1Y1Y", "P-1Y", "P123456D", "p1y", "P1.5Y"])
+    @Test(arguments: [
+        "", "P", "P0D", "1Y", "P1", "P1H", "PT1H", "P1D1Y", "P1Y1Y", "P-1Y", "P123456D", "p1y", "P1.5Y",
+        // What is put together has more digits than are read.
+        "P14286W", "P99999W99999D", "P99999Y12M",
+    ])
     func `what is no calendar period is not read`(text: String) {
         #expect(CalendarPeriod(iso8601: text) == nil)
     }
 
-    @Test(arguments: ["P1Y", "P3M", "P14D", "P1Y2M3D"])
+    @Test(arguments: ["P1Y", "P3M", "P14D", "P1Y2M3D", "P99999Y11M99999D"])
     func `a period is written as it was read`(text: String) {
         #expect(CalendarPeriod(iso8601: text)?.iso8601 == text)
+    }
+
+    @Test(arguments: [
+        ("9999-12-31T23:59:59Z", true), ("9999-12-31T23:59:59-08:00", false), ("0000-01-01T00:00:00Z", true),
+        ("0000-01-01T00:00:00+01:00", false), ("9999-12-31T23:59:60Z", false),
+    ])
+    func `an instant is read where it can be written with four digits of a year`(text: String, isRead: Bool) {
+        let instant = Date(rfc3339: text)
+        #expect((instant != nil) == isRead)
+        if let instant { #expect(Date(rfc3339: instant.rfc3339) == instant) }
     }
 
     @Test func `every day number from 1600 to 2400 is the day after the one before`() {
