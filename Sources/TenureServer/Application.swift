@@ -40,6 +40,7 @@ package func serve(
     onServerRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
 ) async throws(ServiceError) {
     OpenFiles.raiseLimit()
+    CertificateReloading.beginIgnoring()
     let application = try await buildApplication(
         configuration: configuration, store: store, logger: logger, onServerRunning: onServerRunning)
     try await run(application, configuration, logger: logger)
@@ -52,6 +53,7 @@ public func serve(
 ) async throws(ServiceError) {
     guard let first = apps.first else { throw .apps("there is none") }
     OpenFiles.raiseLimit()
+    CertificateReloading.beginIgnoring()
     let application = try await buildApplication(apps: apps, logger: logger, onServerRunning: onServerRunning)
     try await run(application, first.configuration, logger: logger)
 }
@@ -140,7 +142,10 @@ extension TenureService {
     /// What runs beside the server. Services end in reverse order: the record last, when nobody needs it any more.
     fileprivate func services(logger: Logger) throws(ServiceError) -> [any Service] {
         warn(logger)
-        var services: [any Service] = [RecordService(store: store, metrics: metrics, logger: logger)]
+        var services: [any Service] = [
+            RecordService(store: store, metrics: metrics, logger: logger),
+            EndpointRegistry(configuration: configuration, store: store, logger: logger),
+        ]
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }
@@ -169,11 +174,12 @@ extension TenureService {
                     ConnectionClock(timeouts) { metrics.closedSlowClient(at: $0) }
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
-        var services = services
+        let certificate = try configuration.certificateFiles.map { files throws(ServiceError) in
+            try ServerCertificate(files, now: configuration.now)
+        }
+        let services = services + [CertificateReloading(certificate: certificate, logger: logger)]
         var server = plain
-        if let files = configuration.certificateFiles {
-            let certificate = try ServerCertificate(files, now: configuration.now)
-            services.append(CertificateReloading(certificate: certificate, logger: logger))
+        if let certificate {
             do {
                 server = try .tls(plain, tlsConfiguration: certificate.configuration)
             } catch {

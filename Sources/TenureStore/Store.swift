@@ -121,8 +121,15 @@ package protocol Store: Sendable {
     /// The artifacts of a customer in the order in which they came, byte by byte as they came.
     func artifacts(of customer: Int64) async throws(StoreError) -> [Artifact]
 
-    /// Says who is told what. Under other terms than before every customer is looked at once, by `announceAll`.
+    /// Says who is told what, beside those whom other processes named. Under other terms than before every customer is
+    /// looked at once, by `announceAll`.
     func announce(to endpoints: [Endpoint], under terms: String, at now: Date) async throws(StoreError)
+
+    /// Says that these are still served here; false where one is unknown, so that it must be announced to again.
+    func keep(_ endpoints: [Endpoint], at now: Date) async throws(StoreError) -> Bool
+
+    /// Those that no process has named since an instant are told no more, and what waits for them is given up.
+    func forgetEndpoints(unseenSince instant: Date, at now: Date) async throws(StoreError) -> [ForgottenEndpoint]
 
     /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many. Nothing
     /// happens where `judge` knows another publication as the last one than the record does.

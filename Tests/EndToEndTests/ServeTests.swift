@@ -98,6 +98,38 @@ import Testing
         #expect(await second.end(by: SIGTERM) == 0)
     }
 
+    @Test func `a signal to read the certificate again ends no service that has none`() async throws {
+        let world = try await Service()
+        let service = try world.start()
+        let port = try #require(try await service.port(), "\(service.errors)")
+        service.signal(SIGHUP)
+        #expect(try await service.says("there is no certificate to be read again"))
+        #expect(try await send("GET", "/health/ready", to: port).status == 200)
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a second service that does not come up takes no webhook from the first`() async throws {
+        let world = try await Service()
+        let secret = try world.folder.write(String(repeating: "s", count: 40), to: "webhook.secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret)
+        let settings = try world.folder.write(
+            "webhooks: [{ name: app, url: \"http://127.0.0.1:9/\", secretFile: webhook.secret, allowPrivate: true }]",
+            to: "tenure.yaml")
+        let first = try world.start(["--config", settings])
+        let port = try #require(try await first.port(), "\(first.errors)")
+        let second = try world.start(port: port)
+        #expect(await second.ended() == 1)
+        let body = try JSONSerialization.data(withJSONObject: [
+            "appTransaction": try await world.owner(), "deviceVerificationID": Self.device,
+        ])
+        #expect(try await send("POST", "/v1/sync", to: port, body: body).status == 200)
+        let log = try await Command.run(
+            "webhook", "log", "--since", "2020-01-01", "--database",
+            world.folder.url("tenure.sqlite").path)
+        #expect(log.output.contains("entitlement.granted") && log.output.contains("app"), "\(log.output)\(log.errors)")
+        #expect(await first.end(by: SIGTERM) == 0)
+    }
+
     @Test func `a port in use, a broken policy and an unsafe address are one clear line each`() async throws {
         let service = try await Service()
         let first = try service.start()

@@ -18,6 +18,27 @@ extension StoreClause {
             try expect(lines[0].actor == "ada" && lines[0].act == "grant", "who and what")
             try expect(lines[0].detail["reason"] == "a letter", "and why")
         },
+        StoreClause("of two acts of support the one that was done last counts, whatever the clocks said") { store in
+            let customer = try await store.bring("1")
+            func perform(_ act: CustomerAct, after seconds: TimeInterval) async throws {
+                _ = try await store.perform(
+                    RequestedAct(act, actor: "ada", at: Sample.now.addingTimeInterval(seconds)),
+                    on: .publicID(customer.publicID), by: Sample.rederivation)
+            }
+            func counts() async throws -> SupportAct.Kind? {
+                let present = try await store.present(customer)
+                return present.facts.evidence(in: .production).support.first?.kind
+            }
+            let grant = CustomerAct.grant(entitlement: "everything", until: nil)
+            try await perform(.revoke(entitlement: "everything"), after: 86_400)
+            try expect(try await counts() == .revocation, "revoked")
+            try await perform(grant, after: 0)
+            try expect(try await counts() == .grant, "the clock was set back a day")
+            try await perform(.revoke(entitlement: "everything"), after: 86_400)
+            try expect(try await counts() == .revocation, "in the same millisecond")
+            try await perform(grant, after: 86_400)
+            try expect(try await counts() == .grant, "also where the revocation would win")
+        },
         StoreClause("a refused act changes nothing and leaves its line") { store in
             let customer = try await store.bring("1")
             let outcome = try await store.act(.merge(other: "cus_nobody"), on: customer)
@@ -25,6 +46,14 @@ extension StoreClause {
             let lines = try await store.audit(before: nil, of: nil, limit: 10)
             try expect(lines.map(\.detail["refused"]) == ["noSuchOther"], "and told")
             try expect(try await store.present(customer) == customer, "nothing changed")
+        },
+        StoreClause("the audit trail keeps no name that a person wrote in place of a customer's id") { store in
+            let outcome = try await store.perform(
+                RequestedAct(.erase, actor: "ada", at: Sample.now), on: .publicID("ada@example.com"),
+                by: Sample.rederivation)
+            try expect(outcome == .refused(.noSuchCustomer), "nobody")
+            let lines = try await store.audit(before: nil, of: nil, limit: 10)
+            try expect(lines.map(\.act) == ["erase"] && lines.first?.customer == nil, "\(lines)")
         },
         StoreClause("what is asked for twice under one id happens once") { store in
             let customer = try await store.bring("1")

@@ -66,6 +66,20 @@ extension StoreClause {
                 claimed.map(\.identities) == [[Identity(.appTransactionID, "1")], [Identity(.appTransactionID, "2")]],
                 "each with its own account: \(claimed.map(\.identities))")
         },
+        StoreClause("work on who turned out to be another is on their own account") { store in
+            let one = try await store.bring("1")
+            let two = try await store.bring("2")
+            _ = try await store.act(.merge(other: two.publicID), on: one)
+            _ = try await store.bringWithJob("2")
+            let job = try unwrap(try await store.claim(), "the job")
+            try expect(job.customer.id == one.id && job.customer.member == two.id, "of the one, by the other's account")
+            try expect(job.identities == [Identity(.appTransactionID, "2")], "\(job.identities)")
+            _ = try await store.bringWithJob("1")
+            try expect(
+                try await store.claim()?.identities == [Identity(.appTransactionID, "1")], "and each has their own")
+            try await store.finish(job)
+            try expect(try await store.waiting(.history) == 1, "finished alone")
+        },
         StoreClause("work on who is known by nothing but through another names the other") { store in
             let download = Identity(.downloadID, "9")
             _ = try await store.amend([download], in: Sample.production, at: Sample.now) {

@@ -50,6 +50,46 @@ extension StoreClause {
         },
     ]
 
+    static let endpoints: [StoreClause] = [
+        StoreClause("who is served by another process goes on to be told") { store in
+            try await store.listen(Endpoint(name: "theirs"))
+            // Another one begins, with others or with none.
+            try await store.listen()
+            try await store.listen(Endpoint(name: "ours"))
+            _ = try await store.amend { $0.announcement = .told([Sample.granted], Announced(), nextLook: nil) }
+            try expect(try await store.outbox().first?.deliveries.map(\.endpoint) == ["ours", "theirs"], "both")
+            try expect(try await store.keep([Endpoint(name: "theirs")], at: Sample.now), "it is there")
+        },
+        StoreClause("whom nobody serves any more is told no more, and what waited is counted") { store in
+            try await store.listen(Endpoint(name: "gone"), Endpoint(name: "stays"))
+            _ = try await store.amend { $0.announcement = .told([Sample.granted], Announced(), nextLook: nil) }
+            let later = Sample.now.addingTimeInterval(600)
+            try expect(try await store.keep([Endpoint(name: "stays")], at: later), "it is there")
+            try expect(
+                try await store.forgetEndpoints(unseenSince: Sample.now, at: later).isEmpty, "both were seen since")
+            let since = Sample.now.addingTimeInterval(1)
+            try expect(
+                try await store.forgetEndpoints(unseenSince: since, at: later)
+                    == [ForgottenEndpoint(name: "gone", waiting: 1)], "one, and its message")
+            try expect(try await store.claim("gone", at: 1e6).isEmpty, "given up")
+            let kept = try unwrap(try await store.claim("stays", at: 1e6).first, "the other's is not")
+            try await store.settle(kept, as: .delivered(status: 200), at: later)
+            try expect(try await store.pruneMessages(before: since, limit: 10) == 1, "and nothing is kept for it")
+            try expect(try await !store.keep([Endpoint(name: "gone")], at: later), "it must be announced to again")
+        },
+        StoreClause("where the last one is gone nothing is told, and who comes then looks at everybody") { store in
+            try await store.listen(Endpoint(name: "all"))
+            while try await store.announceAll(at: Sample.now, limit: 100, { Seen().judge($0) }) {}
+            _ = try await store.forgetEndpoints(unseenSince: .distantFuture, at: Sample.now)
+            let customer = try await store.amend { $0.completePurchases() }
+            try expect(try await store.due(at: .distantFuture).isEmpty, "nobody to look at")
+            try await store.listen(Endpoint(name: "all"))
+            let seen = Seen()
+            while try await store.announceAll(at: Sample.now, limit: 100, { seen.judge($0) }) {}
+            try expect(seen.customers.map(\.id) == [customer.id], "everybody")
+        },
+    ]
+
     static let announcements: [StoreClause] = [
         StoreClause("who changed without a comparison is looked at, and then no more") { store in
             try await store.listen(Endpoint(name: "all"))
@@ -172,14 +212,6 @@ extension StoreClause {
             try expect(try await store.pruneMessages(before: Sample.now, limit: 10) == 0, "not so old")
             try expect(try await store.pruneMessages(before: later, limit: 10) == 1, "gone")
             try expect(try await store.outbox().isEmpty, "all of it")
-        },
-        StoreClause("an endpoint that is gone is waited for no longer") { store in
-            try await store.listen(Endpoint(name: "a"))
-            _ = try await store.amend { $0.announcement = .told([Sample.granted], Announced(), nextLook: nil) }
-            try await store.listen(Endpoint(name: "b"))
-            try expect(try await store.claim("a").isEmpty, "nothing for it")
-            let later = Sample.now.addingTimeInterval(1)
-            try expect(try await store.pruneMessages(before: later, limit: 10) == 1, "and nothing kept for it")
         },
         StoreClause("many workers at once never take the same delivery") { store in
             try await store.listen(Endpoint(name: "a"))

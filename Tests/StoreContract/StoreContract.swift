@@ -11,8 +11,9 @@ package struct StoreClause: Sendable, CustomStringConvertible {
     }
 
     package static let all: [StoreClause] =
-        customers + merges + undoneMerges + ledger + promises + support + policies + outbox + announcements
-        + deliveries + notifications + trials + devices + concurrency + acts + links + shuffledActs + erasure + jobs
+        customers + merges + undoneMerges + ledger + promises + support + policies + outbox + endpoints
+        + announcements + deliveries + notifications + trials + devices + concurrency + acts + links + shuffledActs
+        + erasure + jobs
         + accounts + visits + returns + personas + publications
 }
 

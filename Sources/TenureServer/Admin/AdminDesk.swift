@@ -123,7 +123,8 @@ struct AdminDesk: Sendable {
 
     // MARK: Customers and acts
 
-    static func nobody(_ id: String) -> Problem { Problem(.notFound, "there is no customer `\(id)`") }
+    /// Without the id: a refusal is logged, and it may be anybody's name.
+    static let nobody = Problem(.notFound, "there is no customer with this id")
 
     /// The customer with that public id, of a realm that counts here, with the parts that are wanted.
     func dossier(
@@ -131,7 +132,7 @@ struct AdminDesk: Sendable {
     ) async throws -> CustomerDossier {
         guard let dossier = try await store.dossier(of: .publicID(id), with: parts, visitsAfter: visit),
             realms.contain(dossier.customer.realm)
-        else { throw Self.nobody(id) }
+        else { throw Self.nobody }
         return dossier
     }
 

@@ -9,6 +9,9 @@ final class FailedTries: @unchecked Sendable {
     private struct Window {
         let end: Date
         var count: Int
+
+        /// Not where the clock was set back: nobody waits longer than a window is long.
+        func holds(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= FailedTries.length }
     }
 
     static let limit = 10
@@ -16,11 +19,17 @@ final class FailedTries: @unchecked Sendable {
     /// Addresses that are remembered at once.
     static let capacity = 4096
 
+    /// Whoever has one address of a /64 has all of them, and counts for one.
+    static func name(of peer: Peer?) -> String {
+        guard let address = peer?.address else { return "unknown" }
+        return (address.isIPv4 ? address : address.prefix(64)).description
+    }
+
     /// Seconds until that address may try again; nil: now.
     func wait(for address: String, now: Date) -> Int? {
         lock.lock()
         defer { lock.unlock() }
-        guard let window = windows[address], window.count >= Self.limit, now < window.end else { return nil }
+        guard let window = windows[address], window.count >= Self.limit, window.holds(now) else { return nil }
         return max(1, Int(window.end.timeIntervalSince(now).rounded(.up)))
     }
 
@@ -36,12 +45,12 @@ final class FailedTries: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         if windows[address] == nil, windows.count >= Self.capacity {
-            windows = windows.filter { now < $0.value.end }
+            windows = windows.filter { $0.value.holds(now) }
             // Whoever has so many addresses is not held up by counting them.
             if windows.count >= Self.capacity { windows = [:] }
         }
         var window = windows[address] ?? Window(end: now.addingTimeInterval(Self.length), count: 0)
-        if now >= window.end { window = Window(end: now.addingTimeInterval(Self.length), count: 0) }
+        if !window.holds(now) { window = Window(end: now.addingTimeInterval(Self.length), count: 0) }
         window.count += 1
         windows[address] = window
         return window.count

@@ -33,7 +33,7 @@ package struct KeyGate: Sendable {
         of request: Request, _ context: ServiceContext, needing right: Right, on customer: String? = nil
     ) async throws -> KeyHolder {
         let now = now()
-        let address = context.peer?.address?.description ?? "unknown"
+        let address = FailedTries.name(of: context.peer)
         // Before anything is looked up: whoever guesses learns nothing for a while.
         if let seconds = tries.wait(for: address, now: now) {
             throw Problem(
@@ -49,7 +49,8 @@ package struct KeyGate: Sendable {
         guard holder.scope.rights.contains(right) else {
             try await store.audit(
                 AuditEntry(
-                    at: now, actor: holder.name, act: right.rawValue, customer: customer,
+                    at: now, actor: holder.name, act: right.rawValue,
+                    customer: customer.flatMap { PublicID.customer.names($0) ? $0 : nil },
                     detail: ["refused": Problem.Code.forbidden.rawValue]))
             throw Problem(.forbidden, "a key of scope `\(holder.scope.rawValue)` may not do this")
         }

@@ -7,7 +7,7 @@ import TenureAPI
 extension Request {
     /// A body that says it is JSON, of at most that many bytes.
     ///
-    /// Throws a problem: another media type, too large.
+    /// Throws a problem: another media type, too large, or too many at once.
     func json(upTo limit: Int) async throws -> Data {
         if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
             throw Problem(.unsupportedMediaType, "send `application/json`")
@@ -15,12 +15,19 @@ extension Request {
         let tooLarge = Problem(.tooLarge, "the body is larger than \(limit) bytes")
         // Who says so beforehand need not send it.
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
-        do {
-            let buffer = try await body.collect(upTo: limit)
-            return Data(buffer.readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw tooLarge
+        var buffer = ByteBuffer()
+        var taken = 0
+        defer { BodyBudget.process.give(taken) }
+        for try await chunk in body {
+            let count = chunk.readableBytes
+            guard buffer.readableBytes + count <= limit else { throw tooLarge }
+            guard BodyBudget.process.take(count) else {
+                throw Problem(.busy, "too much is being sent at once; send it again", retryAfter: 1)
+            }
+            taken += count
+            buffer.writeImmutableBuffer(chunk)
         }
+        return Data(buffer.readableBytesView)
     }
 
     /// Reads a body of that shape. Throws a problem that names the field that is wrong, or that there is none of.

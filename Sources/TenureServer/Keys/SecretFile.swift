@@ -34,7 +34,7 @@ package struct SecretFile {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
         guard let contents else { return nil }
-        guard !contents.isOpenToOthers else {
+        guard !contents.isOpenToOthers || isCredential else {
             throw .keyFile(path: path, detail: "others than its owner can read it; run `chmod 600` on it, or remove it")
         }
         guard contents.bytes.count <= Self.largestSize else {
@@ -49,6 +49,16 @@ package struct SecretFile {
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
+    }
+
+    /// Whether systemd keeps it for this service alone (`LoadCredential=`), whatever its mode says: it may be readable by
+    /// group, which is how an access list shows.
+    private var isCredential: Bool {
+        guard let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
+            return false
+        }
+        return URL(fileURLWithPath: path).standardized.deletingLastPathComponent().path
+            == URL(fileURLWithPath: folder).standardized.path
     }
 
     private var file: WholeFile { WholeFile(path: path) }

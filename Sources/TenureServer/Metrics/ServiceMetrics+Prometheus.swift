@@ -17,11 +17,11 @@ struct MetricsSource: Sendable {
 extension ServiceMetrics {
     /// All metrics of these apps, each metric once with the series of every app.
     ///
-    /// Throws where a record does not answer.
-    static func prometheus(of sources: [MetricsSource]) async throws -> String {
+    /// Without what the record says where it does not answer: that is when the rest is wanted most.
+    static func prometheus(of sources: [MetricsSource]) async -> String {
         var asked: [(source: MetricsSource, reading: AppStoreProgress.Reading)] = []
         for source in sources {
-            if let appStore = source.appStore { asked.append((source, try await appStore.reading)) }
+            if let reading = try? await source.appStore?.reading { asked.append((source, reading)) }
         }
         typealias Series = [(labels: [(String, String)], value: String)]
         let states = sources.map { (source: $0, state: $0.metrics.snapshot) }

@@ -50,13 +50,27 @@ final class ServerCertificate: @unchecked Sendable {
     }
 }
 
-/// Reads the certificate again on SIGHUP, until the service ends.
+/// Reads the certificate again on SIGHUP, until the service ends. Where there is none, the signal that would read it
+/// again does nothing, and ends no service either.
 struct CertificateReloading: Service {
-    let certificate: ServerCertificate
+    let certificate: ServerCertificate?
     let logger: Logger
 
+    /// Until it runs, the signal is not to end the process, which is what it does by itself. Where somebody sits at a
+    /// terminal it says that they closed it.
+    static func beginIgnoring() {
+        if !hasTerminal { signal(SIGHUP, SIG_IGN) }
+    }
+
+    private static let hasTerminal = isatty(STDIN_FILENO) == 1
+
     func run() async throws {
+        if certificate == nil, Self.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            guard let certificate else {
+                logger.info("there is no certificate to be read again")
+                continue
+            }
             do throws(ServiceError) {
                 try certificate.reload()
                 logger.info("the certificate was read again")

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import TenureAPI
@@ -7,16 +8,28 @@ struct MetricsRoute: Sendable {
     let sources: [MetricsSource]
     let access: ServiceConfiguration.MetricsAccess
     let adminKey: AdminKey?
+    let tries = FailedTries()
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         switch access {
         case .off: throw Problem(.notFound, "nothing is at this path")
         case .open: break
         case .guarded:
-            guard context.peer?.isLocal == true || adminKey?.opens(request) == true else {
-                throw Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
-            }
+            if context.peer?.isLocal != true { try checkKey(of: request, from: FailedTries.name(of: context.peer)) }
         }
-        return .text(try await ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
+        return .text(await ServiceMetrics.prometheus(of: sources), mediaType: PrometheusText.mediaType)
+    }
+
+    private func checkKey(of request: Request, from address: String) throws(Problem) {
+        let now = Date()
+        if let seconds = tries.wait(for: address, now: now) {
+            throw Problem(
+                .tooManyRequests, "too many wrong keys came from your address; wait \(seconds) seconds",
+                retryAfter: seconds)
+        }
+        guard adminKey?.opens(request) == true else {
+            _ = tries.add(address, now: now)
+            throw Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")
+        }
     }
 }

@@ -32,7 +32,7 @@ struct TrialRoute: Sendable {
     private func trial(named name: String) throws(Problem) -> (String, Trial) {
         let name = name.removingPercentEncoding ?? name
         guard let trial = policies.current.entitlement(named: name)?.trial else {
-            throw Problem(.notFound, "the policy has no trial of `\(name.prefix(64))`")
+            throw Problem(.notFound, "the policy has no trial of an entitlement with this name")
         }
         return (name, trial)
     }

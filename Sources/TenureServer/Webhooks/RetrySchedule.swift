@@ -8,15 +8,17 @@ struct RetrySchedule: Sendable {
     /// Seconds after which a message is given up.
     var window: TimeInterval = 3 * 86_400
 
-    /// Nil: no more. `attempt` counts from 1. What the receiver asks for (`Retry-After`) counts where it is later.
+    /// Nil: no more. `attempt` counts from 1. What the receiver asks for (`Retry-After`) counts where it is later,
+    /// and not where it lies beyond the days of tries: then it is tried as if nothing was asked.
     func retry(
         after attempt: Int, queuedAt: Date, retryAfter: TimeInterval?, at now: Date,
         jitter: Double = .random(in: 0.75...1.25)
     ) -> Date? {
         let delay = min(first * pow(2, Double(min(attempt, 64) - 1)), longest) * jitter
-        let asked = min(max(retryAfter ?? 0, 0), window)
-        let next = now.addingTimeInterval(max(delay, asked))
-        return next <= queuedAt.addingTimeInterval(window) ? next : nil
+        let end = queuedAt.addingTimeInterval(window)
+        let own = now.addingTimeInterval(delay)
+        let asked = now.addingTimeInterval(max(retryAfter ?? 0, delay))
+        return [asked, own].first { $0 <= end }
     }
 
     /// Seconds: a number of them, or a date as in RFC 9110, section 5.6.7.

@@ -33,7 +33,8 @@ extension ServiceConfiguration {
         return nil
     }
 
-    /// Says in the record who listens, before anything is written there.
+    /// Says in the record who listens, before anything is written there. Takes nobody away: another process may serve
+    /// them, and this one may yet fail to start.
     ///
     /// The terms are the policy and the notice: under others, everybody's rights may be others.
     func registerWebhooks(in store: any Store) async throws(ServiceError) {

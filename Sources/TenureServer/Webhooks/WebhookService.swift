@@ -14,6 +14,43 @@ struct WebhookService: Service {
     }
 }
 
+/// Says again and again who listens here, and forgets those whom no running process names any more: only that tells a
+/// webhook that was taken out of the configuration from one that another process serves.
+struct EndpointRegistry: Service {
+    let configuration: ServiceConfiguration
+    let store: any Store
+    let logger: Logger
+
+    private static let interval = Duration.seconds(60)
+    /// Seconds of silence. Long enough for clocks that differ and for a record that does not answer for a while.
+    static let absence: TimeInterval = 600
+
+    func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+            guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
+            do {
+                try await pass()
+            } catch {
+                logger.error("who listens cannot be recorded", metadata: ["detail": "\(error)"])
+            }
+        }
+    }
+
+    func pass() async throws {
+        let now = configuration.now()
+        if try await !store.keep(configuration.webhooks.map(\.endpoint), at: now) {
+            try await configuration.registerWebhooks(in: store)
+        }
+        let silent = now.addingTimeInterval(-Self.absence)
+        for endpoint in try await store.forgetEndpoints(unseenSince: silent, at: now) {
+            logger.warning(
+                "no service names this webhook any more; what waited for it is given up",
+                metadata: ["endpoint": "\(endpoint.name)", "waiting": "\(endpoint.waiting)"])
+        }
+    }
+}
+
 /// Looks at customers whose rights end, or whom something changed that told nobody, and clears away what is old.
 struct AnnouncementService: Service {
     let announcer: Announcer

@@ -8,7 +8,8 @@ extension Ledger {
     ) throws(StoreError) -> ActOutcome {
         guard let member = try member(name) else {
             var known: String?
-            if case .publicID(let id) = name { known = id }
+            // Whatever else stands there may be anybody's name, and the trail keeps what it has.
+            if case .publicID(let id) = name, PublicID.customer.names(id) { known = id }
             return try audited(.refused(.noSuchCustomer), request, on: known)
         }
         switch try earlier(request, on: member) {

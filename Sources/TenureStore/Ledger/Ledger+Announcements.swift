@@ -5,14 +5,38 @@ extension Ledger {
     /// What is told of a customer now; nil where that cannot be said at present.
     typealias Judge = (Customer) -> Announcement?
 
-    /// Who listens, and by which terms rights are judged. Under other terms than before every customer is looked at
+    /// Who listens too, and by which terms rights are judged. Under other terms than before every customer is looked at
     /// once, by `announceAll`.
     func announce(to endpoints: [Endpoint], under terms: String) throws(StoreError) {
-        try setEndpoints(endpoints)
-        let (known, wanted) = (try mark(Mark.terms), endpoints.isEmpty ? nil : terms)
-        guard known != wanted else { return }
-        try setMark(Mark.terms, to: wanted)
-        try setMark(Mark.position, to: wanted.map { _ in "0" })
+        guard !endpoints.isEmpty else { return }
+        for endpoint in endpoints { try name(endpoint) }
+        guard try mark(Mark.terms) != terms else { return }
+        try setMark(Mark.terms, to: terms)
+        try setMark(Mark.position, to: "0")
+    }
+
+    /// Says that a process still serves these; false where one is not among those who listen.
+    func keep(_ endpoints: [Endpoint]) throws(StoreError) -> Bool {
+        for endpoint in endpoints {
+            guard try isEndpoint(endpoint.name) else { return false }
+            try saw(endpoint)
+        }
+        return true
+    }
+
+    /// Those that no process has named since. What waits for them waits no longer, and where nobody is left nothing is
+    /// told.
+    func forgetEndpoints(unseenSince instant: Date) throws(StoreError) -> [ForgottenEndpoint] {
+        var forgotten: [ForgottenEndpoint] = []
+        let names = try endpointNames()
+        for name in names where try lastSeen(name).map({ $0 < instant.millisecondsSince1970 }) ?? true {
+            forgotten.append(ForgottenEndpoint(name: name, waiting: try forgetEndpoint(name)))
+        }
+        if !names.isEmpty, forgotten.count == names.count {
+            try setMark(Mark.terms, to: nil)
+            try setMark(Mark.position, to: nil)
+        }
+        return forgotten
     }
 
     /// Looks at customers of whom something may have to be told by now. Returns how many.

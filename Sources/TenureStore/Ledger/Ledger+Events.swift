@@ -20,17 +20,23 @@ extension Ledger {
     }
 
     func events(of customer: Int64) throws(StoreError) -> [RecordedEvent] {
+        try numberedEvents(of: customer).map(\.event)
+    }
+
+    /// With their numbers in the ledger.
+    func numberedEvents(of customer: Int64) throws(StoreError) -> [(number: Int64, event: RecordedEvent)] {
         try session.rows(
-            "SELECT kind, at, actor, detail FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
+            "SELECT kind, at, actor, detail, id FROM events WHERE customer = $1 ORDER BY id", [.integer(customer)]
         ).map { row throws(StoreError) in
             let name = try row.text(0)
             guard let kind = RecordedEvent.Kind(rawValue: name) else {
                 throw .damaged("no event is called `\(name)`")
             }
-            return RecordedEvent(
+            let event = RecordedEvent(
                 kind, at: try row.instant(1), actor: try row.textIfPresent(2),
                 detail: try row.textIfPresent(3).map { text throws(StoreError) in try [String: String](json: text) }
                     ?? [:])
+            return (try row.integer(4), event)
         }
     }
 }

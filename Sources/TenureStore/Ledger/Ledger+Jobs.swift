@@ -2,13 +2,14 @@ import Foundation
 import TenureCore
 
 extension Ledger {
+    /// For the account that was named, whoever it turned out to be: each has a history of its own.
     func enqueue(_ kind: RecordedJob.Kind, for customer: Customer) throws(StoreError) {
         try session.execute(
             """
             INSERT INTO jobs (kind, subject, customer, due_at, attempts) VALUES ($1, $2, $3, $4, 0)
             ON CONFLICT DO NOTHING
             """,
-            [.text(kind.rawValue), .text(String(customer.id)), .integer(customer.id), milliseconds])
+            [.text(kind.rawValue), .text(String(customer.member)), .integer(customer.member), milliseconds])
     }
 
     /// The job that has waited longest, put off by the lease: nobody else takes it before.

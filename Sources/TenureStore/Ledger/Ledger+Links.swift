@@ -40,9 +40,28 @@ extension Ledger {
         let promises = try promised(by: isTransfer ? taken : [member.id])
         try append(
             isTransfer ? .transferred : .linked, to: customer, actor: actor,
-            detail: ["user": user].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
+            detail: [Self.userKey: user].merging(promises.isEmpty ? [:] : ["promises": promises]) { $1 })
+        try forgetFormerUsers(of: customer.id)
         return .done(customer, isNew: true)
     }
+
+    /// Removes the ids of users who had these accounts before from what was written of them: it is shown and handed out
+    /// as another's from now on, and whoever erases a former user would not find it.
+    private func forgetFormerUsers(of id: Int64) throws(StoreError) {
+        let users = Set(try users(of: id))
+        for member in try group(of: id) {
+            for (number, event) in try numberedEvents(of: member) {
+                guard let user = event.detail[Self.userKey], !users.contains(user) else { continue }
+                let detail = event.detail.filter { $0.key != Self.userKey }
+                try session.execute(
+                    "UPDATE events SET detail = $1 WHERE id = $2",
+                    [detail.isEmpty ? .null : .text(detail.json), .integer(number)])
+            }
+        }
+    }
+
+    /// In the details of events.
+    static let userKey = "user"
 
     /// The account of the member is nobody's; whoever had it keeps the rest.
     private func takeAway(
@@ -52,7 +71,7 @@ extension Ledger {
         guard let (rest, alone) = try split(taken, from: all) else {
             for user in try users(of: customer.id) {
                 try remove(Identity(.userID, user), in: member.realm)
-                try append(.unlinked, to: customer, actor: actor, detail: ["user": user])
+                try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
             }
             return customer
         }
@@ -80,12 +99,12 @@ extension Ledger {
             return .refused(.notLinked)
         }
         try remove(identity, in: member.realm)
-        try append(.unlinked, to: customer, actor: actor, detail: ["user": user])
+        try append(.unlinked, to: customer, actor: actor, detail: [Self.userKey: user])
         let group = try group(of: customer.id)
         for id in group {
             guard let other = try self.member(.number(id)), other.mergedInto != nil else { continue }
             let detail = try mergeDetail(of: other, among: group)
-            guard detail["because"] == MergeReason.sameUser.rawValue, detail["user"] == user else { continue }
+            guard detail["because"] == MergeReason.sameUser.rawValue, detail[Self.userKey] == user else { continue }
             try part(other, isForGood: false, actor: actor, ["because": "unlinked"], by: rederivation)
         }
         return .done(try self.customer(of: member), isNew: true)

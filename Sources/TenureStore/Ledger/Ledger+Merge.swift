@@ -29,7 +29,7 @@ extension Ledger {
         if cause == .signedTogether, other.member != other.id {
             detail["named"] = try member(.number(other.member))?.publicID
         }
-        detail["user"] = user
+        detail[Self.userKey] = user
         detail["reason"] = reason
         try append(.merged, to: customer, actor: actor, detail: detail)
         try tell(

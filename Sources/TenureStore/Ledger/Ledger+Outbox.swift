@@ -44,19 +44,42 @@ extension Ledger {
         try identities(of: customer).filter { $0.kind == .userID }.map(\.value)
     }
 
-    /// Who is told from now on. What waits for an endpoint that is gone waits no longer.
-    func setEndpoints(_ endpoints: [Endpoint]) throws(StoreError) {
-        try session.execute("DELETE FROM endpoints")
-        for endpoint in endpoints {
-            try session.execute(
-                "INSERT INTO endpoints (name, types) VALUES ($1, $2)", [.text(endpoint.name), .text(endpoint.types)])
-        }
+    // MARK: Endpoints
+
+    /// Is told from now on.
+    func name(_ endpoint: Endpoint) throws(StoreError) {
         try session.execute(
-            """
-            UPDATE deliveries SET next_at = NULL
-            WHERE next_at IS NOT NULL AND endpoint NOT IN (SELECT name FROM endpoints)
-            """)
+            "INSERT INTO endpoints (name, types) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET types = excluded.types",
+            [.text(endpoint.name), .text(endpoint.types)])
+        try saw(endpoint)
     }
+
+    func isEndpoint(_ name: String) throws(StoreError) -> Bool {
+        try session.row("SELECT 1 FROM endpoints WHERE name = $1", [.text(name)]) != nil
+    }
+
+    func endpointNames() throws(StoreError) -> [String] {
+        try session.rows("SELECT name FROM endpoints ORDER BY name").map { row throws(StoreError) in try row.text(0) }
+    }
+
+    /// Is told no more. Returns how many messages waited for it.
+    func forgetEndpoint(_ name: String) throws(StoreError) -> Int {
+        try session.execute("DELETE FROM endpoints WHERE name = $1", [.text(name)])
+        try setMark(Self.seen(name), to: nil)
+        return try session.execute(
+            "UPDATE deliveries SET next_at = NULL WHERE next_at IS NOT NULL AND endpoint = $1", [.text(name)])
+    }
+
+    func saw(_ endpoint: Endpoint) throws(StoreError) {
+        try setMark(Self.seen(endpoint.name), to: String(now.millisecondsSince1970))
+    }
+
+    /// When a process last said that it serves this one; milliseconds since 1970.
+    func lastSeen(_ name: String) throws(StoreError) -> Int64? { try mark(Self.seen(name)).flatMap { Int64($0) } }
+
+    private static func seen(_ name: String) -> String { "endpoint \(name) seen" }
+
+    // MARK: Age
 
     /// Removes at most so many of those written before an instant that no endpoint waits for. Returns how many.
     func pruneMessages(before: Date, limit: Int) throws(StoreError) -> Int {

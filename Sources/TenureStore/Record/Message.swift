@@ -42,3 +42,15 @@ package struct Endpoint: Sendable, Hashable {
     /// As the column `types` holds it.
     var types: String { kinds.map { $0.map(\.rawValue).sorted().joined(separator: " ") } ?? "*" }
 }
+
+/// An endpoint that is told no more.
+package struct ForgottenEndpoint: Sendable, Hashable {
+    package let name: String
+    /// Messages that waited for it, and were given up.
+    package let waiting: Int
+
+    package init(name: String, waiting: Int) {
+        self.name = name
+        self.waiting = waiting
+    }
+}

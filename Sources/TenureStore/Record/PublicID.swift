@@ -27,6 +27,12 @@ package enum PublicID: String {
             })
     }
 
+    /// Whether a text has the form of one of these.
+    package func names(_ text: String) -> Bool {
+        text.hasPrefix(rawValue) && text.utf8.count == rawValue.utf8.count + Self.size
+            && text.utf8.dropFirst(rawValue.utf8.count).allSatisfy(Self.alphabet.contains)
+    }
+
     private func text(beginning: [UInt8]) -> String {
         var text = Array(rawValue.utf8) + beginning
         var missing = Self.size - beginning.count

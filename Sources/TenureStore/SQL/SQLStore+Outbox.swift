@@ -9,6 +9,24 @@ extension SQLStore {
         }
     }
 
+    package func keep(_ endpoints: [Endpoint], at now: Date) async throws(StoreError) -> Bool {
+        guard !endpoints.isEmpty else { return true }
+        return try await write(locking: [Self.announcing]) { session throws(StoreError) in
+            try Ledger(session, at: now).keep(endpoints)
+        }
+    }
+
+    package func forgetEndpoints(
+        unseenSince instant: Date, at now: Date
+    ) async throws(StoreError) -> [ForgottenEndpoint] {
+        // Reads first: mostly nobody listens, and that writes nothing.
+        let names = try await read { session throws(StoreError) in try Ledger(session).endpointNames() }
+        guard !names.isEmpty else { return [] }
+        return try await write(locking: [Self.announcing]) { session throws(StoreError) in
+            try Ledger(session, at: now).forgetEndpoints(unseenSince: instant)
+        }
+    }
+
     package func announceDue(
         at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
     ) async throws(StoreError) -> Int {

@@ -129,6 +129,7 @@ import Testing
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(59.5)) == 1)
         #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(60)) == nil)
         #expect(tries.wait(for: "192.0.2.2", now: now) == nil)
+        #expect(tries.wait(for: "192.0.2.1", now: now.addingTimeInterval(-86_400)) == nil, "the clock was set back")
         #expect(tries.add("192.0.2.1", now: now.addingTimeInterval(60)) == 1)
         for number in 0..<(2 * FailedTries.capacity) { _ = tries.add("address \(number)", now: now) }
         #expect(tries.count <= FailedTries.capacity)

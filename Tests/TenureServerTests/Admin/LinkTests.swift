@@ -81,6 +81,10 @@ import Testing
                 let moved = timeline.entries.first { $0["kind"] as? String == "transferred" }
                 #expect(moved?["promises"] as? String == "everything", "\(timeline.text)")
             }
+            // Whose an acquisition was before is nothing that its new user is shown, or that is left when they are erased.
+            let moved = try await desk.get(try owner.path("/export?reason=asked"))
+            #expect(moved.status == .ok && moved.text.contains("boris") && !moved.text.contains("\"ada\""))
+            #expect(try await desk.get(try second.path("/timeline")).text.contains("\"ada\""))
         }
     }
 

@@ -212,6 +212,34 @@ import Testing
         }
     }
 
+    @Test func `a process without webhooks takes none from another, until none has named them for long`() async throws {
+        try await withHooks([.local(9)]) { client, hooks in
+            func registry(_ webhooks: [Webhook]) -> EndpointRegistry {
+                var configuration = hooks.service.configuration
+                configuration.webhooks = webhooks
+                return EndpointRegistry(
+                    configuration: configuration, store: hooks.service.store, logger: Calculator.logger)
+            }
+            let (own, other) = (registry(hooks.service.configuration.webhooks), registry([]))
+            func told(_ number: String) async throws -> Int {
+                _ = try await client.sync(try owner(number))
+                return try await hooks.types().filter { $0 == "entitlement.granted" }.count
+            }
+            for _ in 0..<4 {
+                hooks.clock.advance(by: EndpointRegistry.absence / 2)
+                try await own.pass()
+                try await other.pass()
+            }
+            #expect(try await told("1") == 1)
+            hooks.clock.advance(by: EndpointRegistry.absence + 1)
+            try await other.pass()
+            #expect(try await told("2") == 1)
+            // Its own process was only held up, and tells of everybody in whom something changed meanwhile.
+            try await own.pass()
+            #expect(try await told("3") == 2)
+        }
+    }
+
     @Test func `what was delivered is forgotten in time`() async throws {
         let receiver = try await Receiver()
         try await withHooks([.local(receiver.port)]) { client, hooks in
@@ -238,6 +266,9 @@ import Testing
         #expect(delay(1, retryAfter: 60) == 60)
         #expect(delay(4, retryAfter: 60) == 80)
         #expect(delay(1, retryAfter: -5) == 10)
+        #expect(delay(1, retryAfter: 259_200) == 259_200)
+        // Longer than there are tries, or an instant where seconds belong: as if it asked for nothing.
+        for asked in [259_201.0, 1_795_176_000, 1e300, .infinity] { #expect(delay(2, retryAfter: asked) == 20) }
         let late = Calculator.now.addingTimeInterval(3 * 86_400)
         #expect(schedule.retry(after: 9, queuedAt: Calculator.now, retryAfter: nil, at: late) == nil)
         #expect(RetrySchedule.retryAfter("120", at: Calculator.now) == 120)
