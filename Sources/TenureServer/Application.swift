@@ -186,6 +186,7 @@ extension TenureService {
                 throw .failed("TLS cannot be set up: \(error)")
             }
         }
+        BodyBudget.process.allow(bodies: configuration.limits.bodySize)
         let connections = min(configuration.limits.connections, OpenFiles.available)
         return Application(
             responder: responder,

@@ -128,8 +128,11 @@ package protocol Store: Sendable {
     /// Says that these are still served here; false where one is unknown, so that it must be announced to again.
     func keep(_ endpoints: [Endpoint], at now: Date) async throws(StoreError) -> Bool
 
-    /// Those that no process has named since an instant are told no more, and what waits for them is given up.
-    func forgetEndpoints(unseenSince instant: Date, at now: Date) async throws(StoreError) -> [ForgottenEndpoint]
+    /// Who is told, each with the last sign that a process gave of it.
+    func endpoints() async throws(StoreError) -> [NamedEndpoint]
+
+    /// Those that have given no other sign since are told no more, and what waits for them is given up.
+    func forget(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [ForgottenEndpoint]
 
     /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many. Nothing
     /// happens where `judge` knows another publication as the last one than the record does.

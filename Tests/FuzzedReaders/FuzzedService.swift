@@ -98,7 +98,7 @@
                 head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"),
                 body: RequestBody(buffer: ByteBuffer(bytes: input)))
             do {
-                return try await request.decoded(type, upTo: 1 << 20)
+                return try await request.decoded(type, upTo: 1 << 20, from: nil)
             } catch {
                 guard error is Problem else { fatalError("a body is refused without a problem: \(error)") }
                 return nil

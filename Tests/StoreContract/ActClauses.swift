@@ -54,6 +54,10 @@ extension StoreClause {
             try expect(outcome == .refused(.noSuchCustomer), "nobody")
             let lines = try await store.audit(before: nil, of: nil, limit: 10)
             try expect(lines.map(\.act) == ["erase"] && lines.first?.customer == nil, "\(lines)")
+            let customer = try await store.bring("1")
+            _ = try await store.act(.merge(other: "ada@example.com"), on: customer)
+            let merge = try unwrap(try await store.audit(before: nil, of: nil, limit: 1).first, "a line")
+            try expect(merge.act == "merge" && merge.detail == ["refused": "noSuchOther"], "\(merge)")
         },
         StoreClause("what is asked for twice under one id happens once") { store in
             let customer = try await store.bring("1")

@@ -64,13 +64,13 @@ extension StoreClause {
             try await store.listen(Endpoint(name: "gone"), Endpoint(name: "stays"))
             _ = try await store.amend { $0.announcement = .told([Sample.granted], Announced(), nextLook: nil) }
             let later = Sample.now.addingTimeInterval(600)
+            let before = try await store.endpoints()
+            try expect(before.map(\.name) == ["gone", "stays"], "both")
             try expect(try await store.keep([Endpoint(name: "stays")], at: later), "it is there")
-            try expect(
-                try await store.forgetEndpoints(unseenSince: Sample.now, at: later).isEmpty, "both were seen since")
             let since = Sample.now.addingTimeInterval(1)
             try expect(
-                try await store.forgetEndpoints(unseenSince: since, at: later)
-                    == [ForgottenEndpoint(name: "gone", waiting: 1)], "one, and its message")
+                try await store.forget(before, at: later) == [ForgottenEndpoint(name: "gone", waiting: 1)],
+                "one, and its message; the other gave a sign")
             try expect(try await store.claim("gone", at: 1e6).isEmpty, "given up")
             let kept = try unwrap(try await store.claim("stays", at: 1e6).first, "the other's is not")
             try await store.settle(kept, as: .delivered(status: 200), at: later)
@@ -80,7 +80,7 @@ extension StoreClause {
         StoreClause("where the last one is gone nothing is told, and who comes then looks at everybody") { store in
             try await store.listen(Endpoint(name: "all"))
             while try await store.announceAll(at: Sample.now, limit: 100, { Seen().judge($0) }) {}
-            _ = try await store.forgetEndpoints(unseenSince: .distantFuture, at: Sample.now)
+            _ = try await store.forget(try await store.endpoints(), at: Sample.now)
             let customer = try await store.amend { $0.completePurchases() }
             try expect(try await store.due(at: .distantFuture).isEmpty, "nobody to look at")
             try await store.listen(Endpoint(name: "all"))

@@ -6,7 +6,7 @@ enum ProxySettings {
     /// service here. To be called before anything else: it changes the environment of the process.
     static func exceptThisMachine() {
         let environment = ProcessInfo.processInfo.environment
-        let present = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        let present = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         // By itself it means that there is no proxy at all, and among others it means nothing.
         guard present != "*" else { return }
         let names = (present.isEmpty ? [] : [present]) + ["localhost", "127.0.0.1", "::1", "[::1]"]

@@ -66,7 +66,9 @@ private func endRefundedCopies(in purchases: inout [Purchase]) {
             latest.map { purchase.isLaterWord(than: $0) ? purchase : $0 } ?? purchase
         }
         guard let refund = latest?.revocationDate else { continue }
-        for index in indices where purchases[index].revocationDate == nil { purchases[index].revocationDate = refund }
+        for index in indices where purchases[index].isRefunded(with: refund) {
+            purchases[index].revocationDate = refund
+        }
     }
 }
 
@@ -85,6 +87,13 @@ private struct PurchasedThing: Hashable {
 }
 
 extension Purchase {
+    /// Whether it may be a copy of what was refunded then: nothing is bought, or restored, after its refund. Of a
+    /// subscription without an end nobody can tell which period it is.
+    fileprivate func isRefunded(with refund: Date) -> Bool {
+        revocationDate == nil && (purchaseDate ?? .distantPast) <= refund
+            && (type != .autoRenewable || expiresDate != nil)
+    }
+
     /// On equal times the word that grants less counts; then an order of content, so that the order of arrival never does.
     ///
     /// Not `isUpgraded`, which both words share once they are joined: with it, it would matter who was joined first.

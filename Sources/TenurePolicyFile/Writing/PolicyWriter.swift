@@ -13,7 +13,8 @@ extension PolicyFile {
     /// - Parameter fileName: where the policy came from, as it shall stand in mistakes.
     package static func compileChecked(_ policy: Policy, named fileName: String) throws(PolicyFileError) -> [UInt8] {
         let compiled = compile(policy)
-        guard try read(compiled, named: "\(fileName), compiled") == policy else {
+        // As bytes: what is finer than a millisecond is not written.
+        guard compile(try read(compiled, named: "\(fileName), compiled")) == compiled else {
             throw PolicyFileError(mistakes: [
                 PolicyFileMistake(
                     file: fileName, line: 1, column: 1,

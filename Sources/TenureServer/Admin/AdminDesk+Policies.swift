@@ -47,7 +47,7 @@ extension AdminDesk {
     /// `POST /v1/admin/policies/rehearsals`: what a policy, or going back to a version, would do to everybody.
     @Sendable func rehearse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .policies)
-        let body = try await request.decoded(RehearseRequest.self, upTo: limits.bodySize)
+        let body = try await request.decoded(RehearseRequest.self, upTo: limits.bodySize, from: context.peer)
         let candidate: PolicyPublisher.Candidate
         switch (body.policy, body.version) {
         case (let text?, nil): candidate = try publisher.candidate(text)
@@ -70,7 +70,7 @@ extension AdminDesk {
     /// `POST /v1/admin/policies`
     @Sendable func publish(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .publish)
-        let body = try await publishRequest(request)
+        let body = try await publishRequest(request, context)
         guard let text = body.policy, body.version == nil else {
             throw Problem(.malformedRequest, "send the `policy`; to go back to a version there is `/rollback`")
         }
@@ -80,7 +80,7 @@ extension AdminDesk {
     /// `POST /v1/admin/policies/rollback`: an older version decides again.
     @Sendable func rollBack(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .publish)
-        let body = try await publishRequest(request)
+        let body = try await publishRequest(request, context)
         guard body.policy == nil else {
             throw Problem(.malformedRequest, "a rollback names a `version`; a `policy` is published")
         }
@@ -90,8 +90,8 @@ extension AdminDesk {
 
     // MARK: Parts
 
-    private func publishRequest(_ request: Request) async throws -> PublishRequest {
-        var body = try await request.decoded(PublishRequest.self, upTo: limits.bodySize)
+    private func publishRequest(_ request: Request, _ context: ServiceContext) async throws -> PublishRequest {
+        var body = try await request.decoded(PublishRequest.self, upTo: limits.bodySize, from: context.peer)
         body.reason = try reason(body.reason)
         if let author = body.author { body.author = try id(author, "author") }
         return body

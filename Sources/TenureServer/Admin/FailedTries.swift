@@ -10,8 +10,8 @@ final class FailedTries: @unchecked Sendable {
         let end: Date
         var count: Int
 
-        /// Not where the clock was set back: nobody waits longer than a window is long.
-        func holds(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= FailedTries.length }
+        /// Not where the clock was set back; a request that is late by less than a window belongs to it.
+        func holds(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * FailedTries.length }
     }
 
     static let limit = 10
@@ -19,11 +19,7 @@ final class FailedTries: @unchecked Sendable {
     /// Addresses that are remembered at once.
     static let capacity = 4096
 
-    /// Whoever has one address of a /64 has all of them, and counts for one.
-    static func name(of peer: Peer?) -> String {
-        guard let address = peer?.address else { return "unknown" }
-        return (address.isIPv4 ? address : address.prefix(64)).description
-    }
+    static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
 
     /// Seconds until that address may try again; nil: now.
     func wait(for address: String, now: Date) -> Int? {

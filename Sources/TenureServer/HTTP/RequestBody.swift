@@ -8,7 +8,7 @@ extension Request {
     /// A body that says it is JSON, of at most that many bytes.
     ///
     /// Throws a problem: another media type, too large, or too many at once.
-    func json(upTo limit: Int) async throws -> Data {
+    func json(upTo limit: Int, from peer: Peer?) async throws -> Data {
         if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
             throw Problem(.unsupportedMediaType, "send `application/json`")
         }
@@ -16,12 +16,13 @@ extension Request {
         // Who says so beforehand need not send it.
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
+        let (budget, client) = (BodyBudget.process, peer?.address?.ofClient)
         var taken = 0
-        defer { BodyBudget.process.give(taken) }
+        defer { budget.give(taken, for: client) }
         for try await chunk in body {
             let count = chunk.readableBytes
             guard buffer.readableBytes + count <= limit else { throw tooLarge }
-            guard BodyBudget.process.take(count) else {
+            guard budget.take(count, for: client) else {
                 throw Problem(.busy, "too much is being sent at once; send it again", retryAfter: 1)
             }
             taken += count
@@ -31,8 +32,10 @@ extension Request {
     }
 
     /// Reads a body of that shape. Throws a problem that names the field that is wrong, or that there is none of.
-    func decoded<Body: AdminRequest>(_ type: Body.Type, upTo limit: Int) async throws -> Body {
-        let data = try await json(upTo: limit)
+    func decoded<Body: AdminRequest>(
+        _ type: Body.Type, upTo limit: Int, from peer: Peer?
+    ) async throws -> Body {
+        let data = try await json(upTo: limit, from: peer)
         do {
             return try JSONDecoder().decode(Exact<Body>.self, from: data).body
         } catch let problem as Problem {

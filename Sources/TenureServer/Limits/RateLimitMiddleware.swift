@@ -22,9 +22,9 @@ struct RateLimitMiddleware: RouterMiddleware {
     ) async throws -> Response {
         if context.endpointPath == HealthRoutes.livePath.description { return try await next(request, context) }
         if let byAddress, let address = context.peer?.address {
-            // Whoever has one address of a /64 has all of them.
-            let client = address.isIPv4 ? address : address.prefix(64)
-            if let wait = byAddress.take(Self.number(of: client)) { return try Self.refuse(context, after: wait) }
+            if let wait = byAddress.take(Self.number(of: address.ofClient)) {
+                return try Self.refuse(context, after: wait)
+            }
         }
         // Not checked yet: rubbish has buckets too, but rubbish comes from an address.
         if let byToken, let authorization = request.headers[.authorization],

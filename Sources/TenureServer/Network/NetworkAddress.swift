@@ -56,6 +56,9 @@ public struct NetworkAddress: Sendable, Hashable {
 
     var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
+    /// What stands for whoever has this address: of IPv6 all addresses of a /64 are one's.
+    var ofClient: NetworkAddress { isIPv4 ? self : prefix(64) }
+
     /// With all bits after the first `length` zero.
     func prefix(_ length: Int) -> NetworkAddress {
         func masked(_ bits: UInt64, _ kept: Int) -> UInt64 {

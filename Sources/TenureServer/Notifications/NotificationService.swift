@@ -43,7 +43,7 @@ struct NotificationService: Sendable {
                 // A policy of another process that is not known here yet must not keep out what Apple says; see below.
                 if let decisions = try? policies.decide(&amendment, in: environment, at: now).decisions {
                     amendment.announcement =
-                        (try? announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never) ?? .later
+                        (try? announcer?.announcement(of: known, decisions: decisions, at: now)) ?? .later
                 }
                 return amendment
             }
@@ -58,7 +58,7 @@ struct NotificationService: Sendable {
                 do throws(Problem) {
                     let decisions = try policies.decide(&amendment, in: environment, at: now).decisions
                     amendment.announcement =
-                        try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never
+                        try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .later
                     return (amendment, .success(()))
                 } catch {
                     return (amendment, .failure(error))

@@ -133,7 +133,7 @@ final class SyncService: Sendable {
         do {
             let (evidence, decisions) = try policies.decide(&amendment, in: environment, at: now)
             amendment.announcement =
-                try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .never
+                try announcer?.announcement(of: known, decisions: decisions, at: now) ?? .later
             return (
                 amendment,
                 .success(

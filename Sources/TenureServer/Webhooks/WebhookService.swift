@@ -22,32 +22,45 @@ struct EndpointRegistry: Service {
     let logger: Logger
 
     private static let interval = Duration.seconds(60)
-    /// Seconds of silence. Long enough for clocks that differ and for a record that does not answer for a while.
-    static let absence: TimeInterval = 600
 
     func run() async throws {
+        var silence = EndpointSilence()
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
             do {
-                try await pass()
+                try await pass(&silence)
             } catch {
                 logger.error("who listens cannot be recorded", metadata: ["detail": "\(error)"])
             }
         }
     }
 
-    func pass() async throws {
+    func pass(_ silence: inout EndpointSilence) async throws {
         let now = configuration.now()
         if try await !store.keep(configuration.webhooks.map(\.endpoint), at: now) {
             try await configuration.registerWebhooks(in: store)
         }
-        let silent = now.addingTimeInterval(-Self.absence)
-        for endpoint in try await store.forgetEndpoints(unseenSince: silent, at: now) {
+        let silent = silence.long(among: try await store.endpoints())
+        for endpoint in try await store.forget(silent, at: now) {
             logger.warning(
                 "no service names this webhook any more; what waited for it is given up",
                 metadata: ["endpoint": "\(endpoint.name)", "waiting": "\(endpoint.waiting)"])
         }
+    }
+}
+
+/// Which endpoints have given no sign for long, as this process saw it: by its own looks and no clock, so that a record
+/// that was away, or clocks that differ, make nobody silent.
+struct EndpointSilence {
+    /// Looks, a minute apart.
+    static let most = 10
+
+    private var looks: [NamedEndpoint: Int] = [:]
+
+    mutating func long(among endpoints: [NamedEndpoint]) -> [NamedEndpoint] {
+        looks = Dictionary(endpoints.map { ($0, (looks[$0] ?? 0) + 1) }, uniquingKeysWith: max)
+        return endpoints.filter { (looks[$0] ?? 0) > Self.most }
     }
 }
 

@@ -87,6 +87,7 @@ extension Ledger {
         _ outcome: ActOutcome, _ request: RequestedAct, on publicID: String?
     ) throws(StoreError) -> ActOutcome {
         var detail = request.act.detail
+        if let other = detail["other"], !PublicID.customer.names(other) { detail["other"] = nil }
         if let reason = request.reason { detail["reason"] = reason }
         switch outcome {
         case .refused(let refusal): detail["refused"] = refusal.rawValue

@@ -24,15 +24,15 @@ extension Ledger {
         return true
     }
 
-    /// Those that no process has named since. What waits for them waits no longer, and where nobody is left nothing is
-    /// told.
-    func forgetEndpoints(unseenSince instant: Date) throws(StoreError) -> [ForgottenEndpoint] {
+    /// Those of them that no process has named since they were read. What waits for them waits no longer, and where nobody
+    /// is left nothing is told.
+    func forget(_ silent: [NamedEndpoint]) throws(StoreError) -> [ForgottenEndpoint] {
         var forgotten: [ForgottenEndpoint] = []
-        let names = try endpointNames()
-        for name in names where try lastSeen(name).map({ $0 < instant.millisecondsSince1970 }) ?? true {
-            forgotten.append(ForgottenEndpoint(name: name, waiting: try forgetEndpoint(name)))
+        let named = try namedEndpoints()
+        for endpoint in silent where named.contains(endpoint) {
+            forgotten.append(ForgottenEndpoint(name: endpoint.name, waiting: try forgetEndpoint(endpoint.name)))
         }
-        if !names.isEmpty, forgotten.count == names.count {
+        if !named.isEmpty, forgotten.count == named.count {
             try setMark(Mark.terms, to: nil)
             try setMark(Mark.position, to: nil)
         }

@@ -2,9 +2,9 @@ package import Foundation
 
 /// What an act tells the world of a customer, in its own transaction.
 package enum Announcement: Sendable, Hashable {
-    /// Nobody has compared yet: the service looks at the customer as soon as it can. Where nobody listens, nothing.
+    /// Nobody has compared yet: a service with webhooks looks at the customer as soon as it can. Where nobody listens, nothing.
     case later
-    /// Nobody is told of this customer, or nobody listens.
+    /// Nobody is told of this customer.
     case never
     /// Compared: what is told, what is known outside afterwards, and when to look again (nil: only after a change).
     case told([Message], Announced, nextLook: Date?)

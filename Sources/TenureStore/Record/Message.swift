@@ -43,6 +43,13 @@ package struct Endpoint: Sendable, Hashable {
     var types: String { kinds.map { $0.map(\.rawValue).sorted().joined(separator: " ") } ?? "*" }
 }
 
+/// An endpoint of some process.
+package struct NamedEndpoint: Sendable, Hashable {
+    package let name: String
+    /// Another one each time that a process says that it serves it; nil: none ever did.
+    package let sign: String?
+}
+
 /// An endpoint that is told no more.
 package struct ForgottenEndpoint: Sendable, Hashable {
     package let name: String

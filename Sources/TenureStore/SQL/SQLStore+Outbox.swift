@@ -16,14 +16,19 @@ extension SQLStore {
         }
     }
 
-    package func forgetEndpoints(
-        unseenSince instant: Date, at now: Date
-    ) async throws(StoreError) -> [ForgottenEndpoint] {
-        // Reads first: mostly nobody listens, and that writes nothing.
-        let names = try await read { session throws(StoreError) in try Ledger(session).endpointNames() }
-        guard !names.isEmpty else { return [] }
+    package func endpoints() async throws(StoreError) -> [NamedEndpoint] {
+        try await read { session throws(StoreError) in try Ledger(session).namedEndpoints() }
+    }
+
+    package func forget(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [ForgottenEndpoint] {
+        // Reads first: mostly there is nothing to be forgotten, and that writes nothing.
+        let hasStrays = try await read { session throws(StoreError) in try Ledger(session).hasStrayDeliveries() }
+        guard hasStrays || !silent.isEmpty else { return [] }
         return try await write(locking: [Self.announcing]) { session throws(StoreError) in
-            try Ledger(session, at: now).forgetEndpoints(unseenSince: instant)
+            let ledger = Ledger(session, at: now)
+            let forgotten = try ledger.forget(silent)
+            try ledger.giveUpStrayDeliveries()
+            return forgotten
         }
     }
 

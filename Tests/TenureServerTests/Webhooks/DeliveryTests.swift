@@ -225,18 +225,37 @@ import Testing
                 _ = try await client.sync(try owner(number))
                 return try await hooks.types().filter { $0 == "entitlement.granted" }.count
             }
-            for _ in 0..<4 {
-                hooks.clock.advance(by: EndpointRegistry.absence / 2)
-                try await own.pass()
-                try await other.pass()
+            var silence = EndpointSilence()
+            for _ in 0..<2 * EndpointSilence.most {
+                hooks.clock.advance(by: 60)
+                var ownSilence = EndpointSilence()
+                try await own.pass(&ownSilence)
+                try await other.pass(&silence)
             }
             #expect(try await told("1") == 1)
-            hooks.clock.advance(by: EndpointRegistry.absence + 1)
-            try await other.pass()
-            #expect(try await told("2") == 1)
-            // Its own process was only held up, and tells of everybody in whom something changed meanwhile.
-            try await own.pass()
+            // However much time passes: a minute in which it looks is a look.
+            hooks.clock.advance(by: 86_400)
+            for _ in 1..<EndpointSilence.most { try await other.pass(&silence) }
+            #expect(try await told("2") == 2)
+            try await other.pass(&silence)
             #expect(try await told("3") == 2)
+            // Its own process was only held up; what it said meanwhile it takes as told.
+            var ownSilence = EndpointSilence()
+            try await own.pass(&ownSilence)
+            #expect(try await told("4") == 3)
+        }
+    }
+
+    @Test func `what a process without webhooks changes is told by the one that has them`() async throws {
+        try await withHooks([.local(9)]) { client, hooks in
+            var configuration = hooks.service.configuration
+            configuration.webhooks = []
+            let other = try await TenureService(configuration, store: hooks.service.store)
+            let application = Application(
+                responder: try other.router().buildResponder(), logger: Calculator.logger)
+            try await application.test(.router) { _ = try await Client(http: $0).sync(try owner("1")) }
+            while try await hooks.announcements.pass() {}
+            #expect(try await hooks.types().filter { $0 == "entitlement.granted" }.count == 1)
         }
     }
 
