@@ -8,7 +8,7 @@ extension Inspection {
         var lines = [terminal.styled(title, .bold), verdictLine(for: terminal), ""]
         lines += Self.lines(of: payload, dates: instantFields, indentation: 0)
         for (name, payload) in nested {
-            lines += ["", terminal.styled(Terminal.clean(name), .bold)]
+            lines += ["", terminal.styled(name, .bold)]
             lines += Self.lines(of: payload, dates: JWSKind.allInstantFields, indentation: 2)
         }
         if !certificates.isEmpty { lines += ["", terminal.styled("certificates", .bold)] }
@@ -30,7 +30,7 @@ extension Inspection {
         case "receipt": "app receipt"
         case "verifyReceipt": "answer of verifyReceipt"
         case "realtime": "retention messaging request"
-        case let name?: Terminal.clean(name)
+        case let name?: name
         case nil: "JWS of no known kind"
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 
 /// Counts wrong keys by the address from which they came, so that nobody can try many.
 final class FailedTries: @unchecked Sendable {
@@ -20,6 +21,14 @@ final class FailedTries: @unchecked Sendable {
     static let capacity = 4096
 
     static func name(of peer: Peer?) -> String { peer?.address?.ofClient.description ?? "unknown" }
+
+    /// Throws `tooManyRequests` where that address must wait.
+    func check(_ address: String, now: Date) throws(Problem) {
+        guard let seconds = wait(for: address, now: now) else { return }
+        throw Problem(
+            .tooManyRequests, "too many wrong keys came from your address; wait \(seconds) seconds",
+            retryAfter: seconds)
+    }
 
     /// Seconds until that address may try again; nil: now.
     func wait(for address: String, now: Date) -> Int? {

@@ -35,11 +35,7 @@ package struct KeyGate: Sendable {
         let now = now()
         let address = FailedTries.name(of: context.peer)
         // Before anything is looked up: whoever guesses learns nothing for a while.
-        if let seconds = tries.wait(for: address, now: now) {
-            throw Problem(
-                .tooManyRequests, "too many wrong keys came from your address; wait \(seconds) seconds",
-                retryAfter: seconds)
-        }
+        try tries.check(address, now: now)
         guard let secret = Self.bearer(of: request), let holder = try await holder(of: secret) else {
             let count = tries.add(address, now: now)
             context.logger.warning(
@@ -49,8 +45,7 @@ package struct KeyGate: Sendable {
         guard holder.scope.rights.contains(right) else {
             try await store.audit(
                 AuditEntry(
-                    at: now, actor: holder.name, act: right.rawValue,
-                    customer: customer.flatMap { PublicID.customer.names($0) ? $0 : nil },
+                    at: now, actor: holder.name, act: right.rawValue, customer: customer,
                     detail: ["refused": Problem.Code.forbidden.rawValue]))
             throw Problem(.forbidden, "a key of scope `\(holder.scope.rawValue)` may not do this")
         }

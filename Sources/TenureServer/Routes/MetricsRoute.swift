@@ -22,11 +22,7 @@ struct MetricsRoute: Sendable {
 
     private func checkKey(of request: Request, from address: String) throws(Problem) {
         let now = Date()
-        if let seconds = tries.wait(for: address, now: now) {
-            throw Problem(
-                .tooManyRequests, "too many wrong keys came from your address; wait \(seconds) seconds",
-                retryAfter: seconds)
-        }
+        try tries.check(address, now: now)
         guard adminKey?.opens(request) == true else {
             _ = tries.add(address, now: now)
             throw Problem(.notAuthenticated, "metrics are told on this machine, or to who shows the admin key")

@@ -8,8 +8,7 @@ extension Ledger {
     ) throws(StoreError) -> ActOutcome {
         guard let member = try member(name) else {
             var known: String?
-            // Whatever else stands there may be anybody's name, and the trail keeps what it has.
-            if case .publicID(let id) = name, PublicID.customer.names(id) { known = id }
+            if case .publicID(let id) = name { known = id }
             return try audited(.refused(.noSuchCustomer), request, on: known)
         }
         switch try earlier(request, on: member) {
@@ -87,7 +86,6 @@ extension Ledger {
         _ outcome: ActOutcome, _ request: RequestedAct, on publicID: String?
     ) throws(StoreError) -> ActOutcome {
         var detail = request.act.detail
-        if let other = detail["other"], !PublicID.customer.names(other) { detail["other"] = nil }
         if let reason = request.reason { detail["reason"] = reason }
         switch outcome {
         case .refused(let refusal): detail["refused"] = refusal.rawValue

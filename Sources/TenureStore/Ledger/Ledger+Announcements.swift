@@ -15,15 +15,6 @@ extension Ledger {
         try setMark(Mark.position, to: "0")
     }
 
-    /// Says that a process still serves these; false where one is not among those who listen.
-    func keep(_ endpoints: [Endpoint]) throws(StoreError) -> Bool {
-        for endpoint in endpoints {
-            guard try isEndpoint(endpoint.name) else { return false }
-            try saw(endpoint)
-        }
-        return true
-    }
-
     /// Those of them that no process has named since they were read. What waits for them waits no longer, and where nobody
     /// is left nothing is told.
     func forget(_ silent: [NamedEndpoint]) throws(StoreError) -> [ForgottenEndpoint] {

@@ -2,12 +2,17 @@ import Foundation
 import TenureCore
 
 extension Ledger {
+    /// Whatever stands where a customer's id belongs, and is none, may be anybody's name: the trail, which nobody can clean,
+    /// does not keep it.
     func audit(_ entry: AuditEntry) throws(StoreError) {
+        func isKept(_ id: String) -> Bool { PublicID.customer.names(id) }
+        let detail = entry.detail.filter { $0.key != "other" || isKept($0.value) }
         try session.execute(
             "INSERT INTO audit (at, actor, act, customer, detail) VALUES ($1, $2, $3, $4, $5)",
             [
                 .integer(entry.at.millisecondsSince1970), .text(entry.actor), .text(entry.act),
-                SQLValue(entry.customer), entry.detail.isEmpty ? .null : .text(entry.detail.json),
+                SQLValue(entry.customer.flatMap { isKept($0) ? $0 : nil }),
+                detail.isEmpty ? .null : .text(detail.json),
             ])
     }
 
