@@ -1,7 +1,17 @@
+import Foundation
 public import TenureCore
 
 /// Policy files: YAML or JSON in, a policy or everything that is wrong with it out.
 public enum PolicyFile {
+    /// Bytes that a policy may have.
+    package static let maximumSize = SourceText.maximumSize
+
+    /// The path of a file that a policy names: beside the policy, which is standard input where its path is `-`.
+    package static func path(of file: String, besidePolicy policy: String) -> String {
+        let folder = policy == "-" ? "." : (policy as NSString).deletingLastPathComponent
+        return file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
+    }
+
     /// Reads a policy from YAML or JSON.
     ///
     /// - Parameters:

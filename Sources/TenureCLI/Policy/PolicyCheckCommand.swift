@@ -89,7 +89,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         var listed: [ListedRelease]?
         var listMistakes: [LintFinding] = []
         if let releases {
-            let bytes = try InputFile(path: releases).bytes(limit: 16 << 20)
+            let bytes = try InputFile(path: releases).bytes(limit: ReleaseListFile.maximumSize)
             do {
                 listed = try ReleaseListFile.listed(bytes, named: releases, mapping: try mapping())
             } catch let error as PolicyFileError {

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 import TenurePolicyFile
 
@@ -6,10 +5,8 @@ import TenurePolicyFile
 struct PolicyOnDisk {
     let path: String
 
-    private static let limit = 1 << 20
-
     func bytes() throws -> [UInt8] {
-        try InputFile(path: path).bytes(limit: Self.limit)
+        try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
     /// Throws `PolicyFileError` with every mistake, or where a file cannot be read.
@@ -24,14 +21,11 @@ struct PolicyOnDisk {
 
     /// The bytes of a file that the policy names, by its path beside the policy's.
     func releaseList(_ relative: String) throws -> [UInt8] {
-        try InputFile(path: beside(relative)).bytes(limit: 16 << 20)
+        try InputFile(path: beside(relative)).bytes(limit: ReleaseListFile.maximumSize)
     }
 
     /// Where a file lies that a finding names: the policy itself, or one that the policy names.
     func path(of file: String) -> String { file == path ? file : beside(file) }
 
-    private func beside(_ relative: String) -> String {
-        let folder = path == "-" ? "." : (path as NSString).deletingLastPathComponent
-        return relative.hasPrefix("/") || folder.isEmpty ? relative : folder + "/" + relative
-    }
+    private func beside(_ relative: String) -> String { PolicyFile.path(of: relative, besidePolicy: path) }
 }

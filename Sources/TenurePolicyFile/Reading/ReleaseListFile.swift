@@ -5,6 +5,9 @@ public import TenureCore
 ///
 /// `platform,version,build,releasedAt,model` in any order; upper and lower case, blanks, `_` and `-` do not matter.
 public enum ReleaseListFile {
+    /// Bytes that a release list may have.
+    package static let maximumSize = 16 << 20
+
     /// What a column holds.
     package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model

@@ -50,14 +50,14 @@ package struct TextReport: Sendable {
         case .evidence(let name, let counts, let badLines):
             lines.append(
                 .plain(
-                    "\(name): \(counts.lines.grouped) lines, \(counts.usableLines.grouped) of them of \(customers.grouped) customers, \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
+                    "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them of \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
                 ))
             tell(counts.rejectedLines, as: "rejected lines")
             tell(counts.rejectedArtifacts, as: "rejected beside what counts")
             if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
         case .record(let name, let passedOver):
             let others = passedOver > 0 ? ", \(passedOver.grouped) of other realms passed over" : ""
-            lines.append(.plain("\(name): \(customers.grouped) customers\(others)"))
+            lines.append(.plain("\(name): \(customers.grouped("customer"))\(others)"))
         }
         if customers == 0 {
             lines.append(.bad("nobody was rehearsed: no customer is in it, and so no number below says anything"))
@@ -169,6 +169,9 @@ extension Int {
         }
         return text
     }
+
+    /// So many of a thing: `1 line`, `1,024 lines`.
+    package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
     /// `12.3%`; small ones that are not none never read as 0.
     package func share(of total: Int) -> String {

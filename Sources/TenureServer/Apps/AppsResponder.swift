@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import TenureAPI
 
 /// Gives each request to the app that its path names, as if that app were alone.
 ///

@@ -1,4 +1,3 @@
-import Foundation
 public import TenureCore
 import TenurePolicyFile
 
@@ -9,14 +8,14 @@ extension ServiceConfiguration {
     public static func readPolicy(at path: String) throws(ServiceError) -> Policy {
         let bytes: [UInt8]
         do {
-            bytes = try contents(of: path, most: 1 << 20)
+            bytes = try contents(of: path, most: PolicyFile.maximumSize)
         } catch {
             throw .unreadablePolicy(path: path, detail: error.description)
         }
-        let folder = (path as NSString).deletingLastPathComponent
         do {
             return try PolicyFile.read(bytes, named: path) { list in
-                try contents(of: list.hasPrefix("/") || folder.isEmpty ? list : folder + "/" + list, most: 16 << 20)
+                try contents(
+                    of: PolicyFile.path(of: list, besidePolicy: path), most: ReleaseListFile.maximumSize)
             }
         } catch {
             throw .brokenPolicy(error.mistakes.map(\.description))

@@ -82,7 +82,7 @@ extension Ledger {
         }
         if announcement.announced == customer.announced {
             // Nothing to tell, but another time to look.
-            let look = announcement.look(at: now).value
+            let look = announcement.nextLook(at: now)
             try session.execute("UPDATE customers SET next_end = $1 WHERE id = $2", [look, .integer(id)])
             return
         }

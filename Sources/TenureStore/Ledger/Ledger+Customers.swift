@@ -73,24 +73,39 @@ extension Ledger {
         return identities
     }
 
+    // Whole, since putting a statement together costs as much as running it. Without an endpoint nothing is ever due,
+    // and nothing was told.
+    private static let insertTold = """
+        INSERT INTO customers (realm, public_id, created_at, facts, announced, next_end)
+        VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
+        """
+    private static let insertForListeners = """
+        INSERT INTO customers (realm, public_id, created_at, facts, announced, next_end)
+        VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END,
+            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS BIGINT) END)
+        """
+    private static let updateTold =
+        """
+        UPDATE customers SET facts = $1, announced = coalesce($2, announced), next_end = CAST($3 AS BIGINT)
+        WHERE id = $4
+        """
+    private static let updateForListeners = """
+        UPDATE customers SET facts = $1, announced = coalesce($2, announced), next_end =
+            CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($3 AS BIGINT) ELSE next_end END
+        WHERE id = $4
+        """
+
     func create(
         _ facts: CustomerFacts, in realm: Realm, _ announcement: Announcement = .later
     ) throws(StoreError) -> Customer {
         let publicID = PublicID.customer.ordered(at: now)
-        let look = announcement.look(at: now)
         // Of somebody new nothing was told yet, which is not the same as that nobody ever listened.
-        let announced =
-            announcement == .later
-            ? "CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END" : "CAST($5 AS TEXT)"
         let told = announcement == .later ? Announced() : announcement.announced
         let number = try session.insert(
-            """
-            INSERT INTO customers (realm, public_id, created_at, facts, announced, next_end)
-            VALUES ($1, $2, $3, $4, \(announced), \(look.sql(else: "NULL", parameter: 6)))
-            """,
+            announcement == .later ? Self.insertForListeners : Self.insertTold,
             [
                 SQLValue(realm.code), .text(publicID), milliseconds, .blob(facts.encoded),
-                SQLValue(told?.json), look.value,
+                SQLValue(told?.json), announcement.nextLook(at: now),
             ])
         guard let number else { throw .failed("a new customer got no number") }
         return Customer(
@@ -104,14 +119,13 @@ extension Ledger {
     ) throws(StoreError) -> Customer {
         let isTold = announcement.announced == nil || announcement.announced == customer.announced
         guard facts != customer.facts || !isTold else { return customer }
-        let look = announcement.look(at: now)
-        let announced = announcement.announced ?? customer.announced
         try session.execute(
-            """
-            UPDATE customers SET facts = $1, announced = $2, next_end = \(look.sql(else: "next_end", parameter: 3)) WHERE id = $4
-            """,
-            [.blob(facts.encoded), SQLValue(announced?.json), look.value, .integer(customer.id)])
-        return customer.with(facts, announced)
+            announcement == .later ? Self.updateForListeners : Self.updateTold,
+            [
+                .blob(facts.encoded), SQLValue(announcement.announced?.json), announcement.nextLook(at: now),
+                .integer(customer.id),
+            ])
+        return customer.with(facts, announcement.announced ?? customer.announced)
     }
 
     func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {

@@ -35,6 +35,7 @@ package struct Announced: Sendable, Hashable {
 
     /// The keys in order, so that the same is the same text.
     var json: String {
+        if rights.isEmpty { return "{}" }
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         // Texts, whole numbers and flags always encode.

@@ -17,24 +17,12 @@ package enum Announcement: Sendable, Hashable {
         if case .told(_, let announced, _) = self { announced } else { nil }
     }
 
-    /// What the column `next_end` gets.
-    func look(at now: Date) -> Look {
+    /// What the column `next_end` gets, where there is somebody to be told.
+    func nextLook(at now: Date) -> SQLValue {
         switch self {
-        case .later: Look(isForListeners: true, value: SQLValue(now.millisecondsSince1970))
-        case .never: Look(isForListeners: false, value: .null)
-        case .told(_, _, let next): Look(isForListeners: false, value: SQLValue(next?.millisecondsSince1970))
-        }
-    }
-
-    struct Look {
-        /// Only where an endpoint is configured: without one nothing is ever due.
-        let isForListeners: Bool
-        let value: SQLValue
-
-        func sql(else other: String, parameter: Int) -> String {
-            let value = "CAST($\(parameter) AS BIGINT)"
-            return isForListeners
-                ? "CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN \(value) ELSE \(other) END" : value
+        case .later: SQLValue(now.millisecondsSince1970)
+        case .never: .null
+        case .told(_, _, let next): SQLValue(next?.millisecondsSince1970)
         }
     }
 }

@@ -125,8 +125,13 @@ final class SQLiteWriter: @unchecked Sendable {
             isAtWork = false
             return []
         }
-        let group = Array(waiting.prefix(Self.largest))
-        waiting.removeFirst(group.count)
+        var group: [Act] = []
+        if waiting.count <= Self.largest {
+            swap(&group, &waiting)
+        } else {
+            group = Array(waiting.prefix(Self.largest))
+            waiting.removeFirst(group.count)
+        }
         if group.isEmpty { isAtWork = false } else { written += 1 }
         return group
     }
