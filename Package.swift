@@ -225,7 +225,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
         // A PostgreSQL of the tests' own.
-        .target(name: "PostgresServer", path: "Tests/PostgresServer"),
+        .target(name: "PostgresServer", dependencies: ["CommandRunner"], path: "Tests/PostgresServer"),
         .target(
             name: "PostgresBenchmark",
             dependencies: ["PostgresServer", "TenurePostgres", "TenureServer"]),
@@ -243,7 +243,9 @@ let package = Package(
             ], path: "Tests/FuzzedReaders"),
         .testTarget(
             name: "TenurePostgresTests",
-            dependencies: ["TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer"]),
+            dependencies: [
+                "TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer", "CommandRunner",
+            ]),
         // The app that the tests of the local App Store and of StoreKit sell.
         .target(
             name: "CalculatorSeller",
@@ -267,6 +269,7 @@ let package = Package(
             name: "TenureRehearsalTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureRehearsal", "TenureMint",
+                "CommandRunner",
             ]),
         .testTarget(
             name: "TenureTests",
@@ -308,7 +311,7 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "CommandRunner", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),

@@ -46,7 +46,7 @@ package enum Command {
         let inputFile = scratch.url("in")
         try (input ?? Data()).write(to: inputFile)
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
-        try process.run()
+        try process.start()
         return Result(
             status: await process.ended(), output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
             errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
@@ -82,6 +82,11 @@ package final class Folder: Sendable {
 
     package func url(_ name: String) -> URL { URL(fileURLWithPath: path + "/" + name) }
 
+    /// What a file holds, as far as it is text.
+    package func text(_ name: String) throws -> String {
+        String(decoding: try Data(contentsOf: url(name)), as: UTF8.self)
+    }
+
     @discardableResult package func write(_ text: String, to name: String) throws -> String {
         try Data(text.utf8).write(to: url(name))
         return url(name).path
@@ -102,7 +107,7 @@ package final class RunningCommand {
         for name in ["out", "err"] { try Data().write(to: folder.url(name)) }
         process.standardOutput = try FileHandle(forWritingTo: folder.url("out"))
         process.standardError = try FileHandle(forWritingTo: folder.url("err"))
-        try process.run()
+        try process.start()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
@@ -130,9 +135,7 @@ package final class RunningCommand {
     package var output: String { text("out") }
     package var errors: String { text("err") }
 
-    private func text(_ name: String) -> String {
-        (try? Data(contentsOf: folder.url(name))).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    }
+    private func text(_ name: String) -> String { (try? folder.text(name)) ?? "" }
 
     /// Whether it says this on standard error, sooner or later.
     package func says(_ text: String) async throws -> Bool {

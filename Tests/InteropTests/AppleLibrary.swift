@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import TenureAppStore
 
@@ -29,21 +30,15 @@ enum AppleLibrary {
         let input = FileManager.default.temporaryDirectory.appendingPathComponent("interop-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: input) }
         try Data(json).write(to: input)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: python ?? "")
-        process.arguments = [scripts.appendingPathComponent(script).path, input.path]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(status: process.terminationStatus) }
-        return try JSONValue(parsing: [UInt8](text))
+        let script = scripts.appendingPathComponent(script).path
+        let result = try Tool.run(python ?? "", [script, input.path])
+        guard result.status == 0 else { throw Failure(said: result.errors) }
+        return try JSONValue(parsing: [UInt8](result.output.utf8))
     }
 
     static func judge(_ artifacts: [Artifact]) throws -> [Verdict] {
         guard case .array(let verdicts) = try run("interop.py", Array(JSONEncoder().encode(artifacts))) else {
-            throw Failure(status: 0)
+            throw Failure(said: "no list of verdicts")
         }
         return verdicts.map { verdict in
             guard case .object(let object) = verdict else { return Verdict(error: "no verdict", fields: nil) }
@@ -53,6 +48,6 @@ enum AppleLibrary {
     }
 
     struct Failure: Error {
-        let status: Int32
+        let said: String
     }
 }

@@ -65,7 +65,7 @@ struct ServerAPIClientTests {
                 .value
             guard case .object(let told) = results,
                 case .object(let expected) = try JSONValue(parsing: Array(Self.expected.utf8))
-            else { throw AppleLibrary.Failure(status: 0) }
+            else { throw AppleLibrary.Failure(said: "no object") }
             #expect(told.members.map(\.name) == expected.members.map(\.name) + ["errors"])
             let errors = ServerAPIError.allCases.map { JSONValue.string("\($0.status) \($0.rawValue)") }
             #expect(told["errors"] == .array(errors))

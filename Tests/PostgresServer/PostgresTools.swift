@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 
 /// PostgreSQL's own programs, and the user whom they run as: they refuse to run as root.
@@ -60,7 +61,7 @@ struct PostgresTools: Sendable {
         let process = Self.process(line(tool, arguments), in: directory)
         process.standardOutput = file
         process.standardError = file
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             let said = ["\(tool).out", "log"].map {
@@ -80,7 +81,7 @@ struct PostgresTools: Sendable {
         let process = Self.process(line("postgres", ["-D", directory + "/data"]), in: directory)
         process.standardOutput = file
         process.standardError = file
-        try process.run()
+        try process.start()
         // The last line of this file says how far it is; `pg_ctl` reads it too.
         let status = directory + "/data/postmaster.pid"
         for _ in 0..<3000 where process.isRunning {
@@ -102,7 +103,7 @@ struct PostgresTools: Sendable {
         process.standardInput = ends.reading
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         return ends.writing
     }
 

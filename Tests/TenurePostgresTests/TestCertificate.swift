@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 
 /// A certificate for 127.0.0.1 that signs itself, as PEM files.
@@ -12,16 +13,10 @@ struct TestCertificate {
     init(in folder: String, name: String) throws {
         chain = "\(folder)/\(name).crt"
         key = "\(folder)/\(name).key"
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.tool)
-        process.arguments = [
+        let arguments = [
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
             "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", chain,
         ]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard try Tool.run(Self.tool, arguments).status == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 }

@@ -26,14 +26,7 @@ private final class SmallDisk {
     func remount(_ options: String) throws -> Bool { try Self.run("mount", "-o", "remount,\(options)", path) }
 
     private static func run(_ arguments: String...) throws -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        try Tool.run("/usr/bin/env", arguments).status == 0
     }
 }
 

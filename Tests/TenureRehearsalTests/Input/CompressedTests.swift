@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import TenureRehearsal
 import Testing
@@ -7,12 +8,7 @@ struct CompressedTests {
     private func compress(_ bytes: [UInt8], in folder: ScratchFolder) throws -> String {
         let file = folder.path + "/evidence.ndjson"
         try Data(bytes).write(to: URL(fileURLWithPath: file))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["gzip", file]
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        try #require(try Tool.run("/usr/bin/env", ["gzip", file]).status == 0)
         return file + ".gz"
     }
 

@@ -38,7 +38,7 @@ import Testing
     /// What the loader must find, beside what every Debian and Swift's own image have.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/readelf")))
     func `of the container installs every library that the command is linked with`() throws {
-        let needed = try run("/usr/bin/readelf", "-d", Command.executable.path).output.split(separator: "\n")
+        let needed = try Tool.run("/usr/bin/readelf", ["-d", Command.executable.path]).output.split(separator: "\n")
             .filter { $0.contains("(NEEDED)") }
             .compactMap { $0.split(separator: "[").last?.split(separator: "]").first.map(String.init) }
         #expect(needed.contains("libpq.so.5"), "\(needed)")
@@ -54,30 +54,17 @@ import Testing
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
     func `of the unit is what systemd understands`() throws {
+        func verify(_ file: String) throws -> Command.Result {
+            try Tool.run("/usr/bin/systemd-analyze", ["verify", "--man=no", file])
+        }
         let folder = try Folder()
         let unit = try text("Packaging/tenure.service")
             .replacingOccurrences(of: "/usr/local/bin/tenure", with: Command.executable.path)
         let file = try folder.write(unit, to: "tenure.service")
-        let verified = try run("/usr/bin/systemd-analyze", "verify", "--man=no", file)
-        #expect(verified.status == 0 && verified.output == "", "\(verified.output)")
+        let verified = try verify(file)
+        #expect(verified.status == 0 && verified.output == "" && verified.errors == "", "\(verified.errors)")
         let wrong = try folder.write(unit + "\nNoNewPrivilege=true\n", to: "wrong.service")
-        #expect(try run("/usr/bin/systemd-analyze", "verify", "--man=no", wrong).output.contains("NoNewPrivilege"))
-    }
-
-    /// With all that it says.
-    private func run(_ path: String, _ arguments: String...) throws -> (status: Int32, output: String) {
-        let folder = try Folder()
-        try folder.write("", to: "out")
-        let output = try FileHandle(forWritingTo: folder.url("out"))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        process.waitUntilExit()
-        return (process.terminationStatus, try String(contentsOf: folder.url("out"), encoding: .utf8))
+        #expect(try verify(wrong).errors.contains("NoNewPrivilege"))
     }
 
     @Test func `of the container needs no root, and stops as the service does`() throws {

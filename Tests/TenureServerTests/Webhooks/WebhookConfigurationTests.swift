@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import TenureCore
 import TenureStore
@@ -73,15 +74,8 @@ import Testing
             let script =
                 code + "\nprint(verify(\(literal(body)).encode(), \(literal(signature)), \(literal(secret)), "
                 + "now=\(1_700_000_000 + seconds)))"
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["python3", "-c", script]
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            let data = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            return try Tool.run("/usr/bin/env", ["python3", "-c", script]).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
         }
         for secret in secrets { #expect(try verdict(body, signature, secret) == "True") }
         #expect(try verdict(body, signature, "another secret") == "False")
