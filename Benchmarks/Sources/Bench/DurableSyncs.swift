@@ -5,6 +5,9 @@ import TenureMint
 
 /// `record-durable-syncs`: syncs per second of 64 clients, each acknowledged after its flush, without what verifying the
 /// artifacts costs by itself, against bare INSERTs of the same bytes, 64 to a transaction, on the same disk.
+///
+/// What verifying costs is the time by the clock that as many clients take who do nothing else. The processor time of all
+/// cores is more, and subtracting it from the clock flatters: it is told beside the ratio.
 enum DurableSyncs {
     static let name = "record-durable-syncs"
     private static let count = 4096
@@ -29,6 +32,7 @@ enum DurableSyncs {
         let floor = try BareInserts(path: folder + "/floor.sqlite")
         _ = try await benchmark.seconds(toVerify: Array(artifacts.prefix(200)), clients: clients)
         var ratios: [Double] = []
+        var ratiosByProcessorTime: [Double] = []
         for round in 0..<rounds {
             let batch = Array(artifacts[round * count..<(round + 1) * count])
             var cpu = [processCPUTime()]
@@ -41,6 +45,7 @@ enum DurableSyncs {
             cpu.append(processCPUTime())
             let costs = zip(cpu, cpu.dropFirst()).map { ($1 - $0) / Double(count) * 1e6 }
             ratios.append(bare / max(syncing - verifying, 1e-9))
+            ratiosByProcessorTime.append(bare / max(syncing - (cpu[2] - cpu[1]), 1e-9))
             print(
                 """
                 \(name): \(Int(Double(count) / syncing)) syncs/s, \(Int(Double(count) / (syncing - verifying))) without \
@@ -50,6 +55,11 @@ enum DurableSyncs {
                 """)
         }
         try await benchmark.close()
+        print(
+            """
+            \(name): with the processor time that verification takes on all cores subtracted from the clock, in place of \
+            its own time by the clock, \(format(ratiosByProcessorTime.median))
+            """)
         print("ratio \(name) \(format(ratios.median)) >=0.5")
     }
 }
