@@ -305,7 +305,7 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1", condition: verification),
             ]
         ),
-        // These run the built command.
+        // These run the built command, and tools of the system.
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
         .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI", "TenurePolicyFile"]),
         .testTarget(

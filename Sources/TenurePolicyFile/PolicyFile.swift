@@ -6,9 +6,10 @@ public enum PolicyFile {
     /// Bytes that a policy may have.
     package static let maximumSize = SourceText.maximumSize
 
-    /// The path of a file that a policy names: beside the policy, which is standard input where its path is `-`.
-    package static func path(of file: String, besidePolicy policy: String) -> String {
-        let folder = policy == "-" ? "." : (policy as NSString).deletingLastPathComponent
+    /// The path of a file that another one names, a policy or a scenario: beside that one, which is standard input where
+    /// its path is `-`.
+    package static func path(of file: String, beside other: String) -> String {
+        let folder = other == "-" ? "." : (other as NSString).deletingLastPathComponent
         return file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
     }
 

@@ -37,19 +37,14 @@ package enum Command {
             .merging(environment) { $1 }.merging(["NO_COLOR": "1"]) { $1 }
         // Files instead of pipes: however much a command says, nobody waits for a reader.
         let scratch = try Folder()
-        let output = scratch.url("out")
-        let errors = scratch.url("err")
-        try Data().write(to: output)
-        try Data().write(to: errors)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
+        for name in ["out", "err"] { try scratch.write("", to: name) }
+        process.standardOutput = try FileHandle(forWritingTo: scratch.url("out"))
+        process.standardError = try FileHandle(forWritingTo: scratch.url("err"))
         let inputFile = scratch.url("in")
         try (input ?? Data()).write(to: inputFile)
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
         try process.start()
-        return Result(
-            status: await process.ended(), output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
-            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+        return Result(status: await process.ended(), output: try scratch.text("out"), errors: try scratch.text("err"))
     }
 }
 

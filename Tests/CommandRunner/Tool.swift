@@ -27,7 +27,8 @@ extension Process {
     /// Starts it while no other is being started.
     ///
     /// Foundation learns of its end by a socket that it closes to all other children that it knows of. One that is
-    /// started in the same moment may inherit it, and who waits for this end would wait for both.
+    /// started in the same moment may inherit it, and who waits for this end would wait for both. What the product
+    /// starts by itself, `gzip` for compressed evidence, is beyond this.
     package func start() throws {
         Self.starts.lock()
         defer { Self.starts.unlock() }

@@ -32,7 +32,7 @@ enum AppleLibrary {
         try Data(json).write(to: input)
         let script = scripts.appendingPathComponent(script).path
         let result = try Tool.run(python ?? "", [script, input.path])
-        guard result.status == 0 else { throw Failure(said: result.errors) }
+        guard result.status == 0 else { throw Failure(said: "\(result.status): \(result.errors)") }
         return try JSONValue(parsing: [UInt8](result.output.utf8))
     }
 

@@ -45,7 +45,9 @@ enum DurableSyncs {
             cpu.append(processCPUTime())
             let costs = zip(cpu, cpu.dropFirst()).map { ($1 - $0) / Double(count) * 1e6 }
             ratios.append(bare / max(syncing - verifying, 1e-9))
-            ratiosByProcessorTime.append(bare / max(syncing - (cpu[2] - cpu[1]), 1e-9))
+            // On many cores that may be more than the clock shows.
+            let rest = syncing - (cpu[2] - cpu[1])
+            if rest > 0 { ratiosByProcessorTime.append(bare / rest) }
             print(
                 """
                 \(name): \(Int(Double(count) / syncing)) syncs/s, \(Int(Double(count) / (syncing - verifying))) without \
@@ -58,7 +60,7 @@ enum DurableSyncs {
         print(
             """
             \(name): with the processor time that verification takes on all cores subtracted from the clock, in place of \
-            its own time by the clock, \(format(ratiosByProcessorTime.median))
+            its own time by the clock, \(ratiosByProcessorTime.isEmpty ? "nothing is left" : format(ratiosByProcessorTime.median))
             """)
         print("ratio \(name) \(format(ratios.median)) >=0.5")
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LocalAppStore
 import TenureMint
+import TenurePolicyFile
 import TenureServer
 
 /// The folder of a local store: what is missing is made, what is there is kept.
@@ -107,8 +108,5 @@ struct ScenarioOnDisk {
     }
 
     /// The path of a file that the scenario names, beside its own.
-    func neighbour(_ name: String) -> String {
-        let folder = path == "-" ? "" : (path as NSString).deletingLastPathComponent
-        return name.hasPrefix("/") || folder.isEmpty ? name : folder + "/" + name
-    }
+    func neighbour(_ name: String) -> String { PolicyFile.path(of: name, beside: path) }
 }

@@ -27,5 +27,5 @@ struct PolicyOnDisk {
     /// Where a file lies that a finding names: the policy itself, or one that the policy names.
     func path(of file: String) -> String { file == path ? file : beside(file) }
 
-    private func beside(_ relative: String) -> String { PolicyFile.path(of: relative, besidePolicy: path) }
+    private func beside(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }
 }

@@ -28,7 +28,9 @@ struct SourceExcerpts {
     }
 
     private static func read(_ path: String) -> [String] {
-        guard path != "-", let bytes = try? InputFile(path: path).bytes(limit: 16 << 20) else { return [] }
+        guard path != "-", let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize) else {
+            return []
+        }
         let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }

@@ -57,7 +57,7 @@ package struct HTMLReport {
         let against = report.shortOldPolicyName.map { "compared with \($0), " } ?? ""
         page.element(
             "p", class: "soft",
-            "What the policy does to \(customers.grouped) customers of \(report.comparison.new.app.bundleID), \(against)as of \(report.comparison.instant.rfc3339)."
+            "What the policy does to \(customers.grouped("customer")) of \(report.comparison.new.app.bundleID), \(against)as of \(report.comparison.instant.rfc3339)."
         )
         if report.isPartial {
             let why = report.problem.map { "\($0)" } ?? "it was stopped before the end"
@@ -142,7 +142,7 @@ package struct HTMLReport {
         guard !maps.isEmpty else { return }
         page.element("h3", "By version and month of purchase")
         for map in maps {
-            page.element("p", class: "soft caption", "\(map.name): \(map.customers.grouped) customers")
+            page.element("p", class: "soft caption", "\(map.name): \(map.customers.grouped("customer"))")
             page.markup("<div class=\"scroll\">\(map.svg)</div>")
             if !map.remark.isEmpty { page.element("p", class: "soft", map.remark) }
         }
@@ -252,7 +252,7 @@ package struct HTMLReport {
         page.element("h2", "Where the numbers come from")
         switch report.input {
         case .record(let name, let passedOver):
-            page.element("p", "The record of a service: \(name), \(customers.grouped) customers.")
+            page.element("p", "The record of a service: \(name), \(customers.grouped("customer")).")
             if passedOver > 0 {
                 page.element(
                     "p", class: "soft", "\(passedOver.grouped) customers of test environments were passed over.")
@@ -260,7 +260,7 @@ package struct HTMLReport {
         case .evidence(let name, let counts, let badLines):
             page.element(
                 "p",
-                "\(name): \(counts.lines.grouped) lines, of which \(counts.usableLines.grouped) speak of \(customers.grouped) customers, \(counts.rejectedLineCount.grouped) count for nothing, and \(counts.blankLines.grouped) are blank."
+                "\(name): \(counts.lines.grouped("line")), of which \(counts.usableLines.grouped) speak of \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) count for nothing, and \(counts.blankLines.grouped) are blank."
             )
             writeRejections(counts.rejectedLines, "Lines that count for nothing")
             writeRejections(counts.rejectedArtifacts, "Artifacts that count for nothing, beside others that do")

@@ -100,7 +100,7 @@ struct HeatMap {
 
     private func cell(_ counts: Counts, of row: String, in month: Month, at y: Double, _ weight: Double) -> String {
         let title =
-            "\(row), \(month.title): \(counts.total.grouped) customers, \(counts.granted.grouped) granted, \(counts.undetermined.grouped) undetermined, \(counts.denied.grouped) denied"
+            "\(row), \(month.title): \(counts.total.grouped("customer")), \(counts.granted.grouped) granted, \(counts.undetermined.grouped) undetermined, \(counts.denied.grouped) denied"
         return
             "<rect class=\"\(counts.shade)\" fill-opacity=\"\((0.3 + 0.7 * weight).svg)\" x=\"\((scale.x(month) + 0.5).svg)\" y=\"\((y + 0.5).svg)\" width=\"\((scale.step - 1).svg)\" height=\"\((Self.rowHeight - 1).svg)\"><title>\(title.htmlEscaped)</title></rect>"
     }

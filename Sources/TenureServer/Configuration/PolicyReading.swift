@@ -15,7 +15,7 @@ extension ServiceConfiguration {
         do {
             return try PolicyFile.read(bytes, named: path) { list in
                 try contents(
-                    of: PolicyFile.path(of: list, besidePolicy: path), most: ReleaseListFile.maximumSize)
+                    of: PolicyFile.path(of: list, beside: path), most: ReleaseListFile.maximumSize)
             }
         } catch {
             throw .brokenPolicy(error.mistakes.map(\.description))

@@ -84,8 +84,7 @@ extension Ledger {
         VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($5 AS TEXT) END,
             CASE WHEN EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS BIGINT) END)
         """
-    private static let updateTold =
-        """
+    private static let updateTold = """
         UPDATE customers SET facts = $1, announced = coalesce($2, announced), next_end = CAST($3 AS BIGINT)
         WHERE id = $4
         """

@@ -125,9 +125,10 @@ final class SQLiteWriter: @unchecked Sendable {
             isAtWork = false
             return []
         }
-        var group: [Act] = []
+        let group: [Act]
         if waiting.count <= Self.largest {
-            swap(&group, &waiting)
+            group = waiting
+            waiting = []
         } else {
             group = Array(waiting.prefix(Self.largest))
             waiting.removeFirst(group.count)

@@ -8,7 +8,8 @@ struct CompressedTests {
     private func compress(_ bytes: [UInt8], in folder: ScratchFolder) throws -> String {
         let file = folder.path + "/evidence.ndjson"
         try Data(bytes).write(to: URL(fileURLWithPath: file))
-        try #require(try Tool.run("/usr/bin/env", ["gzip", file]).status == 0)
+        let result = try Tool.run("/usr/bin/env", ["gzip", file])
+        try #require(result.status == 0, "\(result.errors)")
         return file + ".gz"
     }
 

@@ -62,7 +62,7 @@ import Testing
             .replacingOccurrences(of: "/usr/local/bin/tenure", with: Command.executable.path)
         let file = try folder.write(unit, to: "tenure.service")
         let verified = try verify(file)
-        #expect(verified.status == 0 && verified.output == "" && verified.errors == "", "\(verified.errors)")
+        #expect(verified.status == 0 && verified.output == "" && verified.errors == "", "\(verified)")
         let wrong = try folder.write(unit + "\nNoNewPrivilege=true\n", to: "wrong.service")
         #expect(try verify(wrong).errors.contains("NoNewPrivilege"))
     }

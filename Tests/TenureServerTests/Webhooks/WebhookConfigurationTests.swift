@@ -74,8 +74,9 @@ import Testing
             let script =
                 code + "\nprint(verify(\(literal(body)).encode(), \(literal(signature)), \(literal(secret)), "
                 + "now=\(1_700_000_000 + seconds)))"
-            return try Tool.run("/usr/bin/env", ["python3", "-c", script]).output
-                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let result = try Tool.run("/usr/bin/env", ["python3", "-c", script])
+            try #require(result.status == 0, "\(result.errors)")
+            return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
         }
         for secret in secrets { #expect(try verdict(body, signature, secret) == "True") }
         #expect(try verdict(body, signature, "another secret") == "False")
