@@ -73,8 +73,8 @@ extension Ledger {
         return identities
     }
 
-    // Whole, since putting a statement together costs as much as running it. Without an endpoint nothing is ever due,
-    // and nothing was told.
+    // Whole, so that nothing is put together for every customer. Without an endpoint nothing is ever due, and nothing was
+    // told.
     private static let insertTold = """
         INSERT INTO customers (realm, public_id, created_at, facts, announced, next_end)
         VALUES ($1, $2, $3, $4, CAST($5 AS TEXT), CAST($6 AS BIGINT))
