@@ -350,7 +350,7 @@ let package = Package(
                 "CalculatorSeller",
             ]),
     ]
-    for target in package.targets where ["Tenure", "TenureTests"].contains(target.name) {
+    for target in package.targets where ["Tenure", "TenureTests", "CalculatorApp"].contains(target.name) {
         target.dependencies.append("StoreKit")
     }
 #endif

@@ -1,41 +1,59 @@
+import Foundation
+public import StoreKit
 import Tenure
 
-/// The calculator, without its views. It was sold until build 119; from build 120 on it is free to get, and its scientific
-/// keys are a purchase, or belong to those who paid before.
-///
-/// What the change cost is the import, the object above, and the three calls below.
+/// The calculator, without its views. It was sold until build 119. From build 120 on it is free, and its scientific keys are
+/// a purchase, or belong to those who paid before.
 @MainActor public final class CalculatorModel {
     public private(set) var keypad = Keypad.basic
+    /// Show neither a lock nor a price while this is true: an owner may just have been asked for.
+    public private(set) var isResolving = true
     public private(set) var notice: String?
     /// One for the whole app, from its start on.
-    private let tenure = Tenure(policy: .bundled("tenure.json", in: .module))
+    private let tenure: Tenure
     private var arithmetic = Arithmetic()
 
     public var display: String { arithmetic.display }
 
-    public init() {}
-
-    /// When the window opens.
-    public func open() async {
-        keypad = await tenure.allows("everything") ? .scientific : .basic
+    /// - Throws: if the app was built without its policy, which `tenure policy compile` writes.
+    public init() throws {
+        tenure = try Tenure(policy: .bundled("tenure.json", in: .module))
     }
 
-    /// As long as the window is there: a purchase, a refund, another account.
+    /// As long as the window is open: a purchase, a refund, another account, the end of a trial session.
     public func follow() async {
-        for await customer in tenure.updates { keypad = customer.has("everything") ? .scientific : .basic }
+        for await customer in tenure.updates { show(customer) }
+    }
+
+    /// Once, before the first key is drawn.
+    public func open() async {
+        _ = await tenure.allows("everything")
+        show(tenure.customer)
+    }
+
+    /// The button "Buy Scientific Keys".
+    public func buyTapped(_ product: Product) async {
+        do {
+            guard case .purchased(_, let customer) = try await tenure.purchase(product) else { return }
+            show(customer)
+        } catch {
+            notice = error.localizedDescription
+        }
     }
 
     /// The button "Restore Purchases".
     public func restoreTapped() async {
-        do {
-            keypad = try await tenure.restore().has("everything") ? .scientific : .basic
-            notice = nil
-        } catch {
-            notice = "\(error)"
-        }
+        let restored = await tenure.restore()
+        show(restored.customer)
+        if case .failed(let reason) = restored.signIn { notice = reason }
     }
 
-    /// A key of the keypad. Those that are not on it do nothing.
+    private func show(_ customer: Tenure.Customer) {
+        keypad = customer.allows("everything") ? .scientific : .basic
+        isResolving = customer.isResolving
+    }
+
+    /// A key of the keypad. Keys that aren't on it do nothing.
     public func tap(_ key: Key) {
         guard keypad.keys.contains(key) else { return }
         arithmetic.tap(key)

@@ -78,9 +78,7 @@ public struct ClientBenchmark: Sendable {
     public func verify() -> Bool { key.isValidSignature(signature, for: digest) }
 
     /// From what lies in the folder to the first answer: everything that a start of the app does before it can say yes.
-    public func firstAnswer() -> Bool {
-        setup.allowsAtOnce("everything")
-    }
+    public func firstAnswer() async -> Bool { await setup.allowsAtOnce("everything") }
 
     /// Asks a running client, over and over. Returns how often it said yes.
     nonisolated(nonsending) public func allows(_ times: Int) async -> Int {

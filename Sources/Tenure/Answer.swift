@@ -39,6 +39,8 @@ extension Tenure {
             case unknownEntitlement
             /// The app did not come from the App Store.
             case outsideAppStore
+            /// The app's policy can't be used.
+            case policyUnusable
             /// Said by the service, but not signed with its key.
             case unsigned
             /// The app registered the version in which it was acquired, or a later date, for this.
@@ -96,6 +98,7 @@ extension Tenure.Answer {
         let doubt =
             switch device {
             case .outsideAppStore: "this copy of the app did not come from the App Store"
+            case .policyUnusable: "this copy of the app is incomplete; please update the app or write to our support"
             case .unknownEntitlement: "this app knows nothing of that name; please write to our support"
             default:
                 "the App Store has not confirmed it yet; please open the app while online and tap Restore Purchases"

@@ -1,34 +1,61 @@
+public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// What is known of the customer at one moment.
+    /// What is known about the customer at one instant.
     public struct Customer: Sendable, Hashable {
-        /// By name. Empty until anything is known.
+        /// The decisions, by the name of the entitlement. Empty until anything is known.
         public let answers: [String: Answer]
-        /// What the App Store says of how the app was acquired: the raw facts.
+        /// How the app was acquired, as the App Store signed it. Nil until it was read.
         public let acquisition: Acquisition?
-        /// Where those facts were signed; nil while nothing is known.
+        /// The App Store environment that signed the acquisition. Nil until it was read.
         public let environment: AppStoreEnvironment?
-        public let distribution: Distribution
-        /// What was done for this answer, and what was not, and why.
+        /// How this copy of the app was installed. Nil until the app's own files were read, right after the start.
+        public let distribution: Distribution?
+        /// Each step that led to these answers, with its outcome.
         public let steps: [StoreStep]
-        /// Whether everything that can be asked was asked since the app started. Until then a missing right means
-        /// nothing.
-        public let isComplete: Bool
+        /// Whether the first search since the app started is still running. Show neither a lock nor a price until it
+        /// ends, after 15 seconds at most.
+        public let isResolving: Bool
+        /// Why the policy can't be used. Nil if it can, or if the app has none.
+        public let policyError: TenureError?
+        let access: Access
+
+        /// Which entitlements may be used: the default, and the names that differ from it.
+        struct Access: Sendable, Hashable {
+            var isAllowedByDefault = false
+            var exceptions: Set<String> = []
+
+            func allows(_ entitlement: String) -> Bool {
+                exceptions.contains(entitlement) != isAllowedByDefault
+            }
+        }
 
         init(
             answers: [String: Answer] = [:], acquisition: Acquisition? = nil, environment: AppStoreEnvironment? = nil,
-            distribution: Distribution, steps: [StoreStep] = [], isComplete: Bool = false
+            distribution: Distribution? = nil, steps: [StoreStep] = [], isResolving: Bool = true,
+            policyError: TenureError? = nil, access: Access = Access()
         ) {
             self.answers = answers
             self.acquisition = acquisition
             self.environment = environment
             self.distribution = distribution
             self.steps = steps
-            self.isComplete = isComplete
+            self.isResolving = isResolving
+            self.policyError = policyError
+            self.access = access
         }
 
-        /// Whether an entitlement is granted, leaving out what a trial or the policy's patience allows.
-        public func has(_ entitlement: String) -> Bool { answers[entitlement]?.outcome == .granted }
+        /// Returns whether the customer could use the entitlement at this instant: by right, in a trial session, or during
+        /// the grace period while the decision is undetermined. `Tenure.allows(_:)` returns the same, but waits while
+        /// `isResolving` is true.
+        public func allows(_ entitlement: String) -> Bool { access.allows(entitlement) }
+
+        /// The same customer with other access and another state of the search.
+        func with(access: Access, isResolving: Bool) -> Customer {
+            Customer(
+                answers: answers, acquisition: acquisition, environment: environment, distribution: distribution,
+                steps: steps, isResolving: isResolving, policyError: policyError, access: access)
+        }
     }
 }

@@ -2,42 +2,116 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// What an app may want otherwise.
+    /// Settings with which an app differs from the defaults.
     public struct Options: Sendable {
-        /// When a transaction is finished: until then the App Store offers it again at each start.
+        /// When Tenure finishes a transaction. Until then the App Store delivers it again at each start.
+        ///
+        /// Tenure finishes only products that the policy or the service's catalog names, and never a consumable. The app
+        /// finishes those itself, by `contentArrived(for:)` or `Transaction.finish()`, once it has delivered them.
         public enum Finishing: Sendable, Hashable {
-            /// As soon as it is recorded: written down on the device, or acknowledged by the service.
+            /// As soon as the transaction is stored on the device, or acknowledged by the service.
             case whenRecorded
-            /// These products only once the app says so by `contentArrived(for:)`; all others as soon as recorded.
+            /// These products only after the app has called `contentArrived(for:)`; all others as soon as recorded.
             case afterContent(of: Set<String>)
-            /// Never: the app has code of its own for that.
+            /// Never. The app finishes all transactions itself.
             case never
         }
 
-        /// What is said of copies that did not come from the App Store, which can prove nothing.
+        /// What copies get that weren't installed from the App Store. They can't prove anything.
         public enum OutsideAppStore: Sendable, Hashable {
-            /// Everything is allowed: whoever handed the app out took the money.
+            /// Everything is allowed, because another store took the money.
             case allow
             case deny
-            /// As for everybody of whom nothing is known: the policy's `whileUndetermined`.
+            /// The same as customers about whom nothing is known: see `whileUndetermined`.
             case undetermined
         }
 
         public var finishing = Finishing.whenRecorded
         public var outsideAppStore = OutsideAppStore.undetermined
-        /// What a yes-or-no question gets while nothing is known, and for how long since this customer or device was first
-        /// seen; nil: as the policy says, or 72 hours where there is none.
+        /// What `allows(_:)` returns while a decision is undetermined, and for how long since this device was first seen.
+        /// Nil: as the policy says. Without a policy it is 72 hours if a service decides, and none if the policy can't be
+        /// read.
         public var whileUndetermined: Policy.WhileUndetermined?
-        /// Seconds for one call into StoreKit, and for one to the service.
+        /// The timeout of one StoreKit call, in seconds.
         public var storeDeadline: Double = 8
+        /// The timeout of one request to the service, in seconds.
         public var serviceDeadline: Double = 15
-        /// For a build under test that asks the service: the token of `tenure persona create`, of who is to stand in for
-        /// the customer. It is sent beside what was signed in the sandbox or by Xcode, and never by what people bought.
-        public var persona: String?
+        /// How long `restore()` waits for the customer to sign in, in seconds. The sign-in itself has no time limit.
+        public var restoreTimeout: Double = 60
+        /// A test customer for builds from Xcode and TestFlight. Ignored in every copy from the App Store.
+        public var persona: Persona?
         public var log = Log.standard
-        /// Where the local state lies; nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
+        /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
         public var folder: URL?
 
         public init() {}
+    }
+
+    /// A test customer: who a build from Xcode or TestFlight pretends to belong to.
+    ///
+    /// Sandbox and Xcode report the same original version and date for everybody, so a build under test can't meet the
+    /// policy's cutoff. With a persona it can.
+    public struct Persona: Sendable, Hashable {
+        enum Kind: Sendable, Hashable {
+            case acquired(version: String, platform: Platform, date: Date)
+            case token(String)
+        }
+
+        let kind: Kind
+
+        /// A customer who got the app on iOS, iPadOS, tvOS, watchOS or visionOS.
+        ///
+        /// - Parameters:
+        ///   - build: the `CFBundleVersion` of the copy they got.
+        ///   - date: when they got it.
+        public static func earlyBuyer(build: String, on date: Date) -> Persona {
+            #if os(tvOS)
+                let platform = Platform.tvOS
+            #elseif os(watchOS)
+                let platform = Platform.watchOS
+            #elseif os(visionOS)
+                let platform = Platform.visionOS
+            #else
+                let platform = Platform.iOS
+            #endif
+            return Persona(kind: .acquired(version: build, platform: platform, date: date))
+        }
+
+        /// A customer who got the app on the Mac.
+        ///
+        /// - Parameters:
+        ///   - version: the `CFBundleShortVersionString` of the copy they got.
+        ///   - date: when they got it.
+        public static func earlyBuyer(version: String, on date: Date) -> Persona {
+            Persona(kind: .acquired(version: version, platform: .macOS, date: date))
+        }
+
+        /// A persona of the service: the token that `tenure persona create` prints.
+        public static func token(_ token: String) -> Persona { Persona(kind: .token(token)) }
+    }
+}
+
+extension Tenure.Persona {
+    /// What a persona that needs no service proves.
+    var evidence: TenureCore.Persona? {
+        guard case .acquired(let version, let platform, let date) = kind else { return nil }
+        return TenureCore.Persona(
+            name: "early buyer of \(version)",
+            proof: AppProof(
+                kind: .appTransaction, signedDate: nil, id: nil, originalPlatform: platform,
+                originalAppVersion: version, originalPurchaseDate: date))
+    }
+
+    var token: String? {
+        if case .token(let token) = kind { token } else { nil }
+    }
+
+    /// A name under which the stored state remembers whose answers it holds. It reveals no token.
+    var storedName: String {
+        switch kind {
+        case .token(let token): token.hashed
+        case .acquired(let version, let platform, let date):
+            "\(platform.rawValue)/\(version)/\(date.timeIntervalSince1970)".hashed
+        }
     }
 }

@@ -5,56 +5,73 @@ import TenurePolicyFile
 extension Tenure {
     /// Where the app's policy comes from.
     public struct PolicySource: Sendable {
-        /// Reads what is on the device.
-        let load: @Sendable () throws(TenureError) -> Policy
-        /// For a policy that a web server may have a newer one of; `load` is not asked then.
-        var feed: (@Sendable (Options) throws(TenureError) -> SignedPolicyFeed)?
+        /// Reads the policy from the device, without the network.
+        let load: @Sendable (Options) throws(TenureError) -> LoadedPolicy
 
-        init(load: @escaping @Sendable () throws(TenureError) -> Policy) {
+        init(load: @escaping @Sendable (Options) throws(TenureError) -> LoadedPolicy) {
             self.load = load
         }
 
-        /// A file of the app, as `tenure policy compile` writes it.
+        /// A resource of the app, as `tenure policy compile` writes it.
         public static func bundled(_ name: String, in bundle: Bundle = .main) -> PolicySource {
             let folders = Self.folders(of: bundle)
-            return PolicySource { () throws(TenureError) in try Policy.read(try find(name, in: folders)) }
-        }
-
-        static func folders(of bundle: Bundle) -> [URL] { [bundle.resourceURL, bundle.bundleURL].compactMap(\.self) }
-
-        static func find(_ name: String, in folders: [URL]) throws(TenureError) -> URL {
-            for folder in folders {
-                let file = folder.appendingPathComponent(name)
-                if FileManager.default.fileExists(atPath: file.path) { return file }
+            return PolicySource { _ throws(TenureError) in
+                let data = try Self.read(try Self.find(name, in: folders))
+                return LoadedPolicy(try Self.compiled(data, named: name))
             }
-            throw .policy("the app has no file `\(name)`; add it to the app's resources")
         }
 
-        /// A file anywhere.
+        /// A file anywhere, as `tenure policy compile` writes it.
         public static func file(_ url: URL) -> PolicySource {
-            PolicySource { () throws(TenureError) in try Policy.read(url) }
+            PolicySource { _ throws(TenureError) in
+                LoadedPolicy(try Self.compiled(try Self.read(url), named: url.lastPathComponent))
+            }
         }
 
-        /// One that the app made itself.
+        /// A policy that the app made itself.
         public static func policy(_ policy: Policy) -> PolicySource {
-            PolicySource { () throws(TenureError) in policy }
+            PolicySource { _ throws(TenureError) in LoadedPolicy(policy) }
+        }
+    }
+
+    /// A policy that holds from the start, and where a newer one comes from.
+    struct LoadedPolicy: Sendable {
+        let policy: Policy
+        /// Nil if there is no newer one to look for.
+        var feed: SignedPolicyFeed?
+
+        init(_ policy: Policy, feed: SignedPolicyFeed? = nil) {
+            self.policy = policy
+            self.feed = feed
         }
     }
 }
 
-extension Policy {
-    /// A compiled policy, from the app's own files.
-    fileprivate static func read(_ file: URL) throws(TenureError) -> Policy {
-        let data: Data
-        do {
-            data = try Data(contentsOf: file)
-        } catch {
-            throw .policy("`\(file.lastPathComponent)` cannot be opened")
+extension Tenure.PolicySource {
+    static func folders(of bundle: Bundle) -> [URL] { [bundle.resourceURL, bundle.bundleURL].compactMap(\.self) }
+
+    static func find(_ name: String, in folders: [URL]) throws(TenureError) -> URL {
+        for folder in folders {
+            let file = folder.appendingPathComponent(name)
+            if FileManager.default.fileExists(atPath: file.path) { return file }
         }
+        throw .policy(.missing(name: name))
+    }
+
+    /// Returns the contents of a file that isn't empty.
+    static func read(_ file: URL) throws(TenureError) -> Data {
+        let name = file.lastPathComponent
+        guard FileManager.default.fileExists(atPath: file.path) else { throw .policy(.missing(name: name)) }
+        guard let data = try? Data(contentsOf: file) else { throw .policy(.unreadable(name: name)) }
+        guard data.contains(where: { !" \t\r\n".utf8.contains($0) }) else { throw .policy(.empty(name: name)) }
+        return data
+    }
+
+    private static func compiled(_ data: Data, named name: String) throws(TenureError) -> Policy {
         do throws(PolicyFileError) {
-            return try compiled(data, named: file.lastPathComponent)
+            return try Policy.compiled(data, named: name)
         } catch {
-            throw .policy("\(error)")
+            throw .policy(.invalid(name: name, reason: "\(error)"))
         }
     }
 }

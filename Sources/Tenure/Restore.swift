@@ -1,47 +1,84 @@
-import Foundation
+public import Foundation
 import TenureCore
 
 extension Tenure {
-    /// Asks the App Store for everything the customer has, on their tap: the only call that may show a sign-in.
-    ///
-    /// Throws `cancelled` where they closed it, and `store` where the App Store did not do it. What was known stays known.
-    @discardableResult
-    public func restore() async throws(TenureError) -> Customer {
-        try await engine.restore()
-        return board.customer
+    /// What came of `restore()`: of the sign-in, and of reading the store afterward.
+    public struct RestoreResult: Sendable, Hashable {
+        public enum SignIn: Sendable, Hashable {
+            case succeeded
+            /// The customer closed the sign-in.
+            case cancelled
+            /// The App Store reported an error.
+            case failed(String)
+            /// The customer hasn't signed in yet. The sign-in stays open, and its result still counts: see `updates`.
+            case waiting
+            /// This process must not ask for a sign-in: an extension, or a copy from outside the App Store.
+            case notAllowed(String)
+        }
+
+        public let signIn: SignIn
+        /// The customer after the store was read again, which also happens if the sign-in was canceled.
+        public let customer: Customer
     }
 
-    /// The app has unpacked, or no longer needs, what a purchase brings; see `Options.Finishing.afterContent`.
-    public func contentArrived(for productID: String) async {
-        await engine.contentArrived(for: productID)
+    /// Asks the App Store for everything the customer has. Call it only from a button such as Restore Purchases: it's the
+    /// only call that may show a sign-in.
+    ///
+    /// It never throws, and takes nothing away. It waits for `Options.restoreTimeout` at most.
+    @discardableResult
+    public func restore() async -> RestoreResult {
+        let signIn = await engine.restore()
+        return RestoreResult(signIn: signIn, customer: state.customer)
     }
 }
 
 extension Engine {
-    func restore() async throws(TenureError) {
-        let distribution = setup.access.distribution
-        guard distribution.hasPurchases else { throw .store(distribution.whyNotAsked) }
-        // Without deadlines: people take their time.
-        try await prompt { access in try await access.synchronize() }
-        await searchAnew(asksService: true)
-        guard reading.appTransaction == nil, distribution.hasAppTransaction else { return }
-        let result = try await prompt { access in try await access.refreshAppTransaction() }
-        take(.success(result))
-        post()
-        await searchAnew(asksService: true)
+    func restore() async -> Tenure.RestoreResult.SignIn {
+        load()
+        guard distribution.hasPurchases else {
+            await searchAgain()
+            return .notAllowed(distribution.whyNotAsked)
+        }
+        // A second tap doesn't open a second sign-in.
+        let task = restoring ?? Task { await self.signIn() }
+        restoring = task
+        if let result = await value(of: task, within: setup.options.restoreTimeout) { return result }
+        // The sign-in goes on. Meanwhile the store may have news without it.
+        await searchAgain()
+        return .waiting
     }
 
-    private func prompt<Value: Sendable>(
-        _ call: (any StoreAccess) async throws -> Value
-    ) async throws(TenureError) -> Value {
+    /// Has no timeout: people take their time to type a password.
+    private func signIn() async -> Tenure.RestoreResult.SignIn {
+        let access = setup.access
+        let signIn = await outcome { try await access.synchronize() }
+        await searchAgain()
+        if case .succeeded = signIn, reading.appTransaction == nil, asksForAppTransaction {
+            let refreshed = await outcome { await self.take(.success(try await access.refreshAppTransaction())) }
+            if case .succeeded = refreshed {
+                post()
+                await searchAgain()
+            }
+        }
+        restoring = nil
+        return signIn
+    }
+
+    private func outcome(_ call: () async throws -> Void) async -> Tenure.RestoreResult.SignIn {
         do {
-            return try await call(setup.access)
-        } catch let error as TenureError {
-            throw error
+            try await call()
+            return .succeeded
+        } catch is SignInCancelled {
+            return .cancelled
         } catch is CancellationError {
-            throw .cancelled
+            return .cancelled
         } catch {
-            throw .store("\(error)")
+            return .failed("\(error)")
         }
     }
+}
+
+/// The customer closed the sign-in.
+package struct SignInCancelled: Error {
+    package init() {}
 }

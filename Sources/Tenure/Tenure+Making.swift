@@ -1,38 +1,55 @@
 public import Foundation
+public import TenureCore
 
 extension Tenure {
-    /// Decides on the device, under a policy that the app brings. No server is needed.
-    public convenience init(policy: PolicySource, options: Options = Options()) {
+    /// Creates a client that decides on the device, under a policy that the app brings. It needs no server.
+    ///
+    /// - Throws: `TenureError.policy` if the policy is missing, empty, not compiled, or of another app. See
+    ///   `init(policyIfValid:options:)` for an app that must start anyway.
+    public convenience init(policy: PolicySource, options: Options = Options()) throws(TenureError) {
+        let setup = Setup(live: options, policy: policy)
+        try setup.validatePersona()
+        self.init(setup, policy: .success(try setup.loadPolicy()))
+    }
+
+    /// Creates a client that starts even if the policy can't be used.
+    ///
+    /// In that case a right that an earlier start granted stands. Everything else is undetermined and not allowed, unless
+    /// `Options.whileUndetermined` says otherwise. `customer.policyError` has the reason.
+    public convenience init(policyIfValid policy: PolicySource, options: Options = Options()) {
         self.init(Setup(live: options, policy: policy))
     }
 
-    /// Asks the developer's service, and proves entitlements offline with its certificate.
+    /// Creates a client that asks the developer's service, and proves entitlements offline with the service's signature.
     ///
     /// - Parameters:
-    ///   - service: an `https` address; `http` on this machine alone.
-    ///   - app: the app's name where the service has several.
-    ///   - key: the service's public key, as it was when the app was built.
-    ///   - policy: how the device decides by itself what the service has not answered yet, such as at a first launch
-    ///     without network; nil: then the options' `whileUndetermined` does.
+    ///   - service: an `https` address, or `http` on this machine.
+    ///   - app: the app's name, if the service has several.
+    ///   - key: the service's public key, pinned when the app is built.
+    ///   - policy: decides on the device until the service has answered, such as at a first launch without network.
+    /// - Throws: `TenureError.policy` as above, `TenureError.serviceAddress` for any other address.
     public convenience init(
         service: URL, app: String? = nil, key: ServiceKey, policy: PolicySource? = nil, options: Options = Options()
-    ) {
-        self.init(service: service, app: app, keys: [key], policy: policy, options: options)
+    ) throws(TenureError) {
+        try self.init(service: service, app: app, keys: [key], policy: policy, options: options)
     }
 
-    /// The same with several keys: while a service changes from one to the next.
+    /// Creates the same with several keys, while the service changes from one to another.
     public convenience init(
         service: URL, app: String? = nil, keys: [ServiceKey], policy: PolicySource? = nil,
         options: Options = Options()
-    ) {
+    ) throws(TenureError) {
         var setup = Setup(live: options, policy: policy)
-        setup.service = ServiceConnection(url: service, app: app, deadline: options.serviceDeadline)
+        let connection = ServiceConnection(url: service, app: app, deadline: options.serviceDeadline)
+        if let mistake = connection.addressMistake { throw .serviceAddress(mistake) }
+        setup.service = connection
         setup.keys = keys
-        self.init(setup)
+        try setup.validatePersona()
+        self.init(setup, policy: .success(try setup.loadPolicy()))
     }
 
-    /// For the last release that is sold: reports to the service what the App Store signed, and nothing else. It gates
-    /// nothing, finishes nothing and shows nothing; what it collects is what a rehearsal reads.
+    /// Creates a client for the last release that is sold. It reports to the service what the App Store signed. It gates
+    /// nothing, finishes nothing and shows nothing. A rehearsal reads what it collects.
     public static func listening(service: URL, app: String? = nil, options: Options = Options()) -> Tenure {
         var setup = Setup(live: options, policy: nil)
         setup.service = ServiceConnection(url: service, app: app, deadline: options.serviceDeadline)
@@ -56,5 +73,27 @@ extension Setup {
         }
         self.init(access: StoreKitAccess(), vault: vault, policy: policy)
         self.options = options
+        events = DeviceEvent.ofThisDevice
+    }
+
+    /// Reads the policy from the device. Nil if the app brings none.
+    func loadPolicy() throws(TenureError) -> Tenure.LoadedPolicy? {
+        guard let loaded = try policy?.load(options) else { return nil }
+        let bundleID = loaded.policy.app.bundleID
+        if let appBundleID = access.bundleID, appBundleID != bundleID {
+            throw .policy(.otherApp(bundleID: bundleID, appBundleID: appBundleID))
+        }
+        return loaded
+    }
+
+    fileprivate func validatePersona() throws(TenureError) {
+        guard let persona = options.persona else { return }
+        if service == nil, persona.token != nil {
+            throw .persona("a persona's token needs the service that made it; use `.earlyBuyer(build:on:)` instead")
+        }
+        if service != nil, persona.token == nil {
+            throw .persona(
+                "a service knows only its own personas; use `.token(…)` with what `tenure persona create` prints")
+        }
     }
 }

@@ -1,86 +1,117 @@
 import Foundation
 public import TenureCore
 
-/// What a customer may use: what they paid for before the app changed, and what they bought since.
+/// What a customer may use: what they paid for before the app changed, and what they have bought since.
 ///
-/// Make one when the app starts and keep it. It answers from what it knows at once, looks behind every answer, and never
-/// shows a sign-in: only `restore()` may.
+/// Create one when the app starts, and keep it. It answers from what it knows at once, and refreshes in the background. Only
+/// `restore()` may ask the customer to sign in.
 public final class Tenure: Sendable {
     let engine: Engine
-    let board: Board
+    let state: CustomerState
     let setup: Setup
-    /// Ends with this object.
+    /// Canceled when this object goes away.
     private let work: [Task<Void, Never>]
 
-    package init(_ setup: Setup) {
+    /// Starts even if the policy can't be used.
+    package convenience init(_ setup: Setup) {
+        let policy: Result<LoadedPolicy?, TenureError>
+        do throws(TenureError) {
+            policy = .success(try setup.loadPolicy())
+        } catch {
+            policy = .failure(error)
+        }
+        self.init(setup, policy: policy)
+    }
+
+    init(_ setup: Setup, policy: Result<LoadedPolicy?, TenureError>) {
         self.setup = setup
-        let engine = Engine(setup)
+        let engine = Engine(setup, policy: policy)
         self.engine = engine
-        board = engine.board
-        var work = [Task { await engine.run() }]
-        // What is bought while the app runs must not be missed: it is observed from the first moment on.
-        if setup.access.distribution.hasPurchases { work.append(Task { await engine.observe() }) }
-        self.work = work
+        state = engine.state
+        work = [
+            Task { await engine.run() },
+            // A purchase that arrives while the app runs must not be missed, so observation begins at once.
+            Task { await engine.observeTransactions() },
+            Task { await engine.observeEvents() },
+            Task { await engine.limitResolving() },
+        ]
     }
 
     deinit {
         for task in work { task.cancel() }
-        board.close()
+        state.close()
     }
 
-    /// Whether the customer may use it now.
+    /// Returns whether the customer may use the entitlement now.
     ///
-    /// A right that is known is answered at once, without waiting for anything. Otherwise everything that can answer without
-    /// disturbing anybody is asked first, once after each start, each with a deadline. It never throws and never prompts.
-    /// While nothing is known, the policy's `whileUndetermined` decides.
+    /// A known right is returned at once. Otherwise the call waits for the first search after the start, for at most 15
+    /// seconds. A denial that is older than a minute is checked again, for at most 2 seconds. The call never throws and never
+    /// prompts. While the decision is undetermined, the policy's `whileUndetermined` applies.
     nonisolated(nonsending) public func allows(_ entitlement: String) async -> Bool {
-        switch board.verdict(on: entitlement, at: setup.clock()) {
-        case .yes: return true
-        case .no: return false
-        case .search:
-            await settle(entitlement)
-            return board.lastVerdict(on: entitlement, at: setup.clock())
-        }
+        if case .yes = state.verdict(on: entitlement) { return true }
+        await settle(entitlement)
+        return state.allows(entitlement)
     }
 
-    /// The answer with its reasons, and one sentence for the customer. Waits like `allows`.
+    /// Returns the decision with its reasons, and one sentence for the customer. Waits like `allows(_:)`.
     public func decision(for entitlement: String) async -> Answer {
-        if case .search = board.verdict(on: entitlement, at: setup.clock()) { await settle(entitlement) }
-        let customer = board.customer
+        await settle(entitlement)
+        let customer = state.customer
         if let answer = customer.answers[entitlement] { return answer }
-        // A name that is misspelt is no customer without a right.
-        let isKnownToNobody = customer.isComplete && !customer.answers.isEmpty
-        if isKnownToNobody { setup.options.log.error("nobody knows an entitlement `\(entitlement)`") }
+        if let error = customer.policyError {
+            return .unanswered(entitlement, because: .policyUnusable, "\(error)", settlements: [.support])
+        }
+        // A misspelled name isn't a customer without a right.
+        let isUnknownName = !customer.isResolving && !customer.answers.isEmpty
+        if isUnknownName { setup.options.log.error("there is no entitlement `\(entitlement)`; check its spelling") }
         return .unanswered(
-            entitlement, because: isKnownToNobody ? .unknownEntitlement : .notAnswered,
-            settlements: isKnownToNobody ? [.support] : [.appTransaction, .purchases])
+            entitlement, because: isUnknownName ? .unknownEntitlement : .notAnswered,
+            settlements: isUnknownName ? [.support] : [.appTransaction, .purchases])
     }
 
-    /// What is known now, and every change of it, until the loop ends.
-    public var updates: AsyncStream<Customer> { board.watch() }
+    /// The customer now, and after every change, until the loop ends. Changes include the end of a right, of a grace period
+    /// or of a trial session.
+    public var updates: AsyncStream<Customer> { state.watch() }
 
-    /// What is known now, without waiting.
-    public var customer: Customer { board.customer }
+    /// The customer now. Doesn't wait: see `Customer.isResolving`.
+    public var customer: Customer { state.customer }
 
-    /// The raw facts of how the app was acquired, for those who want them; nil until the App Store, or what was kept of
-    /// it, says so.
-    public var acquisition: Acquisition? { board.customer.acquisition }
+    /// How the app was acquired, as the App Store signed it. Nil until it was read, now or at an earlier start.
+    public var acquisition: Acquisition? { state.customer.acquisition }
 
-    /// Waits until the entitlement is granted, or everything was asked.
+    /// Asks the App Store, the service and the policy's server again, without prompting the customer.
+    @discardableResult
+    public func refresh() async -> Customer {
+        await engine.refresh()
+        return state.customer
+    }
+
+    /// Waits until the entitlement is granted, or until nothing more should be waited for.
     private nonisolated(nonsending) func settle(_ entitlement: String) async {
-        let customer = board.customer
-        if customer.isComplete {
-            // A right has ended since: whether it was renewed is asked once more.
-            return await engine.search()
+        var verdict = state.verdict(on: entitlement)
+        if case .resolving = verdict {
+            for await customer in state.watch() {
+                if !customer.isResolving { break }
+                if case .yes = state.verdict(on: entitlement) { break }
+            }
+            verdict = state.verdict(on: entitlement)
         }
-        for await customer in board.watch() where customer.isComplete || customer.has(entitlement) { return }
+        let engine = engine
+        switch verdict {
+        case .yes, .no, .resolving: return
+        // It may have been renewed.
+        case .ended: _ = await value(of: Task { await engine.search() }, within: setup.resolvingTimeout)
+        case .stale: _ = await value(of: Task { await engine.recheck() }, within: setup.recheckTimeout)
+        }
     }
 }
 
 extension Setup {
-    /// What a start of the app can say before anything was asked: the part of `Tenure.init` and `allows` that waits for
-    /// nothing.
-    package func allowsAtOnce(_ entitlement: String) -> Bool {
-        if case .yes = Engine(self).board.verdict(on: entitlement, at: clock()) { true } else { false }
+    /// Returns whether the stored state alone grants the entitlement: what a start of the app can answer before StoreKit
+    /// and the service have.
+    package func allowsAtOnce(_ entitlement: String) async -> Bool {
+        let engine = Engine(self, policy: .success(nil))
+        await engine.load()
+        if case .yes = engine.state.verdict(on: entitlement) { return true } else { return false }
     }
 }

@@ -1,41 +1,111 @@
-/// What can go wrong where the app asked for something to happen. Answers never throw.
+public import Foundation
+
+/// Why Tenure couldn't do what the app asked for. Questions such as `allows(_:)` never throw.
 public enum TenureError: Error, Sendable, Hashable {
-    /// The customer closed the sign-in.
-    case cancelled
-    /// The App Store did not do it.
-    case store(String)
-    /// The service did not answer, or refused.
+    /// StoreKit couldn't verify the transaction. It was neither recorded nor finished.
+    case unverified(String)
+    /// This process can't sell or restore purchases.
+    case purchasesUnavailable(String)
+    /// The service didn't answer, or refused the request.
     case service(String)
-    /// The device could not write it down.
-    case notWritten(String)
-    /// The policy cannot be read.
-    case policy(String)
-    /// The text is no public key.
+    /// The service's address can't be used.
+    case serviceAddress(String)
+    /// The device couldn't store the change.
+    case notStored(String)
+    case policy(PolicyProblem)
+    /// The text isn't a public key.
     case key(String)
+    /// The persona can't be used like that.
+    case persona(String)
+    /// The policy has no trial of the entitlement.
     case noTrial(entitlement: String)
+    /// The trial of the entitlement is used up.
     case trialOver(entitlement: String)
 
-    /// Whether the same may succeed a moment later.
+    /// What is wrong with the app's policy.
+    public enum PolicyProblem: Sendable, Hashable {
+        /// The app has no such resource.
+        case missing(name: String)
+        case unreadable(name: String)
+        case empty(name: String)
+        /// It isn't what `tenure policy compile` or `tenure policy sign` writes.
+        case invalid(name: String, reason: String)
+        /// It belongs to another app.
+        case otherApp(bundleID: String, appBundleID: String)
+        /// The address of a signed policy, or a key that may sign it, can't be used.
+        case source(String)
+    }
+
+    /// Whether the same call may succeed later.
     public var isRetryable: Bool {
         switch self {
-        case .cancelled, .store, .service, .notWritten: true
-        case .policy, .key, .noTrial, .trialOver: false
+        case .service, .notStored: true
+        case .unverified, .purchasesUnavailable, .serviceAddress, .policy, .key, .persona, .noTrial, .trialOver: false
         }
     }
 }
 
 extension TenureError: CustomStringConvertible {
     public var description: String {
+        [problem, recovery].compactMap(\.self).joined(separator: "; ")
+    }
+
+    private var problem: String {
         switch self {
-        case .cancelled: "the sign-in was closed; try again when the customer asks for it"
-        case .store(let detail): "the App Store did not do it: \(detail); try again"
-        case .service(let detail): "the service did not do it: \(detail); try again"
-        case .notWritten(let detail): "the device could not write it down: \(detail)"
-        case .policy(let detail): "the policy cannot be read: \(detail)"
-        case .key(let detail):
-            "the pinned key cannot be read: \(detail); take it from `GET /v1/keys` of your service when you build"
+        case .unverified(let reason): "StoreKit could not verify the transaction (\(reason))"
+        case .purchasesUnavailable(let reason): reason
+        case .service(let detail): "the service could not do it: \(detail)"
+        case .serviceAddress(let detail): detail
+        case .notStored(let detail): "the device could not store the change: \(detail)"
+        case .policy(let problem): problem.description
+        case .key(let detail): "the service's key cannot be read: \(detail)"
+        case .persona(let detail): detail
         case .noTrial(let entitlement): "the policy has no trial of `\(entitlement)`"
         case .trialOver(let entitlement): "the trial of `\(entitlement)` is used up"
+        }
+    }
+
+    private var recovery: String? {
+        switch self {
+        case .unverified: "ask the customer to try again, or to restore purchases"
+        case .purchasesUnavailable: "send the customer to the app from the App Store"
+        case .service: "try again later"
+        case .serviceAddress: "use an `https` address, or `http` on this machine"
+        case .notStored: "free some space on the device and try again"
+        case .policy(let problem): problem.recovery
+        case .key: "copy it from `GET /v1/keys` of your service when you build the app"
+        case .persona: "see Docs/personas.md"
+        case .noTrial: "add a `trial` to the entitlement, or hide the button"
+        case .trialOver: "offer the purchase instead"
+        }
+    }
+}
+
+extension TenureError: LocalizedError {
+    public var errorDescription: String? { problem }
+    public var recoverySuggestion: String? { recovery }
+}
+
+extension TenureError.PolicyProblem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .missing(let name): "the app has no resource `\(name)`"
+        case .unreadable(let name): "the policy `\(name)` cannot be opened"
+        case .empty(let name): "the policy `\(name)` is empty"
+        case .invalid(let name, let reason): "the policy `\(name)` cannot be used: \(reason)"
+        case .otherApp(let bundleID, let appBundleID):
+            "the policy belongs to the app `\(bundleID)`, and this app is `\(appBundleID)`"
+        case .source(let reason): reason
+        }
+    }
+
+    var recovery: String {
+        switch self {
+        case .missing(let name): "add `\(name)` to the resources of the app's target"
+        case .unreadable: "check the file's permissions"
+        case .empty, .invalid: "write it with `tenure policy compile`"
+        case .otherApp: "set `bundleID` in the policy and compile it again"
+        case .source: "use the address and the key that `tenure policy sign` and `tenure policy key` print"
         }
     }
 }

@@ -67,7 +67,7 @@ enum DurableSyncs {
 }
 
 /// Seconds of all threads together: on a busy machine it says more than the clock.
-private func processCPUTime() -> Double {
+func processCPUTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

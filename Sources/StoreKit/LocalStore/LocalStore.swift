@@ -111,6 +111,9 @@ public final class LocalStore: Sendable {
         }
     }
 
+    /// The bundle ID of the app on this device. Nil until the store was reached.
+    public var bundleID: String? { state.withLock { $0.contents?.bundleID ?? $0.place.app } }
+
     /// How often the customer was asked to sign in: `AppStore.sync()` and `AppTransaction.refresh()` ask, nothing else.
     public var signInRequests: Int { state.withLock { $0.signInRequests } }
 

@@ -2,8 +2,9 @@ import Foundation
 import TenureCore
 
 extension Engine {
-    /// Looks, waits, and looks again, until its task is cancelled.
+    /// Searches, waits, and searches again, until its task is canceled.
     func run() async {
+        load()
         while !Task.isCancelled {
             await search()
             do {
@@ -14,18 +15,46 @@ extension Engine {
         }
     }
 
-    /// Seconds until something is worth another look: a failure, the end of a right, or the next day.
+    /// Lets callers go on without the first search if it takes too long.
+    func limitResolving() async {
+        guard (try? await Task.sleep(nanoseconds: UInt64(setup.resolvingTimeout * 1e9))) != nil else { return }
+        state.endResolving()
+    }
+
+    /// Checks denials again when the app becomes active or the network returns, until its task is canceled.
+    func observeEvents() async {
+        for await event in setup.events() {
+            switch event {
+            case .keychainUnlocked: await readStateIfUnread()
+            case .appBecameActive, .networkReturned: if isSomethingMissing { await recheck() }
+            }
+        }
+    }
+
+    /// Whether the customer lacks an entitlement.
+    private var isSomethingMissing: Bool {
+        let answers = evaluation().answers
+        return answers.isEmpty || answers.values.contains { $0.outcome != .granted }
+    }
+
+    /// Seconds until another search is worthwhile: after a failure, at the end of a right, or the next day. With a service,
+    /// the next hour while something isn't granted.
     var wait: Double {
         if backoff.failures > 0 {
             return max(backoff.wait(chance: setup.chance()), min(retryAfter ?? 0, Backoff.longest))
         }
         let now = memory.time.now(setup.clock())
-        let ends = view().answers.values.compactMap { $0.outcome == .granted ? $0.until : nil }
+        let answers = evaluation().answers.values
+        let ends = answers.compactMap { $0.outcome == .granted ? $0.until : nil }
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
-        return next.map { min($0, Self.longestBlindness) } ?? Self.longestWait
+        let longest =
+            setup.service != nil && !setup.isListening && isSomethingMissing ? Self.hour : Self.longestWait
+        return next.map { min($0, Self.longestBlindness) } ?? longest
     }
 
+    static let hour: Double = 3600
     private static let longestWait: Double = 86_400
-    /// While a right runs out, the instant is written down this often: a clock turned back between two starts gains no more.
+    /// While a right runs out, the instant is stored this often, so that a clock turned back between two starts gains no
+    /// more.
     private static let longestBlindness: Double = 900
 }

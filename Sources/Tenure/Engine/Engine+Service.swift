@@ -5,17 +5,22 @@ import TenureCore
 extension Engine {
     private static let day: TimeInterval = 86_400
 
-    /// Once a day at most while everything is granted, at each start while something is not, and whenever something is new.
+    /// Whenever there is new evidence, once an hour while something isn't granted, otherwise once a day.
     private var isServiceDue: Bool {
         guard let asked = memory.account.askedAt else { return true }
         let clock = setup.clock()
-        if asked > clock || clock.timeIntervalSince(asked) >= Self.day { return true }
-        guard fresh == nil, !setup.isListening else { return false }
+        let age = clock.timeIntervalSince(asked)
+        if age < 0 || age >= Self.day { return true }
+        guard !setup.isListening else { return false }
         let now = memory.time.now(clock)
-        guard let claims, !memory.account.told.isEmpty else { return true }
-        return !memory.account.told.keys.allSatisfy { name in
+        guard let claims, !memory.account.told.isEmpty else { return age >= Self.hour }
+        // A right that has ended may have been renewed.
+        let told = memory.account.told
+        let hasEnded = told.contains { $1.outcome == .granted && $1.until.map { $0 <= now && $0 > asked } ?? false }
+        let isAllGranted = told.keys.allSatisfy { name in
             claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
         }
+        return hasEnded || !isAllGranted && age >= Self.hour
     }
 
     func askService() async {
@@ -23,14 +28,16 @@ extension Engine {
         let isWanted = isServiceWanted
         isServiceWanted = false
         guard isWanted || isServiceDue else {
-            return reading.note(.service, .skipped("it was asked within a day, and everything is granted"))
+            // What it said then is about the same evidence.
+            if fresh == nil, !setup.isListening { fresh = memory.account.told }
+            return reading.note(.service, .skipped("it was asked a short while ago, and there is no new evidence"))
         }
         guard var request = await SyncRequest(reading, from: setup.access) else {
             let why = "nothing that the App Store signed could be read, so that there is nothing to send"
-            return reading.note(.service, setup.access.distribution.hasAppTransaction ? .failed(why) : .skipped(why))
+            return reading.note(.service, asksForAppTransaction ? .failed(why) : .skipped(why))
         }
         request.nonce = UUID().uuidString.lowercased()
-        request.persona = persona
+        request.persona = personaToken
         reading.note(
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
@@ -48,13 +55,13 @@ extension Engine {
         }
     }
 
-    /// Who is to stand in for the customer beside what is sent; nil beside anything of Production.
-    private var persona: String? {
+    /// The persona's token. Nil beside anything that was signed for production.
+    private var personaToken: String? {
         let environments =
             [reading.appTransaction?.environment].compactMap(\.self)
             + (reading.transactions ?? []).map(\.environment)
         guard !environments.isEmpty, environments.allSatisfy({ !$0.isProduction }) else { return nil }
-        return setup.persona
+        return persona?.token
     }
 
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
@@ -71,9 +78,9 @@ extension Engine {
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
             ) { first, _ in first }
             fresh = answers
-            toldAll =
+            memory.account.toldAll =
                 request.transactions != nil && reading.knowsRenewals
-                && (request.appTransaction != nil || !setup.access.distribution.hasAppTransaction)
+                && (request.appTransaction != nil || !distribution.hasAppTransaction)
             memory.account.told = answers
         }
         memory.account.askedAt = clock
@@ -111,15 +118,21 @@ extension Engine {
         memory.account.certificate = text
     }
 
-    /// What was sent and not refused is in the service's record.
+    /// What was sent and not refused is in the service's database. What was refused is answered, too.
     private func acknowledge(_ request: SyncRequest, but problems: [ArtifactProblem]) {
         let refused = Set(problems.map(\.artifact))
         guard let sent = request.transactions else { return }
         let ids = Dictionary((reading.transactions ?? []).map { ($0.jws, $0.purchase.transactionID) }) { first, _ in
             first
         }
-        for (place, jws) in sent.enumerated() where !refused.contains("transactions[\(place)]") {
-            if let id = ids[jws] { acknowledged.insert(id) }
+        for (place, jws) in sent.enumerated() {
+            guard let id = ids[jws] else { continue }
+            memory.account.unanswered.remove(id)
+            if refused.contains("transactions[\(place)]") {
+                memory.account.refused.insert(id)
+            } else {
+                memory.account.refused.remove(id)
+            }
         }
         for problem in problems {
             setup.options.log.error("the service does not count `\(problem.artifact)`: \(problem.code)")

@@ -6,10 +6,13 @@ extension Engine {
 
     func take(_ result: Result<StoreResult<StoreAppTransaction>, any Error>?) {
         switch result {
-        case nil: reading.note(.appTransaction, .skipped(setup.access.distribution.whyNotAsked))
+        case nil: reading.note(.appTransaction, .skipped(distribution.whyNotAsked))
         case .success(.verified(let app)):
             if let bundleID = setup.access.bundleID, bundleID != app.bundleID {
-                return reading.note(.appTransaction, .failed("it is of another app"))
+                return reading.note(.appTransaction, .failed("it belongs to another app"))
+            }
+            if let policyID = policy?.app.bundleID, policyID != app.bundleID {
+                reject(policyOf: policyID, for: app.bundleID)
             }
             take(app)
             reading.note(.appTransaction, .done)
@@ -56,7 +59,7 @@ extension Engine {
 
     func take(_ result: Result<[StoreResult<StoreTransaction>], any Error>?) async {
         switch result {
-        case nil: reading.note(.purchases, .skipped(setup.access.distribution.whyNotAsked))
+        case nil: reading.note(.purchases, .skipped(distribution.whyNotAsked))
         case .failure(let error):
             reading.transactions = nil
             reading.note(.purchases, .failed("\(error)"))
@@ -123,13 +126,16 @@ extension Engine {
         }
     }
 
-    /// Where this copy of the app lives.
+    /// The environment of this copy of the app.
     private func environment(of transactions: [StoreTransaction]) -> AppStoreEnvironment {
-        memory.account.environment
-            ?? setup.access.distribution.environment(of: transactions.lazy.map(\.environment).first)
+        if let known = memory.account.environment { return known }
+        let signed = transactions.lazy.map(\.environment).first
+        // A test authority signs for any environment.
+        if setup.access.isRehearsal, let signed { return signed }
+        return distribution.environment(of: signed)
     }
 
-    /// What the service said before is of less than is known now.
+    /// There is new evidence: what the service has said doesn't cover it.
     private func hasNews() {
         memory.account.askedAt = nil
         memory.account.denials = []
@@ -143,7 +149,7 @@ extension Engine {
     func learn(_ lesson: (inout DeviceTime, _ clock: Date) -> Void) {
         let floor = memory.time.floor
         // What was asked for before somebody saw a later clock says nothing of that clock.
-        let latest = board.latest
+        let latest = state.latest
         lesson(&memory.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
         if memory.time.floor < floor { heals += 1 }
     }
@@ -158,63 +164,112 @@ extension Engine {
         claims = nil
         fresh = nil
         token = nil
-        acknowledged = []
     }
 
-    // MARK: News while the app runs
+    // MARK: Transactions while the app runs
 
-    /// Observes `Transaction.updates`, until its task is cancelled.
-    func observe() async {
+    /// Observes `Transaction.updates`, until its task is canceled.
+    func observeTransactions() async {
+        load()
+        guard distribution.hasPurchases else { return }
         for await result in setup.access.updates() {
             switch result {
             case .unverified(let reason):
-                setup.options.log.error("a transaction came that StoreKit could not verify: \(reason)")
-            case .verified(let transaction): await receive(transaction)
+                setup.options.log.error("StoreKit could not verify a new transaction: \(reason)")
+            case .verified(let transaction):
+                record(transaction)
+                // The service gets it with all the others: only their whole list can be called complete.
+                await searchAgain()
             }
         }
     }
 
-    private func receive(_ transaction: StoreTransaction) async {
+    /// Throws where this process can't sell.
+    func preparePurchase() throws(TenureError) {
+        load()
+        guard distribution.hasPurchases else { throw .purchasesUnavailable(distribution.whyNotAsked) }
+    }
+
+    /// Records a purchase of this app, decides, and finishes the transaction as configured.
+    func process(_ transaction: StoreTransaction) async {
+        load()
+        record(transaction)
+        if setup.service == nil {
+            await finishRecorded()
+        } else {
+            // The device has decided already. The service may take its time.
+            _ = await value(of: Task { await searchAgain() }, within: setup.purchaseTimeout)
+        }
+    }
+
+    private func record(_ transaction: StoreTransaction) {
         look()
         take([transaction])
+        noteGrants()
+        save()
         post()
-        // The service hears of it with all the others: only their whole list can be called complete.
-        await searchAnew(asksService: true)
     }
 
     // MARK: Finishing
 
-    /// Tells the store of each transaction that is recorded: before that it must come again at the next start.
+    /// Finishes each transaction that is recorded. Until then it must come again at the next start.
     func finishRecorded() async {
-        guard !setup.isListening, setup.options.finishing != .never, setup.access.distribution.hasPurchases,
+        guard !setup.isListening, setup.options.finishing != .never, distribution.hasPurchases,
             case .success(let unfinished)? = await attempt(true, { try await $0.unfinished() })
         else { return }
-        for transaction in unfinished where isRecorded(transaction) && isDelivered(transaction) {
+        let ours = Set(productIDs).union(memory.catalogue?.catalogue?.ids ?? [])
+        for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
             guard finishing.insert(id).inserted else { continue }
             if case .failure(let error)? = await attempt(true, { try await $0.finish(id) }) {
                 setup.options.log.error("a transaction could not be finished: \(error)")
                 finishing.remove(id)
                 // A store that hangs would hang for the next one, too.
-                if error is DeadlinePassed { return }
+                if error is TimedOut { return }
             }
         }
     }
 
     private func isRecorded(_ transaction: StoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
-        guard setup.service == nil else { return acknowledged.contains(id) }
-        return written?.account.purchases.contains { $0.transactionID == id } ?? false
+        guard let stored = written?.account, stored.purchases.contains(where: { $0.transactionID == id }) else {
+            return false
+        }
+        return setup.service == nil || !stored.unanswered.contains(id) && !stored.refused.contains(id)
     }
 
-    private func isDelivered(_ transaction: StoreTransaction) -> Bool {
+    /// Whether Tenure may finish it. Other products are sold by other code of the app, which delivers and finishes them. A
+    /// consumable that is finished before its delivery is lost for good.
+    private func mayFinish(_ transaction: StoreTransaction, _ ours: Set<String>) -> Bool {
+        let purchase = transaction.purchase
+        switch purchase.type {
+        case .nonConsumable, .nonRenewing, .autoRenewable: break
+        case .consumable, .unknown, nil: return deliveredConsumables.contains(purchase.transactionID)
+        }
+        if delivered.contains(purchase.originalTransactionID) { return true }
+        guard ours.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }
-        let product = transaction.purchase.productID
-        return !products.contains(product) || arrived.contains(product)
+        return !products.contains(purchase.productID)
     }
 
-    func contentArrived(for product: String) async {
-        arrived.insert(product)
+    func contentArrived(ofPurchase original: String, transaction id: String) async {
+        load()
+        delivered.insert(original)
+        deliveredConsumables.insert(id)
+        await finishDelivered()
+    }
+
+    /// The product's transactions that exist now: the next one isn't delivered yet.
+    func contentArrived(forProduct product: String) async {
+        load()
+        await searchIsOver()
+        let unfinished = (try? await attempt(true) { try await $0.unfinished() }?.get()) ?? []
+        let known = memory.account.purchases + unfinished.map(\.purchase)
+        delivered.formUnion(known.lazy.filter { $0.productID == product }.map(\.originalTransactionID))
+        await finishDelivered()
+    }
+
+    private func finishDelivered() async {
         await searchIsOver()
         save()
         await finishRecorded()

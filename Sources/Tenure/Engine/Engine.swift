@@ -1,115 +1,127 @@
 import Foundation
 import TenureCore
 
-/// Finds out what the customer has: reads the store, decides or asks the service, keeps what was proved, and puts it up.
+/// Finds out what the customer has: reads the store, decides or asks the service, stores what was proved, and publishes it.
 ///
-/// One at a time: whoever asks while a search runs waits for that one.
+/// One search runs at a time. Callers that ask meanwhile wait for it.
 actor Engine {
     let setup: Setup
-    let board: Board
+    let state: CustomerState
+    let certificates: CertificateReader
+
+    // Read by `load()`, away from the main thread.
+    private var isLoaded = false
+    private(set) var distribution = Distribution.appStore
+    /// The device's ID, hashed. Nil if the store doesn't name it.
+    private(set) var device: String?
+    /// The test customer. Nil in every copy from the App Store.
+    private(set) var persona: Tenure.Persona?
+
     var policy: Policy?
-    /// Where a newer policy comes from; nil: from nowhere.
+    private(set) var policyError: TenureError?
+    /// Where a newer policy comes from.
     let feed: SignedPolicyFeed?
     var policyAskedAt: Date?
     /// What the app registered for lists of versions.
     var lists = VersionRights()
-    let certificates: CertificateReader
-    /// Of this device; nil where the store does not name it.
-    let device: String?
 
     var memory: Memory
-    var reading = Reading()
-    /// What the certificate in `memory` says, once it was read.
+    var reading: Reading
+    /// What the certificate in `memory` says.
     var claims: CertificateClaims?
-    /// What the service said since the app started; nil: it was not asked, or did not answer.
+    /// What the service has said about the present evidence. Nil if it wasn't asked, or didn't answer.
     var fresh: [String: Tenure.Answer]?
     var token: AccessToken?
-    /// Acknowledged by the service since the app started.
-    var acknowledged: Set<String> = []
-    /// Whose content has arrived, as the app said.
-    var arrived: Set<String> = []
+    /// Purchases, by their original transaction, that the app has delivered.
+    var delivered: Set<String> = []
+    /// Consumables that the app has delivered, by transaction.
+    var deliveredConsumables: Set<String> = []
     var backoff = Backoff()
-    /// Seconds that the service asked to be left alone for.
+    /// Seconds for which the service asked not to be called.
     var retryAfter: Double?
 
     /// How often the clock was found to have been wrong.
     var heals = 0
     /// The latest instant that was known when the present search began.
     var searchFloor = Date.distantPast
-    /// Whether what the service said last was over all that could grant something.
-    var toldAll = false
-    /// Transactions that the store is being told of.
+    /// Transactions that are being finished.
     var finishing: Set<String> = []
     /// Grows with every account that is discarded.
     var accountChanges = 0
-    /// Whether the service is to be asked whatever it said before.
+    /// Whether the service must be asked even if it isn't due.
     var isServiceWanted = false
+    /// The sign-in that is open.
+    var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
 
-    private var isComplete = false
+    private var isSearched = false
+    private var checkedAt: Date?
     private(set) var written: Memory?
-    /// Whether the vault could be read: what cannot be read must not be replaced.
-    private var mayWrite: Bool
+    /// Whether the stored state could be read. State that can't be read must not be replaced.
+    private var mayWrite = false
     private var running: Task<Void, Never>?
 
-    init(_ setup: Setup) {
+    /// Reads and blocks nothing.
+    init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, TenureError>) {
         self.setup = setup
-        let clock = setup.clock()
-        let access = setup.access
-        let device = access.deviceVerificationID?.hashed
-        self.device = device
-        certificates = CertificateReader(keys: KeyRing(setup.keys), isRehearsal: access.isRehearsal)
-
+        certificates = CertificateReader(keys: KeyRing(setup.keys), isRehearsal: setup.access.isRehearsal)
         var reading = Reading()
-        var policy: Policy?
-        var feed: SignedPolicyFeed?
-        if let source = setup.policy {
-            do throws(TenureError) {
-                feed = try source.feed?(setup.options)
-                if let feed { policy = feed.initial } else { policy = try source.load() }
-                reading.note(.policy, .done)
-            } catch {
-                setup.options.log.error("\(error)")
-                reading.note(.policy, .failed("\(error)"))
-            }
+        var policyError: TenureError?
+        switch policy {
+        case .success(let loaded):
+            self.policy = loaded?.policy
+            feed = loaded?.feed
+            if loaded != nil { reading.note(.policy, .done) }
+        case .failure(let error):
+            feed = nil
+            policyError = error
+            reading.note(.policy, .failed("\(error)"))
+            setup.options.log.error("\(error)")
         }
-        self.policy = policy
-        self.feed = feed
+        self.reading = reading
+        self.policyError = policyError
+        let clock = setup.clock()
+        memory = Memory(clock: clock)
+        state = CustomerState(
+            CustomerState.Snapshot(customer: Tenure.Customer(policyError: policyError), floor: clock),
+            clock: setup.clock, waitUntil: setup.waitUntil)
+    }
 
-        var memory = Memory(clock: clock)
-        var written: Memory?
-        var mayWrite = true
+    /// Reads how the app was installed, which device this is, and the stored state. Does nothing the second time.
+    func load() {
+        guard !isLoaded else { return }
+        isLoaded = true
+        let access = setup.access
+        distribution = access.distribution
+        device = access.deviceVerificationID?.hashed
+        if access.isRehearsal || distribution == .testFlight { persona = setup.options.persona }
+        readStoredState()
+        post()
+    }
+
+    /// Reads the stored state, also once the keychain is unlocked after a start that found it locked.
+    private func readStoredState() {
+        let clock = setup.clock()
         switch setup.vault.recall(device: device) {
         case .remembered(let known):
             memory = known
             written = known
             reading.note(.localState, .done)
-        case .nothing: reading.note(.localState, .skipped("nothing was kept yet"))
+        case .nothing: reading.note(.localState, .skipped("nothing was stored yet"))
         case .refused(let why):
-            setup.options.log.error("the local state is not believed, and made anew: \(why)")
+            setup.options.log.error("the stored state is not trusted, and replaced: \(why)")
             reading.note(.localState, .failed(why))
         case .unreadable(let why):
-            setup.options.log.error("the local state cannot be read now: \(why)")
-            reading.note(.localState, .failed(why))
-            mayWrite = false
+            setup.options.log.error("the stored state cannot be read now: \(why)")
+            return reading.note(.localState, .failed(why))
         }
-        memory.settle(on: device, access.distribution, at: clock)
-        memory.stand(in: setup.persona?.hashed)
-        self.memory = memory
-        self.written = written
-        self.mayWrite = mayWrite
-        self.reading = reading
-        let view = View(
-            setup: setup, policy: policy, memory: memory, reading: reading,
-            claims: Self.claims(in: memory, by: certificates, setup: setup, device: device, clock: clock), fresh: nil,
-            isComplete: false, clock: clock)
-        claims = view.claims
-        board = Board(view.notice)
+        mayWrite = true
+        memory.settle(on: device, distribution, at: clock)
+        memory.stand(in: persona?.storedName)
+        claims = storedClaims(at: clock)
     }
 
-    /// The certificate that was kept, if it still proves anything here.
-    private static func claims(
-        in memory: Memory, by certificates: CertificateReader, setup: Setup, device: String?, clock: Date
-    ) -> CertificateClaims? {
+    /// The claims of the stored certificate, if it still proves anything here.
+    private func storedClaims(at clock: Date) -> CertificateClaims? {
         guard setup.service != nil, let text = memory.account.certificate else { return nil }
         let holder = CertificateReader.Holder(
             device: device ?? memory.device, bundleID: setup.access.bundleID ?? memory.account.bundleID,
@@ -117,14 +129,20 @@ actor Engine {
         do throws(CertificateReader.Refusal) {
             return try certificates.read(text, for: holder, at: memory.time.now(clock))
         } catch {
-            setup.options.log.error("the certificate that was kept is not believed: it \(error.rawValue)")
+            setup.options.log.error("the stored certificate is rejected: it \(error.rawValue)")
             return nil
         }
     }
 
+    /// Reads the stored state if it couldn't be read before, because the keychain was locked.
+    func readStateIfUnread() async {
+        guard isLoaded, !mayWrite else { return }
+        await search()
+    }
+
     // MARK: Searching
 
-    /// Asks everything that can answer without disturbing anybody, and waits for it.
+    /// Asks everything that can answer without a prompt, and waits for it.
     func search() async {
         if let running { return await running.value }
         let search = Task { await conduct() }
@@ -132,32 +150,54 @@ actor Engine {
         await search.value
     }
 
-    /// Waits for one that runs.
+    /// Waits for the search that is running.
     func searchIsOver() async { await running?.value }
 
-    /// One that began later than this call, and asks the service whatever it said before.
-    func searchAnew(asksService: Bool) async {
-        if asksService, setup.service != nil { isServiceWanted = true }
+    /// Waits for a search that began after this call. The service is asked even if it isn't due.
+    func searchAgain() async {
+        if setup.service != nil { isServiceWanted = true }
         if let running { await running.value }
         await search()
-        // Another one may have been on its way already.
+        // Another one may have begun before this call asked for the service.
         if isServiceWanted { await search() }
     }
 
+    /// Checks a denial again: at most once in ten seconds.
+    func recheck() async {
+        if running == nil, let checkedAt, abs(setup.clock().timeIntervalSince(checkedAt)) < Self.shortestRecheck {
+            return
+        }
+        await search()
+    }
+
+    private static let shortestRecheck: TimeInterval = 10
+
+    /// Asks again everything that needs no prompt, even what isn't due.
+    func refresh() async {
+        load()
+        policyAskedAt = nil
+        memory.catalogue?.askedAt = .distantPast
+        await searchAgain()
+    }
+
     private func conduct() async {
-        rememberAgain()
+        load()
+        if !mayWrite { readStoredState() }
         look()
         searchFloor = memory.time.floor
-        let distribution = setup.access.distribution
-        // Where the app brings no policy, the service says what it sells: an empty list of purchases is asked about by that.
-        if productIDs.isEmpty { await refreshProducts() }
-        // All at once: none has to wait for another's deadline.
+        // The stored policy may be newer than the bundled one.
+        if let feed, !isSearched { policy = await feed.restore() }
+        // If the app brings no policy, the service says which products there are. An empty list of purchases is probed
+        // with them.
+        let asksForProductsFirst = productIDs.isEmpty
+        if asksForProductsFirst { await refreshProducts() }
+        // All at once: none has to wait for another's timeout.
         async let policyNews: Void = refreshPolicy()
-        async let productNews: Void = memory.catalogue == nil ? () : refreshProducts()
+        async let productNews: Void = asksForProductsFirst ? () : refreshProducts()
         let products = productIDs
-        async let app = attempt(distribution.hasAppTransaction) { try await $0.appTransaction() }
+        async let app = attempt(asksForAppTransaction) { try await $0.appTransaction() }
         async let listed = attempt(distribution.hasPurchases) { try await $0.transactions(productIDs: products) }
-        // The app transaction of another account than before may be one that StoreKit has not replaced yet.
+        // The app transaction of another account than before may be one that StoreKit hasn't replaced yet.
         let answer = await app
         if !isOfAnotherAccount(answer) {
             take(answer)
@@ -170,68 +210,77 @@ actor Engine {
         if setup.service != nil { await askService() }
         await policyNews
         await productNews
-        noteDenials()
+        isSearched = true
+        checkedAt = setup.clock()
+        noteOutcomes()
         memory.joinTrials()
         save()
         if reading.failed { backoff.fail() } else { backoff.succeed() }
-        isComplete = true
         post()
         await finishRecorded()
         running = nil
     }
 
-    /// What is known to be denied stays so until something new comes, though nobody answers.
-    private func noteDenials() {
-        for (name, answer) in view().answers {
+    /// Whether `AppTransaction.shared` may be asked for. A development build has none, and asking may show a sign-in. With
+    /// a persona that is wanted: a persona counts beside signed evidence only.
+    var asksForAppTransaction: Bool {
+        distribution.hasAppTransaction || distribution == .development && persona != nil
+    }
+
+    /// Stores what was denied and what was granted. A denial stands until there is new evidence. A grant stands if the next
+    /// release can't read its policy.
+    private func noteOutcomes() {
+        let evaluation = evaluation()
+        for (name, answer) in evaluation.answers {
             switch answer.outcome {
             case .denied: memory.account.denials.insert(name)
             case .granted: memory.account.denials.remove(name)
             case .undetermined: break
             }
         }
+        guard setup.service == nil, policyError == nil, persona == nil else { return }
+        memory.account.granted = evaluation.answers.filter { $0.value.outcome == .granted }
     }
 
-    /// A call into the store with a deadline; nil where it is not to be asked.
+    /// A grant ends an earlier denial at once.
+    func noteGrants() {
+        for (name, answer) in evaluation().answers where answer.outcome == .granted {
+            memory.account.denials.remove(name)
+        }
+    }
+
+    /// Calls the store with a timeout. Returns nil if it isn't to be asked.
     func attempt<Value: Sendable>(
         _ isAsked: Bool = true, _ call: @escaping @Sendable (any StoreAccess) async throws -> Value
     ) async -> Result<Value, any Error>? {
         guard isAsked else { return nil }
         let access = setup.access
         do {
-            return .success(try await withDeadline(setup.options.storeDeadline) { try await call(access) })
+            return .success(try await withTimeout(setup.options.storeDeadline) { try await call(access) })
         } catch {
             return .failure(error)
         }
     }
 
-    /// The keychain may have been locked when the app started.
-    private func rememberAgain() {
-        guard !mayWrite else { return }
-        switch setup.vault.recall(device: device) {
-        case .remembered(let known):
-            memory = known
-            written = known
-            memory.settle(on: device, setup.access.distribution, at: setup.clock())
-            memory.stand(in: setup.persona?.hashed)
-            claims = Self.claims(
-                in: memory, by: certificates, setup: setup, device: device, clock: setup.clock())
-            reading.note(.localState, .done)
-        case .nothing, .refused: reading.note(.localState, .skipped("nothing was kept yet"))
-        case .unreadable: return
-        }
-        mayWrite = true
+    /// The signed app transaction contradicts the policy.
+    func reject(policyOf bundleID: String, for appBundleID: String) {
+        let error = TenureError.policy(.otherApp(bundleID: bundleID, appBundleID: appBundleID))
+        setup.options.log.error("\(error)")
+        policyError = error
+        policy = nil
+        reading.note(.policy, .failed("\(error)"))
     }
 
-    // MARK: Keeping
+    // MARK: Storing
 
     func look() {
-        // Whoever asked meanwhile looked at the clock too.
-        let latest = board.latest
+        // A caller may have looked at the clock meanwhile.
+        let latest = state.latest
         if latest > memory.time.floor { memory.time.look(at: latest) }
         memory.time.look(at: setup.clock())
     }
 
-    /// Whether all that is known is written down.
+    /// Returns whether everything known is stored.
     @discardableResult
     func save() -> Bool {
         if let written, written.account == memory.account, written.trials == memory.trials,
@@ -247,23 +296,24 @@ actor Engine {
             written = memory
             return true
         } catch {
-            setup.options.log.error("the local state cannot be written: \(error)")
+            setup.options.log.error("the state cannot be stored: \(error)")
             reading.note(.localState, .failed("\(error)"))
             return false
         }
     }
 
-    func post() { board.post(view().notice) }
+    func post() { state.post(evaluation().snapshot) }
 
-    func view() -> View {
-        View(
-            setup: setup, policy: policy, memory: memory, reading: reading, claims: claims, fresh: fresh,
-            isComplete: isComplete, clock: setup.clock(), lists: lists, heals: heals, toldAll: toldAll)
+    func evaluation() -> Evaluation {
+        Evaluation(
+            setup: setup, distribution: distribution, persona: persona, policy: policy, policyError: policyError,
+            memory: memory, reading: reading, claims: claims, fresh: fresh, isSearched: isSearched,
+            checkedAt: checkedAt, clock: setup.clock(), lists: lists, heals: heals)
     }
 }
 
 extension DeviceTime {
-    /// A few minutes more or less are not worth a write.
+    /// A few minutes more or less aren't worth a write.
     fileprivate func agrees(with other: DeviceTime) -> Bool {
         firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
             && abs(floor.timeIntervalSince(other.floor)) < 300

@@ -1,11 +1,11 @@
 package import Foundation
 import TenureCore
 
-/// Everything that the client is made of, so that tests can put something in the place of each.
+/// Everything the client depends on, so that tests can replace each part.
 package struct Setup: Sendable {
     package var access: any StoreAccess
     package var vault: any Vault
-    /// How the device decides by itself; nil: it only asks the service.
+    /// How the device decides by itself. Nil: it only asks the service.
     package var policy: Tenure.PolicySource?
     package var service: ServiceConnection?
     package var keys: [Tenure.ServiceKey] = []
@@ -13,21 +13,39 @@ package struct Setup: Sendable {
     /// Reports proofs to the service, and gates nothing.
     package var isListening = false
     package var clock: @Sendable () -> Date = { Date() }
-    /// Waits between tries and between days; ends early only with its task.
+    /// Waits between attempts and between days. Ends early only if its task is canceled.
     package var sleep: @Sendable (_ seconds: Double) async throws -> Void = { seconds in
         try await Task.sleep(nanoseconds: UInt64(min(max(seconds, 0), 1e9) * 1e9))
     }
-    /// Spreads the tries of many devices; in 0..<1.
-    package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
-
-    /// Who is to stand in for the customer; nil in every copy that people get from the App Store.
-    var persona: String? {
-        access.isRehearsal || access.distribution == .testFlight ? options.persona : nil
+    /// Waits until the clock shows a date.
+    package var waitUntil: @Sendable (Date) async throws -> Void = { date in
+        // In short steps: a sleep doesn't count the time in which the device itself sleeps.
+        while case let seconds = date.timeIntervalSinceNow, seconds > 0 {
+            try await Task.sleep(nanoseconds: UInt64(min(seconds, 60) * 1e9))
+        }
     }
+    /// Spreads the attempts of many devices. In 0..<1.
+    package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
+    /// What happens to the device while the app runs.
+    package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
+    /// How long the first search may keep callers waiting, in seconds.
+    package var resolvingTimeout: Double = 15
+    /// How long `allows(_:)` waits while a denial is checked again, in seconds.
+    package var recheckTimeout: Double = 2
+    /// How long a purchase waits for the service, in seconds. The request goes on.
+    package var purchaseTimeout: Double = 5
 
     package init(access: any StoreAccess, vault: any Vault, policy: Tenure.PolicySource?) {
         self.access = access
         self.vault = vault
         self.policy = policy
     }
+}
+
+/// Something that makes it worthwhile to check a denial again.
+package enum DeviceEvent: Sendable {
+    case appBecameActive
+    case networkReturned
+    /// The device was unlocked for the first time since it started.
+    case keychainUnlocked
 }

@@ -48,10 +48,14 @@ package struct PolicyOnHand: Sendable {
             self.bundled = .signed(signed)
             newest = signed
         }
+        if let kept { restore(kept) }
+    }
+
+    /// Takes what an earlier start stored, if it can be verified and is newer than the bundled policy.
+    package mutating func restore(_ kept: KeptPolicy) {
         self.kept = kept
-        guard let kept,
-            let signed = try? SignedPolicy.verify(
-                kept.text.utf8, keys: keys, bundleID: self.bundled.policy.app.bundleID),
+        guard
+            let signed = try? SignedPolicy.verify(kept.text.utf8, keys: keys, bundleID: bundled.policy.app.bundleID),
             signed.counter > newest?.counter ?? 0
         else { return }
         newest = signed

@@ -2,17 +2,17 @@ package import Foundation
 package import TenureCore
 package import TenurePolicyFile
 
-/// The policy on hand, kept up to date from a web server and kept for the next start.
+/// The newest signed policy, refreshed from a web server and stored for the next start.
 package actor SignedPolicyFeed {
     private let url: URL
     private let shelf: any PolicyShelf
     private let fetcher: any PolicyFetcher
     private var hand: PolicyOnHand
 
-    /// What holds from the first moment on, before anybody could be asked.
+    /// The bundled policy, which holds until `restore()` or `refresh()` finds a newer one.
     package nonisolated let initial: Policy
 
-    /// - Throws: where the bundled policy cannot be read; see `PolicyOnHand`.
+    /// - Throws: if the bundled policy can't be read; see `PolicyOnHand`.
     package init(
         url: URL, keys: [PinnedKey], bundled: Data, shelf: any PolicyShelf,
         fetcher: any PolicyFetcher = URLSessionPolicyFetcher()
@@ -20,14 +20,20 @@ package actor SignedPolicyFeed {
         self.url = url
         self.shelf = shelf
         self.fetcher = fetcher
-        hand = try PolicyOnHand(bundled: bundled, keys: keys, kept: shelf.read())
+        hand = try PolicyOnHand(bundled: bundled, keys: keys, kept: nil)
         initial = hand.policy
+    }
+
+    /// Reads what an earlier start stored. Blocks, unlike `init`.
+    package func restore() -> Policy {
+        if hand.kept == nil, let kept = shelf.read() { hand.restore(kept) }
+        return hand.policy
     }
 
     package var policy: Policy { hand.policy }
     package var counter: Int64? { hand.counter }
 
-    /// Asks the server once. Whatever comes of it, `policy` is as before or better.
+    /// Asks the server once. Afterward `policy` is as before, or newer.
     package func refresh() async -> PolicyRefresh {
         let answer: PolicyAnswer
         do throws(PolicyFetchError) {

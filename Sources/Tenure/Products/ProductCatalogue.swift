@@ -43,6 +43,20 @@ public struct ProductCatalogue: Sendable, Hashable {
         ) { first, _ in first }
     }
 
+    /// A policy that grants what the products give, and nothing else.
+    var policy: Policy? {
+        // No entitlement honors the era, which a policy must have.
+        try? Policy(
+            app: Policy.App(bundleID: "catalog"), eras: [Era(name: "any", model: .free)],
+            entitlements: productsByEntitlement.map { name, products in
+                Entitlement(
+                    name: name,
+                    products: products.map { id in
+                        .init(id: id, length: gifts(of: id).first { $0.entitlement == name }?.length)
+                    })
+            })
+    }
+
     /// The products that give an entitlement, in the order of the policy.
     public func products(for entitlement: String) -> [String] { productsByEntitlement[entitlement] ?? [] }
 

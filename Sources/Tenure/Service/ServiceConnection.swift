@@ -45,7 +45,7 @@ package struct ServiceConnection: Sendable {
         switch url.scheme?.lowercased() {
         case "https": nil
         case "http" where ["127.0.0.1", "::1", "localhost"].contains(url.host ?? ""): nil
-        default: "`\(url.absoluteString)` is no `https` address; what the App Store signed is sent to no other"
+        default: "`\(url.absoluteString)` is not an `https` address"
         }
     }
 
@@ -106,7 +106,7 @@ package struct ServiceConnection: Sendable {
         let response: HTTPURLResponse
         do {
             let transport = transport
-            (data, response) = try await withDeadline(deadline) { try await transport(request) }
+            (data, response) = try await withTimeout(deadline) { try await transport(request) }
         } catch let failure as ServiceFailure {
             throw failure
         } catch {

@@ -6,7 +6,8 @@ import TenureCore
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, certificate, told, askedAt, denials,
-            stale, persona
+            stale, persona, toldAll, unanswered, refused,
+            granted
     }
 
     package init(from decoder: any Decoder) throws {
@@ -26,6 +27,10 @@ extension Account: Codable {
         stale = try fields.decodeIfPresent(String.self, forKey: .stale)
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
         denials = try fields.decodeIfPresent(Set<String>.self, forKey: .denials) ?? []
+        toldAll = try fields.decodeIfPresent(Bool.self, forKey: .toldAll) ?? false
+        unanswered = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
+        refused = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
+        granted = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -41,6 +46,10 @@ extension Account: Codable {
         try fields.encodeIfPresent(askedAt, forKey: .askedAt)
         try fields.encodeIfPresent(stale, forKey: .stale)
         try fields.encodeIfPresent(persona, forKey: .persona)
+        if toldAll { try fields.encode(toldAll, forKey: .toldAll) }
+        if !unanswered.isEmpty { try fields.encode(unanswered.sorted(), forKey: .unanswered) }
+        if !refused.isEmpty { try fields.encode(refused.sorted(), forKey: .refused) }
+        if !granted.isEmpty { try fields.encode(granted, forKey: .granted) }
         if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }
     }
 }

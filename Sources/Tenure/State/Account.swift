@@ -19,6 +19,15 @@ package struct Account: Sendable, Hashable {
     /// What was denied when everything was last known, and nothing new has come since.
     package var denials: Set<String> = []
 
+    /// Whether the service was told of everything that could grant something.
+    package var toldAll = false
+    /// Transactions about which the service hasn't answered yet.
+    package var unanswered: Set<String> = []
+    /// Transactions that the service rejected. They stay unfinished.
+    package var refused: Set<String> = []
+    /// What the device granted under the last policy that it could read.
+    package var granted: [String: Tenure.Answer] = [:]
+
     /// Who stood in for the customer when the service was asked: their token, hashed.
     package var persona: String?
 
@@ -51,8 +60,10 @@ package struct Account: Sendable, Hashable {
     mutating func forgetService() {
         certificate = nil
         told = [:]
+        toldAll = false
         askedAt = nil
         denials = []
+        granted = [:]
     }
 
     /// What the local state kept.
@@ -88,7 +99,7 @@ package struct Account: Sendable, Hashable {
 
     @discardableResult
     package mutating func add(_ transactions: [StoreTransaction]) -> Bool {
-        let known = Set(purchases.map(\.essence))
+        let known = Dictionary(purchases.map { ($0.transactionID, $0.essence) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
         for transaction in transactions {
             let purchase = transaction.purchase
@@ -99,7 +110,9 @@ package struct Account: Sendable, Hashable {
         purchases = byID.values.sorted {
             ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
         }
-        return Set(purchases.map(\.essence)) != known
+        let news = purchases.filter { known[$0.transactionID] != $0.essence }
+        unanswered.formUnion(news.map(\.transactionID))
+        return !news.isEmpty
     }
 
     @discardableResult
@@ -115,10 +128,19 @@ package struct Account: Sendable, Hashable {
         return renewals.map(\.essence) != known
     }
 
-    package func evidence(in environment: AppStoreEnvironment, purchasesAreComplete: Bool) -> Evidence {
+    package func evidence(
+        in environment: AppStoreEnvironment, purchasesAreComplete: Bool, persona: Persona? = nil
+    ) -> Evidence {
         Evidence(
             environment: environment, app: proofs, transactions: purchases, renewals: renewals,
-            purchasesAreComplete: purchasesAreComplete)
+            purchasesAreComplete: purchasesAreComplete, persona: persona)
+    }
+
+    /// The evidence of some purchases alone.
+    package func evidence(in environment: AppStoreEnvironment, of transactions: Set<String>) -> Evidence {
+        Evidence(
+            environment: environment,
+            transactions: purchases.filter { transactions.contains($0.transactionID) }, renewals: renewals)
     }
 
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }

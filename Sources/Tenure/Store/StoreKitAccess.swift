@@ -5,11 +5,11 @@ import TenureCore
 /// StoreKit itself: Apple's, and on Linux this package's. Nothing else in the client touches it, and here alone what
 /// StoreKit verified becomes evidence.
 package struct StoreKitAccess: StoreAccess {
-    package let distribution: Distribution
+    package init() {}
 
-    package init() {
-        distribution = .ofThisApp
-    }
+    /// Read from the app's files once, at first use.
+    package var distribution: Distribution { Self.distributionOfThisApp }
+    private static let distributionOfThisApp = Distribution.ofThisApp
 
     package var isRehearsal: Bool {
         #if os(Linux)
@@ -20,7 +20,14 @@ package struct StoreKitAccess: StoreAccess {
         #endif
     }
 
-    package var bundleID: String? { Bundle.main.bundleIdentifier }
+    package var bundleID: String? {
+        #if os(Linux)
+            // A process without a bundle is the app of the local App Store.
+            Bundle.main.bundleIdentifier ?? LocalStore.current?.bundleID
+        #else
+            Bundle.main.bundleIdentifier
+        #endif
+    }
 
     package var deviceVerificationID: UUID? { AppStore.deviceVerificationID }
 
@@ -122,7 +129,7 @@ package struct StoreKitAccess: StoreAccess {
         do {
             return try await call()
         } catch StoreKitError.userCancelled {
-            throw TenureError.cancelled
+            throw SignInCancelled()
         }
     }
 
@@ -145,7 +152,7 @@ package struct StoreKitAccess: StoreAccess {
                 jws: result.jwsRepresentation, bundleID: app.bundleID, environment: environment, proof: proof))
     }
 
-    private static func result(_ result: VerificationResult<Transaction>) -> StoreResult<StoreTransaction> {
+    static func result(_ result: VerificationResult<Transaction>) -> StoreResult<StoreTransaction> {
         guard case .verified(let transaction) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: transaction.environment.rawValue) else {
             return .unverified(reason: "nobody knows the environment `\(transaction.environment.rawValue)`")
@@ -227,7 +234,7 @@ extension Tenure {
         var offer: ProductTerms.Offer?
         if let subscription = product.subscription, let introduction = subscription.introductoryOffer {
             // Who does not answer in time promises nothing.
-            let isEligible = try? await withDeadline(setup.options.storeDeadline) {
+            let isEligible = try? await withTimeout(setup.options.storeDeadline) {
                 await subscription.isEligibleForIntroOffer
             }
             if isEligible == true { offer = ProductTerms.Offer(introduction) }

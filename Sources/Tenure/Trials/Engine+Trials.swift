@@ -49,14 +49,14 @@ extension Engine {
         }
         guard save() else {
             memory = before
-            throw .notWritten("the session could not be counted")
+            throw .notStored("the session could not be counted")
         }
         switch trial {
         case .sessions(let count):
             return TrialSession(
                 entitlement, sessions: count, sessionsLeft: left(of: trial, named: entitlement), ends: ends,
-                board: board)
-        case .days: return TrialSession(entitlement, ends: ends, board: board)
+                state: state)
+        case .days: return TrialSession(entitlement, ends: ends, state: state)
         }
     }
 
@@ -74,7 +74,7 @@ extension Engine {
                 let answer = try await service.beginTrial(of: entitlement, session: id, token: token)
                 return TrialSession(
                     entitlement, isOwner: answer.isOwner, sessions: answer.sessions, sessionsLeft: answer.sessionsLeft,
-                    ends: answer.isOwner ? nil : answer.ends, board: board)
+                    ends: answer.isOwner ? nil : answer.ends, state: state)
             } catch {
                 if case .refused(let problem, _) = error {
                     switch problem.code {
@@ -91,7 +91,7 @@ extension Engine {
 
     private func validToken(isFresh: Bool) async -> String? {
         if isFresh || token.map({ $0.expiresAt <= setup.clock() }) ?? true {
-            await searchAnew(asksService: true)
+            await searchAgain()
         }
         return token?.value
     }

@@ -29,7 +29,7 @@ extension Tenure {
             let outcome = await tenure.decision(for: entitlement).outcome
             // Whoever has it, or may have it as far as anybody knows now, uses nothing up.
             if isAllowed, outcome != .denied {
-                return TrialSession(entitlement, isOwner: outcome == .granted, board: tenure.board)
+                return TrialSession(entitlement, isOwner: outcome == .granted, state: tenure.state)
             }
             return try await tenure.engine.beginTrial(of: entitlement)
         }
@@ -48,23 +48,23 @@ public final class TrialSession: Sendable {
     public let ends: Date?
 
     private let id = UUID()
-    private let board: Board
+    private let state: CustomerState
 
     init(
         _ entitlement: String, isOwner: Bool = false, sessions: Int? = nil, sessionsLeft: Int? = nil, ends: Date? = nil,
-        board: Board
+        state: CustomerState
     ) {
         self.entitlement = entitlement
         self.isOwner = isOwner
         self.sessions = sessions
         self.sessionsLeft = sessionsLeft
         self.ends = ends
-        self.board = board
-        if let ends { board.beginSession(of: entitlement, id, until: ends) }
+        self.state = state
+        if let ends { state.beginSession(of: entitlement, id, until: ends) }
     }
 
     deinit { end() }
 
     /// Ends it before its scope does.
-    public func end() { board.endSession(of: entitlement, id) }
+    public func end() { state.endSession(of: entitlement, id) }
 }

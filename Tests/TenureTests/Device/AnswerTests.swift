@@ -131,10 +131,10 @@ import Testing
         let device = Device(FakeStore { $0.app = World.newcomer() })
         let tenure = device.start()
         var seen: [Bool] = []
-        for await customer in tenure.updates where customer.isComplete {
+        for await customer in tenure.updates where !customer.isResolving {
             seen.append(customer.has("everything"))
             if customer.has("everything") { break }
-            device.store.deliver(World.purchase())
+            device.store.deliverUpdate(World.purchase())
         }
         #expect(seen.last == true)
         #expect(await tenure.allows("everything"))

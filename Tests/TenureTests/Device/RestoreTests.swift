@@ -15,8 +15,9 @@ import Testing
         }
         let tenure = Device(store).start()
         _ = await tenure.settled()
-        let customer = try await tenure.restore()
-        #expect(customer.has("everything"))
+        let restored = await tenure.restore()
+        #expect(restored.signIn == .succeeded)
+        #expect(restored.customer.has("everything"))
         #expect(store.now.prompts == 1)
     }
 
@@ -27,7 +28,7 @@ import Testing
         }
         let tenure = Device(store).start()
         #expect(await tenure.allows("everything"))
-        await #expect(throws: TenureError.cancelled) { try await tenure.restore() }
+        #expect(await tenure.restore().signIn == .cancelled)
         #expect(await tenure.allows("everything"))
     }
 
@@ -35,7 +36,7 @@ import Testing
         for distribution in [Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
-            await #expect(throws: TenureError.self) { try await tenure.restore() }
+            #expect(await tenure.restore().signIn == .notAllowed(distribution.whyNotAsked))
             #expect(store.now.prompts == 0)
         }
     }
@@ -85,12 +86,12 @@ import Testing
         let tenure = device.start()
         _ = await tenure.settled()
         device.vault.refusesWrites = true
-        device.store.deliver(World.purchase())
+        device.store.deliverUpdate(World.purchase())
         for await customer in tenure.updates where customer.has("everything") { break }
-        await tenure.engine.searchAnew(asksService: false)
+        await tenure.engine.searchAgain()
         #expect(device.store.now.finished.isEmpty)
         device.vault.refusesWrites = false
-        await tenure.engine.searchAnew(asksService: false)
+        await tenure.engine.searchAgain()
         #expect(device.store.now.finished == ["410000000000001"])
     }
 
@@ -114,9 +115,9 @@ import Testing
         let tenure = device.start()
         _ = await tenure.settled()
         device.store.deliverUnverified()
-        device.store.deliver(World.purchase(World.yearly, id: "9", type: .nonConsumable))
+        device.store.deliverUpdate(World.purchase(World.yearly, id: "9", type: .nonConsumable))
         for await customer in tenure.updates where customer.has("cloud") { break }
-        await tenure.engine.searchAnew(asksService: false)
+        await tenure.engine.searchAgain()
         #expect(device.store.now.finished == ["9"])
     }
 }

@@ -39,7 +39,7 @@ import Testing
             #expect(await !tenure.allows("everything"), "byte \(place)")
             // It is made anew as soon as the store answers.
             device.store.change { $0.appMood = .answers }
-            await tenure.engine.searchAnew(asksService: false)
+            await tenure.engine.searchAgain()
             #expect(await tenure.allows("everything"), "byte \(place)")
         }
     }
@@ -81,7 +81,7 @@ import Testing
         #expect(await tenure.decision(for: "everything").outcome == .undetermined)
         device.vault.isLocked = false
         #expect(device.vault.contents == sound)
-        await tenure.engine.searchAnew(asksService: false)
+        await tenure.engine.searchAgain()
         #expect(await tenure.decision(for: "everything").outcome == .granted)
     }
 
@@ -174,7 +174,7 @@ import Testing
         #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
         device.store.change { $0.app = World.newcomer(signed: World.now.addingTimeInterval(60)) }
         device.time.now = World.now.addingTimeInterval(60)
-        await tenure.engine.searchAnew(asksService: false)
+        await tenure.engine.searchAgain()
         #expect(await tenure.allows("cloud"))
     }
 }

@@ -76,7 +76,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
                         signedDate: World.now))
             ]
         }
-        await tenure.engine.searchAnew(asksService: false)
+        await tenure.engine.searchAgain()
         #expect(await tenure.decision(for: "cloud").outcome == .granted)
     }
 
@@ -132,7 +132,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         device.time.wake()
         await device.time.sleeping(2)
         #expect(device.store.now.prompts == 0)
-        _ = try? await tenure.restore()
+        await tenure.restore()
         #expect(device.store.now.prompts > 0)
     }
 }

@@ -63,14 +63,14 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
                 setup.options.whileUndetermined = .deny
             }
             #expect(await !device.start().allows("everything"))
-            let tenure = device.start { $0.options.persona = token }
+            let tenure = device.start { $0.options.persona = .token(token) }
             #expect(await tenure.allows("everything"))
             #expect(await tenure.decision(for: "everything").reasons.contains { $0.code == "persona" })
             service.line.condition = .down
-            #expect(await device.start { $0.options.persona = token }.allows("everything"))
+            #expect(await device.start { $0.options.persona = .token(token) }.allows("everything"))
             // Who stands in for nobody any more has nothing of it, even while nobody can be asked.
             #expect(await !device.start().allows("everything"))
-            #expect(await !device.start { $0.options.persona = "another" }.allows("everything"))
+            #expect(await !device.start { $0.options.persona = .token("another") }.allows("everything"))
             service.line.condition = .up
             let again = device.start()
             #expect(await !again.allows("everything"))
@@ -98,7 +98,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
                         return try await line.send(request)
                     }
                     setup.keys = [service.key]
-                    setup.options.persona = token
+                    setup.options.persona = .token(token)
                 }
                 _ = await device.start().settled()
                 let bodies = sent.withLock { $0 }
@@ -108,7 +108,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
             // What people bought is refused beside nothing: it goes without.
             let device = Device(try comer(.production), policy: nil) { setup in
                 service.connect(&setup)
-                setup.options.persona = token
+                setup.options.persona = .token(token)
             }
             #expect(await device.start().decision(for: "everything").outcome == .denied)
         }

@@ -20,13 +20,13 @@ import Testing
             let tenure = device.start()
             #expect(await tenure.allows("cloud"))
             clock.now = World.now.addingTimeInterval(400 * World.day)
-            await tenure.engine.searchAnew(asksService: true)
+            await tenure.engine.searchAgain()
             #expect(await !tenure.allows("cloud"))
             #expect(await tenure.engine.memory.time.now(World.now) == clock.now)
             // Another instance answers, now and after a new start.
             clock.now = World.now
             for tenure in [tenure, device.start()] {
-                await tenure.engine.searchAnew(asksService: true)
+                await tenure.engine.searchAgain()
                 #expect(tenure.customer.steps.first { $0.name == .service }?.outcome == .done)
                 #expect(await tenure.allows("cloud"))
                 #expect(await tenure.engine.memory.time.now(World.now) == World.now)
@@ -44,11 +44,11 @@ import Testing
             let tenure = device.start()
             #expect(await tenure.allows("everything"))
             clock.now += 60
-            await tenure.engine.searchAnew(asksService: true)
+            await tenure.engine.searchAgain()
             let caught = try #require(service.line.answers.last)
             clock.now += World.day
             service.line.condition = .replaced { _, _, response in (caught, response) }
-            await tenure.engine.searchAnew(asksService: true)
+            await tenure.engine.searchAgain()
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
                     == .failed("its certificate answers another request than this one"))
@@ -72,10 +72,10 @@ import Testing
             let tenure = device.start()
             #expect(await tenure.allows("everything"))
             clock.now += World.day
-            await tenure.engine.searchAnew(asksService: true)
+            await tenure.engine.searchAgain()
             #expect(await tenure.engine.memory.time.now(World.now) == clock.now)
             clock.now = World.now
-            await tenure.engine.searchAnew(asksService: true)
+            await tenure.engine.searchAgain()
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
                     == .failed("its certificate is older than what is known"))

@@ -60,12 +60,12 @@ import Testing
             let tenure = device.start()
             _ = await tenure.settled()
             service.line.condition = .down
-            store.deliver(try World.signed(World.purchase(), of: "704000000000000002"))
+            store.deliverUpdate(try World.signed(World.purchase(), of: "704000000000000002"))
             for await customer in tenure.updates where customer.steps.contains(where: \.failedAtService) { break }
-            await tenure.engine.searchAnew(asksService: true)
+            await tenure.engine.searchAgain()
             #expect(store.now.finished.isEmpty)
             service.line.condition = .up
-            await tenure.engine.searchAnew(asksService: true)
+            await tenure.engine.searchAgain()
             #expect(store.now.finished == ["410000000000001"])
             #expect(await tenure.allows("everything"))
         }

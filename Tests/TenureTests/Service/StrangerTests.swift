@@ -49,7 +49,7 @@ import Testing
                     setup.keys = [service.key]
                 }
                 let tenure = replaced.start()
-                await tenure.engine.searchAnew(asksService: true)
+                await tenure.engine.searchAgain()
                 #expect(stranger.line.syncs > 0)
                 #expect(await tenure.allows("everything"))
             }
@@ -76,7 +76,7 @@ import Testing
             for garbage in ["", "<html>Please sign in to this hotel's network</html>", "{}", "[]"] {
                 service.line.condition = .replaced { _, _, response in (Data(garbage.utf8), response) }
                 let tenure = device.start()
-                await tenure.engine.searchAnew(asksService: true)
+                await tenure.engine.searchAgain()
                 #expect(await tenure.allows("everything"), "\(garbage)")
             }
         }

@@ -53,7 +53,9 @@ final class FakeStore: StoreAccess {
 
     func change(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
-    func deliver(_ transaction: StoreTransaction) {
+    /// A transaction from outside of this app: from another device, or approved by a parent. What the app buys itself
+    /// comes back from `Product.purchase` and never through `Transaction.updates`, says Apple's documentation of both.
+    func deliverUpdate(_ transaction: StoreTransaction) {
         change { state in
             state.transactions.append(transaction)
             state.unfinished.append(transaction)
@@ -104,7 +106,7 @@ final class FakeStore: StoreAccess {
         change { $0.prompts += 1 }
         switch now.restoreMood {
         case .throwsAnError: throw Failure()
-        case .asksToSignIn: throw TenureError.cancelled
+        case .asksToSignIn: throw SignInCancelled()
         default: break
         }
         change { state in

@@ -124,6 +124,7 @@ final class Device: Sendable {
         var setup = Setup(access: store, vault: vault, policy: basePolicy.map { .policy($0) })
         setup.clock = { time.now }
         setup.sleep = { try await time.sleep($0) }
+        setup.waitUntil = { try await time.waitUntil($0) }
         setup.chance = { 1 }
         // Only a store that never answers is waited for to the end.
         setup.options.storeDeadline = store.now.hangs ? 1 : 60
@@ -182,13 +183,20 @@ final class MemoryVault: Vault {
     func secret() throws -> Data { key }
 }
 
-/// A clock that stands still until it is set. Whoever sleeps is noted, and woken by `wake()`.
+extension Tenure.Customer {
+    /// Whether the entitlement is granted, without trials and the grace period.
+    func has(_ entitlement: String) -> Bool { answers[entitlement]?.outcome == .granted }
+}
+
+/// A clock that stands still until it is set. Sleeps are counted, and end by `wake()`.
 final class TestTime: Sendable {
     private struct State: Sendable {
         var now: Date
         var slept: [Double] = []
         var sleepers: [UUID: CheckedContinuation<Void, any Error>] = [:]
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        /// Callers that wait until the clock shows a date.
+        var alarms: [UUID: (date: Date, continuation: CheckedContinuation<Void, any Error>)] = [:]
     }
 
     private let state: Locked<State>
@@ -199,7 +207,36 @@ final class TestTime: Sendable {
 
     var now: Date {
         get { state.withLock { $0.now } }
-        set { state.withLock { $0.now = newValue } }
+        set {
+            let due = state.withLock { state in
+                state.now = newValue
+                let due = state.alarms.filter { $0.value.date <= newValue }
+                for id in due.keys { state.alarms[id] = nil }
+                return due.values.map(\.continuation)
+            }
+            for continuation in due { continuation.resume() }
+        }
+    }
+
+    /// Returns once the clock shows the date.
+    func waitUntil(_ date: Date) async throws {
+        let id = UUID()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let isDue = state.withLock { state in
+                    guard state.now < date else { return true }
+                    state.alarms[id] = (date, continuation)
+                    return false
+                }
+                if isDue { continuation.resume() } else if Task.isCancelled { cancelAlarm(id) }
+            }
+        } onCancel: {
+            cancelAlarm(id)
+        }
+    }
+
+    private func cancelAlarm(_ id: UUID) {
+        state.withLock { $0.alarms.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
     }
 
     /// How long each sleep was to be, in their order.
@@ -253,7 +290,7 @@ final class TestTime: Sendable {
 extension Tenure {
     /// Once everything was asked that can be.
     func settled() async -> Customer {
-        for await customer in updates where customer.isComplete { return customer }
+        for await customer in updates where !customer.isResolving { return customer }
         return customer
     }
 }

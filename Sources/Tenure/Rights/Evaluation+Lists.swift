@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-extension View {
+extension Evaluation {
     /// What lists of versions give besides. They only give: what was granted stays as it is, and what is unknown to the
     /// policy and to the service is denied by a list only where the app transaction was seen.
     func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {

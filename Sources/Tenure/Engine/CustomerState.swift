@@ -1,0 +1,308 @@
+import Foundation
+import TenureCore
+
+/// What is known now. Every question reads it, and only the engine writes it.
+///
+/// One lock guards a few values: a question with a known answer costs one dictionary lookup and allocates nothing.
+final class CustomerState: Sendable {
+    /// What the engine found out.
+    struct Snapshot: Sendable {
+        var customer: Tenure.Customer
+        /// The latest instant at which this device has been.
+        var floor: Date
+        /// How often a new signature has shown that the clock had been wrong.
+        var heals = 0
+        /// Whether the stored state was read.
+        var isLoaded = false
+        /// Whether a search has ended since the app started.
+        var isSearched = false
+        /// When the last search ended, by the device's clock.
+        var checkedAt: Date?
+        /// The end of the grace period for undetermined decisions. Nil if there is none.
+        var graceEnds: Date?
+        /// Entitlements that were denied when everything was last known.
+        var denials: Set<String> = []
+        /// Allows every entitlement: while only reporting, or in a copy from outside the App Store.
+        var allowsEverything = false
+        /// Allows nothing that isn't granted.
+        var hasNoGrace = false
+    }
+
+    enum Verdict: Sendable {
+        case yes
+        /// A known denial, checked less than a minute ago.
+        case no
+        /// A known denial that should be checked again.
+        case stale
+        /// The right has ended since the last search. It may have been renewed.
+        case ended
+        /// The first search is still running, or the stored state wasn't read yet.
+        case resolving
+    }
+
+    fileprivate struct State {
+        var snapshot: Snapshot
+        /// When each granted right ends, in seconds since the reference date. Infinity: never.
+        var ends: [String: Double] = [:]
+        var floor: Double
+        /// Rights whose end was observed. They get no grace, even if the clock is turned back afterward.
+        var over: Set<String> = []
+        /// The end of each running trial session.
+        var sessions: [String: [UUID: Double]] = [:]
+        /// Whether the first search took longer than anybody should wait.
+        var isResolvingOver = false
+        var watchers: [UUID: AsyncStream<Tenure.Customer>.Continuation] = [:]
+        /// What the watchers got last.
+        var published: Tenure.Customer?
+        var alarm: (at: Double, task: Task<Void, Never>)?
+        var isClosed = false
+    }
+
+    /// A denial older than this is checked again when somebody asks.
+    static let denialLifetime: TimeInterval = 60
+
+    private let state: Locked<State>
+    private let clock: @Sendable () -> Date
+    private let waitUntil: @Sendable (Date) async throws -> Void
+
+    init(
+        _ snapshot: Snapshot, clock: @escaping @Sendable () -> Date,
+        waitUntil: @escaping @Sendable (Date) async throws -> Void
+    ) {
+        self.clock = clock
+        self.waitUntil = waitUntil
+        state = Locked(
+            State(
+                snapshot: snapshot, ends: snapshot.customer.ends,
+                floor: snapshot.floor.timeIntervalSinceReferenceDate))
+    }
+
+    /// The latest instant at which anybody asked.
+    var latest: Date { state.withLock { Date(timeIntervalSinceReferenceDate: $0.floor) } }
+
+    /// The customer at this instant.
+    var customer: Tenure.Customer {
+        let now = clock().timeIntervalSinceReferenceDate
+        return state.withLock { state in
+            state.observe(now)
+            return state.customer
+        }
+    }
+
+    // MARK: Questions
+
+    func verdict(on entitlement: String) -> Verdict {
+        let clock = clock().timeIntervalSinceReferenceDate
+        return state.withLock { state in
+            state.observe(clock)
+            let now = state.floor
+            if let end = state.ends[entitlement] {
+                if now < end { return .yes }
+                state.over.insert(entitlement)
+                return state.snapshot.isSearched ? .ended : .resolving
+            }
+            if state.snapshot.allowsEverything || state.hasSession(of: entitlement) { return .yes }
+            guard !state.isResolving else { return .resolving }
+            if state.hasGrace(entitlement) { return .yes }
+            guard let checked = state.snapshot.checkedAt?.timeIntervalSinceReferenceDate,
+                abs(clock - checked) < Self.denialLifetime
+            else { return .stale }
+            return .no
+        }
+    }
+
+    /// Returns the answer for a caller that has waited long enough.
+    func allows(_ entitlement: String) -> Bool {
+        let clock = clock().timeIntervalSinceReferenceDate
+        return state.withLock { state in
+            state.observe(clock)
+            return state.allows(entitlement)
+        }
+    }
+
+    // MARK: Changes
+
+    func post(_ snapshot: Snapshot) {
+        let ends = snapshot.customer.ends
+        state.withLock { state in
+            let floor = snapshot.floor.timeIntervalSinceReferenceDate
+            // Only a new signature turns time back. A caller may have seen a later clock meanwhile.
+            let isHealed = snapshot.heals > state.snapshot.heals
+            state.floor = isHealed ? floor : max(state.floor, floor)
+            for name in state.over where isHealed || (ends[name] ?? 0) > state.floor { state.over.remove(name) }
+            state.snapshot = snapshot
+            state.ends = ends
+        }
+        publish()
+    }
+
+    /// Ends the wait for the first search, which goes on.
+    func endResolving() {
+        state.withLock { $0.isResolvingOver = true }
+        publish()
+    }
+
+    /// Delivers the customer to every watcher if anything has changed, and again at the next instant at which a right, a
+    /// grace period or a session ends.
+    private func publish() {
+        let now = clock().timeIntervalSinceReferenceDate
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.observe(now)
+            let customer = state.customer
+            if customer != state.published {
+                state.published = customer
+                // Inside the lock, so that nobody gets an older value after a newer one. It runs no code of theirs.
+                for watcher in state.watchers.values { watcher.yield(customer) }
+            }
+            setAlarm(&state)
+        }
+    }
+
+    private func setAlarm(_ state: inout State) {
+        let next = state.nextChange
+        guard next != state.alarm?.at else { return }
+        state.alarm?.task.cancel()
+        state.alarm = next.map { next in
+            let waitUntil = waitUntil
+            return (
+                next,
+                Task { [weak self] in
+                    guard (try? await waitUntil(Date(timeIntervalSinceReferenceDate: next))) != nil else { return }
+                    self?.alarmRang(next)
+                }
+            )
+        }
+    }
+
+    private func alarmRang(_ time: Double) {
+        state.withLock { state in
+            if state.alarm?.at == time { state.alarm = nil }
+        }
+        publish()
+    }
+
+    /// Returns the customer now and at every change, until nobody listens.
+    func watch() -> AsyncStream<Tenure.Customer> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Tenure.Customer.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.watchers[id] = nil }
+        }
+        let now = clock().timeIntervalSinceReferenceDate
+        let isClosed = state.withLock { state in
+            guard !state.isClosed else { return true }
+            state.observe(now)
+            state.watchers[id] = continuation
+            let customer = state.customer
+            continuation.yield(customer)
+            // Others learn of it too, if time has changed it.
+            if customer != state.published {
+                state.published = customer
+                for (other, watcher) in state.watchers where other != id { watcher.yield(customer) }
+            }
+            setAlarm(&state)
+            return false
+        }
+        // Outside the lock, which `onTermination` takes.
+        if isClosed { continuation.finish() }
+        return stream
+    }
+
+    /// Ends every stream.
+    func close() {
+        let watchers = state.withLock { state in
+            state.isClosed = true
+            state.alarm?.task.cancel()
+            state.alarm = nil
+            defer { state.watchers = [:] }
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher.finish() }
+    }
+
+    // MARK: Trial sessions
+
+    func beginSession(of entitlement: String, _ id: UUID, until end: Date) {
+        state.withLock { $0.sessions[entitlement, default: [:]][id] = end.timeIntervalSinceReferenceDate }
+        publish()
+    }
+
+    func endSession(of entitlement: String, _ id: UUID) {
+        state.withLock { state in
+            state.sessions[entitlement]?[id] = nil
+            if state.sessions[entitlement]?.isEmpty == true { state.sessions[entitlement] = nil }
+        }
+        publish()
+    }
+}
+
+extension CustomerState.State {
+    mutating func observe(_ clock: Double) {
+        if clock > floor { floor = clock }
+    }
+
+    var isResolving: Bool { !snapshot.isLoaded || !snapshot.isSearched && !isResolvingOver }
+
+    func hasSession(of entitlement: String) -> Bool {
+        guard !sessions.isEmpty else { return false }
+        return sessions[entitlement]?.values.contains { floor < $0 } == true
+    }
+
+    /// Whether the grace period covers an entitlement that isn't granted.
+    func hasGrace(_ entitlement: String) -> Bool {
+        guard !snapshot.hasNoGrace, !over.contains(entitlement), !snapshot.denials.contains(entitlement) else {
+            return false
+        }
+        if let end = ends[entitlement], end <= floor { return false }
+        if let answer = snapshot.customer.answers[entitlement] {
+            guard answer.outcome == .undetermined, !answer.isUnknownName else { return false }
+        } else if snapshot.isSearched, !snapshot.customer.answers.isEmpty {
+            return false
+        }
+        return isGraceRunning
+    }
+
+    private var isGraceRunning: Bool {
+        snapshot.graceEnds.map { floor < $0.timeIntervalSinceReferenceDate } ?? false
+    }
+
+    func allows(_ entitlement: String) -> Bool {
+        if let end = ends[entitlement], floor < end { return true }
+        return snapshot.allowsEverything || hasSession(of: entitlement) || hasGrace(entitlement)
+    }
+
+    /// The customer at the latest instant observed.
+    var customer: Tenure.Customer {
+        var access = Tenure.Customer.Access()
+        access.isAllowedByDefault =
+            snapshot.allowsEverything
+            || !snapshot.hasNoGrace && isGraceRunning && !(snapshot.isSearched && !snapshot.customer.answers.isEmpty)
+        let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(over).union(snapshot.denials)
+        access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
+        return snapshot.customer.with(access: access, isResolving: isResolving)
+    }
+
+    /// The next instant at which time alone changes an answer.
+    var nextChange: Double? {
+        var instants = ends.values.filter { $0.isFinite }
+        instants += sessions.values.flatMap(\.values)
+        if let grace = snapshot.graceEnds { instants.append(grace.timeIntervalSinceReferenceDate) }
+        return instants.filter { $0 > floor }.min()
+    }
+}
+
+extension Tenure.Customer {
+    fileprivate var ends: [String: Double] {
+        var ends: [String: Double] = [:]
+        for answer in answers.values where answer.outcome == .granted {
+            ends[answer.entitlement] = answer.until?.timeIntervalSinceReferenceDate ?? .infinity
+        }
+        return ends
+    }
+}
+
+extension Tenure.Answer {
+    fileprivate var isUnknownName: Bool { reasons.first?.code == DeviceReason.unknownEntitlement.rawValue }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import TenureCore
+
+/// What follows from everything known at one instant.
+///
+/// Granted is what was proved, now or before. Denied is only what was looked for everywhere since the app started. All else
+/// is undetermined, and the last good answer stands behind it.
+struct Evaluation {
+    let setup: Setup
+    let distribution: Distribution
+    let persona: Tenure.Persona?
+    let policy: Policy?
+    let policyError: TenureError?
+    let memory: Memory
+    let reading: Reading
+    let claims: CertificateClaims?
+    let fresh: [String: Tenure.Answer]?
+    let isSearched: Bool
+    let checkedAt: Date?
+    let clock: Date
+    var lists = VersionRights()
+    var heals = 0
+
+    private var account: Account { memory.account }
+    private var isOutside: Bool { !distribution.hasPurchases }
+
+    var snapshot: CustomerState.Snapshot {
+        CustomerState.Snapshot(
+            customer: Tenure.Customer(
+                answers: answers, acquisition: account.acquisition, environment: environment,
+                distribution: distribution, steps: reading.steps, policyError: policyError),
+            floor: memory.time.now(clock), heals: heals, isLoaded: true, isSearched: isSearched, checkedAt: checkedAt,
+            graceEnds: graceEnds, denials: account.denials,
+            allowsEverything: setup.isListening || (isOutside && setup.options.outsideAppStore == .allow),
+            hasNoGrace: isOutside && setup.options.outsideAppStore == .deny)
+    }
+
+    /// The environment of this copy of the app, as far as it is known.
+    var environment: AppStoreEnvironment? { account.environment }
+
+    var answers: [String: Tenure.Answer] {
+        guard !lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
+        return answers(addingTo: provedAnswers)
+    }
+
+    /// By the policy and by the service.
+    private var provedAnswers: [String: Tenure.Answer] {
+        guard !setup.isListening else { return [:] }
+        if isOutside {
+            return named(policy?.entitlements.map(\.name) ?? []) {
+                .unanswered($0, because: .outsideAppStore, distribution.rawValue, settlements: [.support])
+            }
+        }
+        var answers = deviceAnswers
+        guard setup.service != nil else { return answers }
+        let unanswered = answersToNewPurchases
+        let names = Set(answers.keys).union(account.told.keys).union(fresh?.keys.map { $0 } ?? [])
+            .union(claims?.rights.keys.map { $0 } ?? []).union(unanswered.keys)
+        for name in names {
+            answers[name] = serviceAnswer(on: name, device: answers[name], newPurchase: unanswered[name])
+        }
+        return answers
+    }
+
+    // MARK: Decided on the device
+
+    /// The service's rules, applied to what this device has seen.
+    private var deviceAnswers: [String: Tenure.Answer] {
+        guard let policy else { return policyError == nil ? [:] : storedGrants }
+        let evidence = account.evidence(
+            in: assumedEnvironment, purchasesAreComplete: reading.knowsPurchases, persona: persona?.evidence)
+        let decisions = decide(evidence, under: policy, at: memory.time.now(clock))
+        var answers: [String: Tenure.Answer] = [:]
+        for (decision, entitlement) in zip(decisions, policy.entitlements) {
+            let answer = Tenure.Answer(decision)
+            answers[decision.entitlement] =
+                decision.outcome == .denied && !isWhole(for: entitlement)
+                ? answer.demoted(because: .notAnswered) : answer
+        }
+        return answers
+    }
+
+    private var assumedEnvironment: AppStoreEnvironment { environment ?? distribution.environment(of: nil) }
+
+    /// Rights that an earlier start granted under a policy that can't be read now.
+    private var storedGrants: [String: Tenure.Answer] {
+        let now = memory.time.now(clock)
+        return account.granted.filter { $0.value.until.map { now < $0 } ?? true }
+            .mapValues { .kept($0.entitlement, until: $0.until) }
+    }
+
+    /// Whether everything that could grant the entitlement was seen since the app started.
+    private func isWhole(for entitlement: Entitlement) -> Bool {
+        let knowsApp =
+            reading.appTransaction != nil || entitlement.honours == nil || !distribution.hasAppTransaction
+        let knowsPurchases = reading.knowsPurchases || entitlement.products.isEmpty
+        // A clock that is behind may have been wrong before as well as now.
+        return knowsApp && knowsPurchases && !memory.time.isTurnedBack(clock)
+    }
+
+    // MARK: Decided by the service
+
+    /// What purchases grant about which the service hasn't answered yet: by the bundled policy, otherwise by the service's
+    /// stored catalog. A service that is down must take nothing from a payer.
+    private var answersToNewPurchases: [String: Tenure.Answer] {
+        guard !account.unanswered.isEmpty, let policy = policy ?? memory.catalogue?.catalogue?.policy else {
+            return [:]
+        }
+        let evidence = account.evidence(in: assumedEnvironment, of: account.unanswered)
+        let granted = decide(evidence, under: policy, at: memory.time.now(clock)).filter { $0.outcome == .granted }
+        return Dictionary(granted.map { ($0.entitlement, Tenure.Answer($0)) }) { first, _ in first }
+    }
+
+    private func serviceAnswer(
+        on name: String, device: Tenure.Answer?, newPurchase: Tenure.Answer?
+    ) -> Tenure.Answer {
+        let signed = signedAnswer(on: name)
+        if let newPurchase, newPurchase.lastsLonger(than: signed) { return newPurchase }
+        if let signed { return signed }
+        if let told = fresh?[name] {
+            switch told.outcome {
+            case .granted: return .unanswered(name, because: .unsigned, keeping: told.reasons)
+            // The service can't know what could not be sent.
+            case .denied: return account.toldAll ? told : told.demoted(because: .notAnswered)
+            case .undetermined: return told
+            }
+        }
+        // What the device proves by itself, under the bundled policy, until the service answers. What the service denied
+        // stays denied: support may have taken it.
+        if let device, device.outcome == .granted, !account.denials.contains(name) { return device }
+        return .unanswered(name, keeping: account.told[name]?.reasons ?? device?.reasons ?? [])
+    }
+
+    /// What the service's signature proves, also offline.
+    private func signedAnswer(on name: String) -> Tenure.Answer? {
+        let now = memory.time.now(clock)
+        guard let right = claims?.rights[name], right.until.map({ now < $0 }) ?? true else { return nil }
+        if let told = fresh?[name] ?? account.told[name], told.outcome == .granted, told.until == right.until {
+            return told
+        }
+        return .kept(name, until: right.until)
+    }
+
+    // MARK: The grace period
+
+    private var graceEnds: Date? {
+        let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
+        let grace = setup.options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault
+        guard case .allow(let seconds) = grace else { return nil }
+        return memory.time.now(clock).addingTimeInterval(seconds - memory.time.age(clock))
+    }
+
+    private func named(
+        _ names: [String], _ answer: (String) -> Tenure.Answer
+    ) -> [String: Tenure.Answer] {
+        Dictionary(names.map { ($0, answer($0)) }) { first, _ in first }
+    }
+}
+
+extension Tenure.Answer {
+    /// Whether a granted right outlasts another one.
+    fileprivate func lastsLonger(than other: Tenure.Answer?) -> Bool {
+        guard let other else { return true }
+        guard let end = other.until else { return false }
+        return until.map { $0 > end } ?? true
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// The work didn't finish in time.
+struct TimedOut: Error, CustomStringConvertible {
+    let seconds: Double
+    var description: String { "no answer within \(seconds) seconds" }
+}
+
+/// Runs `work` and waits for it, for at most `seconds`.
+///
+/// StoreKit calls have been seen to hang and to ignore cancellation, and a task group waits for its children. So the work
+/// runs in a task of its own. After the timeout it is canceled, and left alone if it doesn't react.
+func withTimeout<Value: Sendable>(
+    _ seconds: Double, _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await Race<Value>.run(Task { try await work() }, seconds: seconds, cancelsWork: true)
+}
+
+/// Waits for a task for at most `seconds`, and never cancels it. Returns nil if it took longer, or if the caller was
+/// canceled.
+func value<Value: Sendable>(of task: Task<Value, Never>, within seconds: Double) async -> Value? {
+    try? await Race<Value>.run(Task { await task.value }, seconds: seconds, cancelsWork: false)
+}
+
+/// Resumes the caller with whatever comes first.
+private final class Race<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Value, any Error>?
+        var tasks: [Task<Void, Never>] = []
+        /// A result that came before the caller waited for it.
+        var early: Result<Value, any Error>?
+        var isOver = false
+    }
+
+    private let state = Locked(State())
+
+    static func run(_ work: Task<Value, any Error>, seconds: Double, cancelsWork: Bool) async throws -> Value {
+        let race = Race()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let worker = Task {
+                    // Nothing here has to stop early: a result that comes too late is dropped.
+                    race.finish(await work.result)
+                }
+                let timer = Task {
+                    guard (try? await Task.sleep(nanoseconds: UInt64(min(max(0, seconds), 1e9) * 1e9))) != nil else {
+                        return
+                    }
+                    if cancelsWork { work.cancel() }
+                    race.finish(.failure(TimedOut(seconds: seconds)))
+                }
+                race.start(continuation, worker: worker, timer: timer)
+            }
+        } onCancel: {
+            if cancelsWork { work.cancel() }
+            race.finish(.failure(CancellationError()))
+        }
+    }
+
+    private func start(
+        _ continuation: CheckedContinuation<Value, any Error>, worker: Task<Void, Never>, timer: Task<Void, Never>
+    ) {
+        let early = state.withLock { state -> Result<Value, any Error>? in
+            guard !state.isOver else { return state.early }
+            state.continuation = continuation
+            state.tasks = [worker, timer]
+            return nil
+        }
+        guard let early else { return }
+        timer.cancel()
+        continuation.resume(with: early)
+    }
+
+    private func finish(_ result: Result<Value, any Error>) {
+        let (continuation, tasks) = state.withLock { state in
+            guard !state.isOver else { return (nil as CheckedContinuation<Value, any Error>?, [Task<Void, Never>]()) }
+            state.isOver = true
+            defer { state.continuation = nil }
+            if state.continuation == nil { state.early = result }
+            return (state.continuation, state.tasks)
+        }
+        for task in tasks { task.cancel() }
+        continuation?.resume(with: result)
+    }
+}

@@ -1,0 +1,93 @@
+public import StoreKit
+import TenureCore
+
+extension Tenure {
+    /// What came of a purchase.
+    public enum PurchaseResult: Sendable {
+        /// The purchase is verified and recorded, and the customer has what it grants.
+        ///
+        /// Tenure finishes the transaction as `Options.finishing` says. Consumables, and products that neither the policy nor
+        /// the service's catalog names, are the app's to finish.
+        case purchased(Transaction, Customer)
+        /// Somebody else has to agree first, such as a parent. The transaction arrives later: see `updates`.
+        case pending
+        case userCancelled
+    }
+
+    #if !os(visionOS)
+        /// Sells a product: purchases it, verifies and records the transaction, decides, and finishes it as configured.
+        ///
+        /// If a service decides and doesn't answer, the bundled policy decides about this purchase, otherwise the service's
+        /// stored catalog.
+        ///
+        /// - Parameter options: passed on to StoreKit unchanged. An `appAccountToken` comes from the app alone.
+        /// - Throws: StoreKit's own errors; `TenureError.unverified` if StoreKit couldn't verify the transaction, which then
+        ///   stays unfinished; `TenureError.purchasesUnavailable` where this process can't sell.
+        @MainActor
+        public func purchase(
+            _ product: Product, options: Set<Product.PurchaseOption> = []
+        ) async throws -> PurchaseResult {
+            try await purchase { try await product.purchase(options: options) }
+        }
+    #endif
+
+    /// Sells by a call that the app or a further form supplies.
+    @MainActor
+    func purchase(_ perform: @MainActor () async throws -> Product.PurchaseResult) async throws -> PurchaseResult {
+        try await engine.preparePurchase()
+        do {
+            return try await process(perform())
+        } catch StoreKitError.userCancelled {
+            return .userCancelled
+        }
+    }
+
+    /// Processes the result of a purchase that the app made with StoreKit itself: verifies and records the transaction,
+    /// decides, and finishes it as configured.
+    ///
+    /// - Throws: `TenureError.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
+    public func process(_ result: Product.PurchaseResult) async throws -> PurchaseResult {
+        switch result {
+        case .success(let transaction): return try await process(transaction)
+        case .pending: return .pending
+        case .userCancelled: return .userCancelled
+        @unknown default: return .pending
+        }
+    }
+
+    /// Processes what StoreKit's views pass to `onInAppPurchaseCompletion`.
+    ///
+    /// - Throws: the error of the result; `TenureError.unverified` as above.
+    public func process(_ result: Result<Product.PurchaseResult, any Error>) async throws -> PurchaseResult {
+        do {
+            return try await process(try result.get())
+        } catch StoreKitError.userCancelled {
+            return .userCancelled
+        }
+    }
+
+    /// Processes a transaction that the app got from StoreKit itself.
+    ///
+    /// - Throws: `TenureError.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
+    public func process(_ result: VerificationResult<Transaction>) async throws -> PurchaseResult {
+        switch StoreKitAccess.result(result) {
+        case .unverified(let reason): throw TenureError.unverified(reason)
+        case .verified(let transaction):
+            await engine.process(transaction)
+            return .purchased(result.unsafePayloadValue, state.customer)
+        }
+    }
+
+    /// Says that the app has delivered what a transaction brings: it has credited the consumable, or unpacked the content.
+    /// Tenure finishes this transaction as soon as it is recorded.
+    public func contentArrived(for transaction: Transaction) async {
+        await engine.contentArrived(ofPurchase: String(transaction.originalID), transaction: String(transaction.id))
+    }
+
+    /// Says that the content of a product has arrived: see `Options.Finishing.afterContent`. Tenure finishes the product's
+    /// transactions that exist now, and later ones of the same subscription. It finishes no consumable: for those, name the
+    /// transaction.
+    public func contentArrived(for productID: String) async {
+        await engine.contentArrived(forProduct: productID)
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite(.timeLimit(.minutes(2))) struct `A purchase` {
+    @Test func `counts at once and at the next start, and is finished`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start()
+                #expect(await !tenure.allows("everything"))
+                let result = try await tenure.purchase(try await product(World.everything))
+                guard case .purchased(let transaction, let customer) = result else {
+                    Issue.record("\(result)")
+                    return
+                }
+                #expect(transaction.productID == World.everything)
+                #expect(customer.allows("everything"))
+                #expect(customer.answers["everything"]?.outcome == .granted)
+                #expect(await tenure.allows("everything"))
+                #expect(await served.unfinished().isEmpty)
+                device.behaviour.isOffline = true
+                #expect(try await served.start().allows("everything"))
+                #expect(device.signInRequests == 0)
+            }
+        }
+    }
+
+    @Test func `is delivered to updates while the app runs`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { _ in
+                let tenure = try served.start()
+                _ = await tenure.settled()
+                let delivered = Task {
+                    for await customer in tenure.updates where customer.allows("everything") { return true }
+                    return false
+                }
+                _ = try await tenure.purchase(try await product(World.everything))
+                #expect(await delivered.value)
+            }
+        }
+    }
+
+    @Test func `made by the app itself counts once it is processed, in every form in which StoreKit returns it`()
+        async throws
+    {
+        let forms: [@Sendable (Tenure, Product.PurchaseResult) async throws -> Tenure.PurchaseResult] = [
+            { try await $0.process($1) },
+            { try await $0.process(Result.success($1)) },
+            { tenure, result in
+                guard case .success(let transaction) = result else { throw Unexpected() }
+                return try await tenure.process(transaction)
+            },
+        ]
+        for form in forms {
+            try await ServedStore.run { served in
+                try await served.device(of: "Dana") { _ in
+                    let tenure = try served.start()
+                    #expect(await !tenure.allows("everything"))
+                    let bought = try await product(World.everything).purchase()
+                    guard case .purchased(_, let customer) = try await form(tenure, bought) else { throw Unexpected() }
+                    #expect(customer.allows("everything"))
+                    #expect(await tenure.allows("everything"))
+                    #expect(await served.unfinished().isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `that StoreKit cannot verify throws, grants nothing and stays unfinished`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start()
+                _ = await tenure.settled()
+                device.behaviour.purchases = .unverified(.brokenSignature)
+                let thrown = await #expect(throws: TenureError.self) {
+                    try await tenure.purchase(try await product(World.everything))
+                }
+                guard case .unverified = thrown else {
+                    Issue.record("\(String(describing: thrown))")
+                    return
+                }
+                #expect(!tenure.customer.allows("everything"))
+                #expect(await served.unfinished() == [World.everything])
+            }
+        }
+    }
+
+    @Test func `that is canceled or waits for a parent is no purchase yet`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start()
+                _ = await tenure.settled()
+                device.behaviour.purchases = .isCancelled
+                guard case .userCancelled = try await tenure.purchase(try await product(World.everything)) else {
+                    throw Unexpected()
+                }
+                device.behaviour.purchases = .waitsForApproval
+                guard case .pending = try await tenure.purchase(try await product(World.everything)) else {
+                    throw Unexpected()
+                }
+                #expect(!tenure.customer.allows("everything"))
+                try await device.approvePurchases()
+                for await customer in tenure.updates where customer.allows("everything") { break }
+                #expect(await tenure.allows("everything"))
+            }
+        }
+    }
+
+    @Test func `carries the app's account token and no other`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { _ in
+                let tenure = try served.start()
+                let token = UUID()
+                guard
+                    case .purchased(let first, _) = try await tenure.purchase(
+                        try await product(World.everything), options: [.appAccountToken(token)]),
+                    case .purchased(let second, _) = try await tenure.purchase(try await product(ServedStore.theme))
+                else { throw Unexpected() }
+                #expect(first.appAccountToken == token)
+                #expect(second.appAccountToken == nil)
+            }
+        }
+    }
+
+    @Test func `throws StoreKit's own errors`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start()
+                let everything = try await product(World.everything)
+                device.behaviour.canMakePayments = false
+                await #expect(throws: Product.PurchaseError.purchaseNotAllowed) {
+                    try await tenure.purchase(everything)
+                }
+                await #expect(throws: Product.PurchaseError.productUnavailable) {
+                    try await tenure.process(Result.failure(Product.PurchaseError.productUnavailable))
+                }
+                guard case .userCancelled = try await tenure.process(Result.failure(StoreKitError.userCancelled)) else {
+                    throw Unexpected()
+                }
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `Finishing` {
+    @Test func `leaves products that the policy doesn't name to the app`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { _ in
+                let tenure = try served.start()
+                _ = try await tenure.purchase(try await product(ServedStore.theme))
+                _ = try await tenure.purchase(try await product(World.everything))
+                await tenure.refresh()
+                #expect(await served.unfinished() == [ServedStore.theme])
+            }
+        }
+    }
+
+    @Test func `leaves products to the app that arrive as updates, or were bought before this start`() async throws {
+        try await ServedStore.run { served in
+            for item in [ServedStore.theme, ServedStore.coins, World.everything] {
+                try await served.store.perform(Act(.buy, [.customer: "Dana", .product: item]))
+            }
+            try await served.device(of: "Dana") { _ in
+                let tenure = try served.start()
+                _ = await tenure.settled()
+                await tenure.refresh()
+                #expect(await served.unfinished() == [ServedStore.coins, ServedStore.theme])
+            }
+        }
+    }
+
+    @Test func `finishes a consumable only when the app says that it delivered this very transaction`() async throws {
+        let policy = try Policy(
+            app: Policy.App(bundleID: World.bundleID), eras: [Era(name: "always", model: .free)],
+            entitlements: [Entitlement(name: "everything", products: [.init(id: ServedStore.coins)])])
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { _ in
+                let tenure = try served.start(policy: policy)
+                let coins = try await product(ServedStore.coins)
+                guard case .purchased(let first, _) = try await tenure.purchase(coins) else { throw Unexpected() }
+                await tenure.contentArrived(for: ServedStore.coins)
+                #expect(await served.unfinished() == [ServedStore.coins])
+                await tenure.contentArrived(for: first)
+                #expect(await served.unfinished().isEmpty)
+                _ = try await tenure.purchase(coins)
+                await tenure.refresh()
+                #expect(await served.unfinished() == [ServedStore.coins])
+            }
+        }
+    }
+
+    @Test func `waits for the content where the app says so, and not for a purchase that comes after it`() async throws
+    {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start { $0.finishing = .afterContent(of: [World.yearly]) }
+                // Nothing was bought yet: this delivers nothing.
+                await tenure.contentArrived(for: World.yearly)
+                guard case .purchased = try await tenure.purchase(try await product(World.yearly)) else {
+                    throw Unexpected()
+                }
+                #expect(await served.unfinished() == [World.yearly])
+                await tenure.contentArrived(for: World.yearly)
+                #expect(await served.unfinished().isEmpty)
+            }
+        }
+    }
+
+    @Test func `finishes nothing where the policy can't be read`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { _ in
+                let missing = served.folder.appendingPathComponent("tenure.json")
+                let tenure = Tenure(policyIfValid: .file(missing), options: served.options())
+                _ = try await tenure.purchase(try await product(World.everything))
+                #expect(await served.unfinished() == [World.everything])
+            }
+        }
+    }
+}
+
+struct Unexpected: Error {}

@@ -1,0 +1,112 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+/// A local App Store that sells the invented calculator and answers over HTTP, as `tenure appstore run` does.
+struct ServedStore: Sendable {
+    let store: LocalAppStore
+    let url: URL
+    /// Where the devices keep their state.
+    let folder: URL
+
+    static let coins = "com.example.calculator.coins"
+    /// Sold by other code of the app: the policy doesn't name it.
+    static let theme = "com.example.calculator.theme"
+
+    /// With Ada, who paid in 2014, and Dana, who came when the app was free. The present is `World.now`.
+    static func run(
+        _ environment: AppStoreEnvironment = .production,
+        _ body: @escaping @Sendable (ServedStore) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let scenario = try ScenarioReader.read(Array(story(environment).utf8), named: "story.yaml")
+        let store = LocalAppStore(
+            scenario.founding.world, signer: StoreSigner(authority: RealService.authority)
+        ) { _, _, _ in .success }
+        try await scenario.happen(in: store)
+        try await store.perform(Act(.advance, [.to: World.now.rfc3339]))
+        let server = StoreServer(store: store, key: try ServerAPIKey(seed: "client"), port: 0)
+        let (ports, running) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run { port in running.yield(port) } }
+            group.addTask {
+                for await port in ports {
+                    let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
+                    try await body(ServedStore(store: store, url: url, folder: folder))
+                    break
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static func story(_ environment: AppStoreEnvironment) -> String {
+        """
+        scenario: The calculator
+        begins: 2014-01-01
+        environment: \(environment.rawValue)
+        app:
+          bundleID: \(World.bundleID)
+          appleID: 828838134
+          releases:
+            - { platform: iOS, build: "37", version: "1.4", at: 2014-01-10 }
+            - { platform: iOS, build: "120", version: "2.0", at: 2015-06-10T18:00:00Z }
+          prices:
+            - { from: 2014-01-10, price: 4.99 }
+            - { from: 2015-06-10T18:00:00Z, price: free }
+          products:
+            \(World.everything): { type: nonConsumable, price: 9.99 }
+            \(theme): { type: nonConsumable, price: 0.99 }
+            \(coins): { type: consumable, price: 0.99 }
+            \(World.yearly): { type: autoRenewable, price: 19.99, period: P1Y }
+        customers: { Ada: {}, Dana: {} }
+        timeline:
+          - at: 2014-05-01T10:00:00Z
+            Ada: acquires
+          - at: 2016-02-01
+            Dana: acquires
+            Ada: updates
+        """
+    }
+
+    /// A device of a customer, on which the app was just installed. StoreKit runs on it inside of the closure.
+    func device(
+        of customer: String, _ body: @escaping @Sendable (LocalStore) async throws -> Void
+    ) async throws {
+        let device = try await LocalStore(url: url, customer: customer)
+        try await device.run { try await body(device) }
+    }
+
+    /// Options that keep the state in a folder of the test's own.
+    func options(_ change: (inout Tenure.Options) -> Void = { _ in }) -> Tenure.Options {
+        var options = Tenure.Options()
+        options.folder = folder
+        change(&options)
+        return options
+    }
+
+    /// The app starts, with the public initializer.
+    func start(
+        policy: Policy = World.policy(whileUndetermined: .deny), _ change: (inout Tenure.Options) -> Void = { _ in }
+    ) throws -> Tenure {
+        try Tenure(policy: .policy(policy), options: options(change))
+    }
+
+    /// The products whose transactions the app still has to finish.
+    func unfinished() async -> [String] {
+        var products: [String] = []
+        for await result in StoreKit.Transaction.unfinished { products.append(result.unsafePayloadValue.productID) }
+        return products.sorted()
+    }
+}
+
+/// The product with this ID.
+func product(_ id: String) async throws -> Product {
+    try #require(try await Product.products(for: [id]).first)
+}
