@@ -2,20 +2,25 @@
 TRAITS := --traits Service
 SWIFT := swift
 RELEASE := .build/release
+PREFIX ?= /usr/local
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources Examples
 FUZZ_RUNS ?= 10000000
 SOAK_CUSTOMERS ?= 100000
 
-.PHONY: run build release test soak bench fuzz fuzz-short format format-check docs clean
+.PHONY: run build release install test snippet-check soak bench fuzz fuzz-short format format-check docs clean
 
 run: ## The service on 127.0.0.1:8080, with invented customers of every era.
 	@Scripts/install-dependencies build
-	@$(SWIFT) build -c release $(TRAITS) --product tenure
-	@exec $(RELEASE)/tenure demo
+	@$(SWIFT) build -c release $(TRAITS) --product tenure-cli
+	@exec $(RELEASE)/tenure-cli demo
 
-release: ## The command, built for use: .build/release/tenure
+release: ## The command, built for use: .build/release/tenure-cli
 	@Scripts/install-dependencies build
-	$(SWIFT) build -c release $(TRAITS) --product tenure
+	$(SWIFT) build -c release $(TRAITS) --product tenure-cli
+
+install: release ## Installs the command as PREFIX/bin/tenure.
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 $(RELEASE)/tenure-cli "$(DESTDIR)$(PREFIX)/bin/tenure"
 
 test: ## All tests, and a short run of the fuzzers.
 	@Scripts/install-dependencies test
@@ -23,11 +28,15 @@ test: ## All tests, and a short run of the fuzzers.
 	@SWIFT=$(SWIFT) Scripts/test $(TRAITS)
 	@$(MAKE) --no-print-directory fuzz-short
 
+snippet-check: ## Compiles the Swift snippets of the documentation.
+	@Scripts/install-dependencies snippets
+	@SWIFT=$(SWIFT) Scripts/snippet-check
+
 soak: release ## The long tests, and the lives of SOAK_CUSTOMERS customers.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
 	@TENURE_SOAK=1 SWIFT=$(SWIFT) Scripts/test $(TRAITS)
-	$(RELEASE)/tenure scenario soak --customers $(SOAK_CUSTOMERS)
+	$(RELEASE)/tenure-cli scenario soak --customers $(SOAK_CUSTOMERS)
 
 bench: ## Ratios against floors measured in the same run; ONLY=NAME runs one.
 	@Scripts/install-dependencies bench

@@ -37,7 +37,8 @@ let package = Package(
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
         .library(name: "FuzzedReaders", targets: ["FuzzedReaders"]),
         .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
-        .executable(name: "tenure", targets: ["TenureCLI"]),
+        // `make install` installs it as `tenure`. That name would collide with the library's where file names ignore case.
+        .executable(name: "tenure-cli", targets: ["TenureCLI"]),
     ],
     traits: [
         .trait(

@@ -16,9 +16,9 @@ package enum Command {
         }
     }
 
-    /// The command lies beside the test bundle.
+    /// The built command, beside the test bundle. Installed, it is named `tenure`.
     package static let executable = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appendingPathComponent("tenure")
+        .appendingPathComponent("tenure-cli")
 
     @discardableResult
     package static func run(_ arguments: String..., input: Data? = nil) async throws -> Result {

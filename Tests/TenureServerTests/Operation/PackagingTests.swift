@@ -30,9 +30,10 @@ import Testing
         // As `make release` does.
         let make = try text("Makefile")
         #expect(
-            make.contains("@Scripts/install-dependencies build\n\t$(SWIFT) build -c release $(TRAITS) --product tenure")
-        )
-        #expect(instructions[build].contains("-c release --traits Service --product tenure"))
+            make.contains(
+                "@Scripts/install-dependencies build\n\t$(SWIFT) build -c release $(TRAITS) --product tenure-cli\n"))
+        #expect(instructions[build].hasSuffix("-c release --traits Service --product tenure-cli"))
+        #expect(instructions.contains("COPY --from=build /source/.build/release/tenure-cli /usr/local/bin/tenure"))
     }
 
     /// What the loader must find, beside what every Debian and Swift's own image have.
