@@ -43,18 +43,15 @@ extension Tenure {
 
 extension Setup {
     fileprivate init(live options: Tenure.Options, policy: Tenure.PolicySource?) {
-        let name = AppName.ofThisApp
-        let vault: any Vault
-        if let folder = options.folder {
-            vault = FileVault(folder: folder)
-        } else {
-            #if canImport(Security)
-                vault = KeychainVault(name: name)
-            #else
-                vault = FileVault.standard(name: name)
-            #endif
+        let location: StateLocation
+        do throws(AccessGroupError) {
+            location = try StateLocation(options, host: .current)
+        } catch {
+            options.log.error("\(error)")
+            location = StateLocation(UnavailableStateStorage(error: .accessGroup(error)))
         }
-        self.init(access: StoreKitAccess(), vault: vault, policy: policy)
+        self.init(access: StoreKitAccess(), storage: location.storage, policy: policy)
+        self.location = location
         self.options = options
     }
 }

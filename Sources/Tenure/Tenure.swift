@@ -17,7 +17,7 @@ public final class Tenure: Sendable {
         let engine = Engine(setup)
         self.engine = engine
         board = engine.board
-        var work = [Task { await engine.run() }]
+        var work = [Task { await engine.run() }, Task { await engine.observeUnlocking() }]
         // What is bought while the app runs must not be missed: it is observed from the first moment on.
         if setup.access.distribution.hasPurchases { work.append(Task { await engine.observe() }) }
         self.work = work

@@ -150,12 +150,17 @@ extension Engine {
 
     private func discardAccount() {
         memory.discardAccount()
+        forgetReadings()
+        claims = nil
+    }
+
+    /// What was read and said of an account that is not the present one any more.
+    func forgetReadings() {
         accountChanges += 1
         reading.appTransaction = nil
         reading.transactions = nil
         reading.renewals = []
         reading.knowsRenewals = false
-        claims = nil
         fresh = nil
         token = nil
         acknowledged = []
@@ -204,7 +209,7 @@ extension Engine {
     private func isRecorded(_ transaction: StoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
         guard setup.service == nil else { return acknowledged.contains(id) }
-        return written?.account.purchases.contains { $0.transactionID == id } ?? false
+        return state.stored?.account.purchases.contains { $0.transactionID == id } ?? false
     }
 
     private func isDelivered(_ transaction: StoreTransaction) -> Bool {

@@ -17,7 +17,12 @@ actor Engine {
     /// Of this device; nil where the store does not name it.
     let device: String?
 
-    var memory: Memory
+    /// The state, in step with what other processes store.
+    var state: WorkingState
+    var memory: StoredState {
+        get { state.current }
+        set { state.current = newValue }
+    }
     var reading = Reading()
     /// What the certificate in `memory` says, once it was read.
     var claims: CertificateClaims?
@@ -46,9 +51,6 @@ actor Engine {
     var isServiceWanted = false
 
     private var isComplete = false
-    private(set) var written: Memory?
-    /// Whether the vault could be read: what cannot be read must not be replaced.
-    private var mayWrite: Bool
     private var running: Task<Void, Never>?
 
     init(_ setup: Setup) {
@@ -75,28 +77,12 @@ actor Engine {
         self.policy = policy
         self.feed = feed
 
-        var memory = Memory(clock: clock)
-        var written: Memory?
-        var mayWrite = true
-        switch setup.vault.recall(device: device) {
-        case .remembered(let known):
-            memory = known
-            written = known
-            reading.note(.localState, .done)
-        case .nothing: reading.note(.localState, .skipped("nothing was kept yet"))
-        case .refused(let why):
-            setup.options.log.error("the local state is not believed, and made anew: \(why)")
-            reading.note(.localState, .failed(why))
-        case .unreadable(let why):
-            setup.options.log.error("the local state cannot be read now: \(why)")
-            reading.note(.localState, .failed(why))
-            mayWrite = false
-        }
-        memory.settle(on: device, access.distribution, at: clock)
-        memory.stand(in: setup.persona?.hashed)
-        self.memory = memory
-        self.written = written
-        self.mayWrite = mayWrite
+        var state = WorkingState(
+            setup.location, device: device, distribution: access.distribution, persona: setup.persona?.hashed,
+            clock: clock)
+        reading.note(state.reload(at: clock), log: setup.options.log)
+        self.state = state
+        let memory = state.current
         self.reading = reading
         let view = View(
             setup: setup, policy: policy, memory: memory, reading: reading,
@@ -107,8 +93,8 @@ actor Engine {
     }
 
     /// The certificate that was kept, if it still proves anything here.
-    private static func claims(
-        in memory: Memory, by certificates: CertificateReader, setup: Setup, device: String?, clock: Date
+    static func claims(
+        in memory: StoredState, by certificates: CertificateReader, setup: Setup, device: String?, clock: Date
     ) -> CertificateClaims? {
         guard setup.service != nil, let text = memory.account.certificate else { return nil }
         let holder = CertificateReader.Holder(
@@ -145,7 +131,7 @@ actor Engine {
     }
 
     private func conduct() async {
-        rememberAgain()
+        rereadState()
         look()
         searchFloor = memory.time.floor
         let distribution = setup.access.distribution
@@ -204,24 +190,6 @@ actor Engine {
         }
     }
 
-    /// The keychain may have been locked when the app started.
-    private func rememberAgain() {
-        guard !mayWrite else { return }
-        switch setup.vault.recall(device: device) {
-        case .remembered(let known):
-            memory = known
-            written = known
-            memory.settle(on: device, setup.access.distribution, at: setup.clock())
-            memory.stand(in: setup.persona?.hashed)
-            claims = Self.claims(
-                in: memory, by: certificates, setup: setup, device: device, clock: setup.clock())
-            reading.note(.localState, .done)
-        case .nothing, .refused: reading.note(.localState, .skipped("nothing was kept yet"))
-        case .unreadable: return
-        }
-        mayWrite = true
-    }
-
     // MARK: Keeping
 
     func look() {
@@ -231,42 +199,11 @@ actor Engine {
         memory.time.look(at: setup.clock())
     }
 
-    /// Whether all that is known is written down.
-    @discardableResult
-    func save() -> Bool {
-        if let written, written.account == memory.account, written.trials == memory.trials,
-            written.catalogue == memory.catalogue,
-            written.device == memory.device, written.distribution == memory.distribution,
-            written.time.agrees(with: memory.time)
-        {
-            return true
-        }
-        guard mayWrite else { return false }
-        do {
-            try setup.vault.keep(memory)
-            written = memory
-            return true
-        } catch {
-            setup.options.log.error("the local state cannot be written: \(error)")
-            reading.note(.localState, .failed("\(error)"))
-            return false
-        }
-    }
-
     func post() { board.post(view().notice) }
 
     func view() -> View {
         View(
             setup: setup, policy: policy, memory: memory, reading: reading, claims: claims, fresh: fresh,
             isComplete: isComplete, clock: setup.clock(), lists: lists, heals: heals, toldAll: toldAll)
-    }
-}
-
-extension DeviceTime {
-    /// A few minutes more or less are not worth a write.
-    fileprivate func agrees(with other: DeviceTime) -> Bool {
-        firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
-            && abs(floor.timeIntervalSince(other.floor)) < 300
-            && abs(lastClock.timeIntervalSince(other.lastClock)) < 300
     }
 }

@@ -4,7 +4,10 @@ import TenureCore
 /// Everything that the client is made of, so that tests can put something in the place of each.
 package struct Setup: Sendable {
     package var access: any StoreAccess
-    package var vault: any Vault
+    /// Where the state is kept.
+    package var location: StateLocation
+    /// What kind of process this is.
+    package var host: HostProcess
     /// How the device decides by itself; nil: it only asks the service.
     package var policy: Tenure.PolicySource?
     package var service: ServiceConnection?
@@ -25,9 +28,16 @@ package struct Setup: Sendable {
         access.isRehearsal || access.distribution == .testFlight ? options.persona : nil
     }
 
-    package init(access: any StoreAccess, vault: any Vault, policy: Tenure.PolicySource?) {
+    /// A place that no other process locks.
+    package var storage: any StateStorage {
+        get { location.storage }
+        set { location = StateLocation(newValue) }
+    }
+
+    package init(access: any StoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
-        self.vault = vault
+        location = StateLocation(storage)
+        host = HostProcess(HostProcess.current.kind, bundleID: access.bundleID)
         self.policy = policy
     }
 }

@@ -8,7 +8,7 @@ import TenureCore
 struct View {
     let setup: Setup
     let policy: Policy?
-    let memory: Memory
+    let memory: StoredState
     let reading: Reading
     let claims: CertificateClaims?
     let fresh: [String: Tenure.Answer]?

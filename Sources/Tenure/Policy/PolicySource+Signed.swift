@@ -54,7 +54,7 @@ extension Tenure.PolicySource {
     /// Beside the local state. It is verified each time it is read, so that it needs no keychain.
     private static func shelf(_ options: Tenure.Options) -> URL {
         let name = AppName.ofThisApp
-        var folder = options.folder ?? FileVault.standard(name: name).folder
+        var folder = options.folder ?? FileStateStorage.standard(name: name).folder
         #if canImport(Darwin)
             let support = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
             if options.folder == nil, let support {

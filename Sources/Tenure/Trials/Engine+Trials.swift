@@ -7,8 +7,10 @@ extension Engine {
         // The service knows how much is left when a session begins.
         guard setup.service == nil else { return true }
         guard let trial = policy?.entitlement(named: entitlement)?.trial else { return false }
+        // Another process may have used it meanwhile.
+        rereadState()
         look()
-        return left(of: trial, named: entitlement) > 0
+        return memory.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
     func beginTrial(of entitlement: String) async throws(TenureError) -> TrialSession {
@@ -21,43 +23,20 @@ extension Engine {
 
     // MARK: Counted here
 
-    /// Sessions, or 1 while a trial of days runs or has not begun.
-    private func left(of trial: TenureCore.Trial, named entitlement: String) -> Int {
-        switch trial {
-        case .sessions(let count): return max(0, count - memory.trialSessions(of: entitlement))
-        case .days(let count):
-            let elapsed = memory.trialElapsed(entitlement, at: setup.clock()) ?? 0
-            return elapsed < Double(count) * 86_400 ? 1 : 0
-        }
-    }
-
+    /// Counts the session inside an update of the state: several processes together get no more than the trial has.
     private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(TenureError) -> TrialSession {
         look()
-        guard left(of: trial, named: entitlement) > 0 else { throw .trialOver(entitlement: entitlement) }
-        let before = memory
         let clock = setup.clock()
-        let now = memory.time.now(clock)
-        let ends: Date
-        switch trial {
-        case .sessions:
-            memory.countTrialSession(of: entitlement)
-            ends = now.addingTimeInterval(TenureCore.Trial.longestSession)
-        case .days(let count):
-            let elapsed = memory.trialElapsed(entitlement, at: clock)
-            if elapsed == nil { memory.beginTrialOfDays(entitlement, at: clock) }
-            ends = now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0))
+        let begun: BegunTrial
+        do {
+            begun = try updateState { try $0.beginTrial(trial, of: entitlement, at: clock) }
+        } catch let error as TenureError {
+            throw error
+        } catch {
+            throw .notWritten("the session could not be counted: \(error)")
         }
-        guard save() else {
-            memory = before
-            throw .notWritten("the session could not be counted")
-        }
-        switch trial {
-        case .sessions(let count):
-            return TrialSession(
-                entitlement, sessions: count, sessionsLeft: left(of: trial, named: entitlement), ends: ends,
-                board: board)
-        case .days: return TrialSession(entitlement, ends: ends, board: board)
-        }
+        return TrialSession(
+            entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends, board: board)
     }
 
     // MARK: Counted by the service
