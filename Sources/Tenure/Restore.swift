@@ -19,6 +19,11 @@ extension Tenure {
 
 extension Engine {
     func restore() async throws(TenureError) {
+        do throws(HostLimit) {
+            try setup.host.checkMayPrompt()
+        } catch {
+            throw .notHere("\(error)")
+        }
         let distribution = setup.access.distribution
         guard distribution.hasPurchases else { throw .store(distribution.whyNotAsked) }
         // Without deadlines: people take their time.

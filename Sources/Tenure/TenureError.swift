@@ -10,6 +10,8 @@ public enum TenureError: Error, Sendable, Hashable {
     case notWritten(String)
     /// The policy cannot be read.
     case policy(String)
+    /// Only the app can do it: not its extension, its App Clip or its watch app.
+    case notHere(String)
     /// The text is no public key.
     case key(String)
     case noTrial(entitlement: String)
@@ -19,7 +21,7 @@ public enum TenureError: Error, Sendable, Hashable {
     public var isRetryable: Bool {
         switch self {
         case .cancelled, .store, .service, .notWritten: true
-        case .policy, .key, .noTrial, .trialOver: false
+        case .policy, .notHere, .key, .noTrial, .trialOver: false
         }
     }
 }
@@ -32,6 +34,7 @@ extension TenureError: CustomStringConvertible {
         case .service(let detail): "the service did not do it: \(detail); try again"
         case .notWritten(let detail): "the device could not write it down: \(detail)"
         case .policy(let detail): "the policy cannot be read: \(detail)"
+        case .notHere(let detail): detail
         case .key(let detail):
             "the pinned key cannot be read: \(detail); take it from `GET /v1/keys` of your service when you build"
         case .noTrial(let entitlement): "the policy has no trial of `\(entitlement)`"

@@ -8,7 +8,7 @@ extension Engine {
         switch result {
         case nil: reading.note(.appTransaction, .skipped(setup.access.distribution.whyNotAsked))
         case .success(.verified(let app)):
-            if let bundleID = setup.access.bundleID, bundleID != app.bundleID {
+            guard setup.host.accepts(bundleID: app.bundleID) else {
                 return reading.note(.appTransaction, .failed("it is of another app"))
             }
             take(app)
@@ -191,7 +191,8 @@ extension Engine {
 
     /// Tells the store of each transaction that is recorded: before that it must come again at the next start.
     func finishRecorded() async {
-        guard !setup.isListening, setup.options.finishing != .never, setup.access.distribution.hasPurchases,
+        guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
+            setup.access.distribution.hasPurchases,
             case .success(let unfinished)? = await attempt(true, { try await $0.unfinished() })
         else { return }
         for transaction in unfinished where isRecorded(transaction) && isDelivered(transaction) {

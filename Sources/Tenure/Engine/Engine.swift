@@ -99,7 +99,8 @@ actor Engine {
         guard setup.service != nil, let text = memory.account.certificate else { return nil }
         let holder = CertificateReader.Holder(
             device: device ?? memory.device, bundleID: setup.access.bundleID ?? memory.account.bundleID,
-            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
+            kind: setup.host.kind, appTransactionID: memory.account.key?.appTransactionID,
+            environment: memory.account.environment)
         do throws(CertificateReader.Refusal) {
             return try certificates.read(text, for: holder, at: memory.time.now(clock))
         } catch {
