@@ -277,7 +277,7 @@ let package = Package(
             dependencies: [
                 "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
                 "TenureMint",
-                "LocalAppStore", "TenureServer", "TenureStore",
+                "LocalAppStore", "TenureServer", "TenureStore", "StateProcess", "CommandRunner",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
@@ -285,6 +285,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
+        // Shares its state with others of its kind, for tests.
+        .executableTarget(
+            name: "StateProcess",
+            dependencies: [
+                "Tenure", "TenureCore", "TenureAppStore", "TenurePolicyFile", "TenureMint", "LocalAppStore",
+            ], path: "Tests/StateProcess"),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
@@ -351,7 +357,8 @@ let package = Package(
                 "CalculatorSeller",
             ]),
     ]
-    for target in package.targets where ["Tenure", "TenureTests", "CalculatorApp"].contains(target.name) {
+    for target in package.targets
+    where ["Tenure", "TenureTests", "CalculatorApp", "StateProcess"].contains(target.name) {
         target.dependencies.append("StoreKit")
     }
 #endif

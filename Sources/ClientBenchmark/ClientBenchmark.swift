@@ -21,8 +21,8 @@ public struct ClientBenchmark: Sendable {
         digest = SHA256.hash(data: Data(certificate.utf8))
         signature = try signer.signature(for: digest)
 
-        let vault = FileVault(folder: folder)
-        var memory = Memory(clock: now)
+        let storage = FileStateStorage(folder: folder)
+        var memory = StoredState(clock: now)
         memory.device = Self.device.hashed
         memory.distribution = Distribution.appStore.rawValue
         memory.catalogue = KeptCatalogue(text: Self.products, tag: "\"0123456789abcdef\"", askedAt: now)
@@ -35,9 +35,10 @@ public struct ClientBenchmark: Sendable {
                     originalPurchaseDate: now.addingTimeInterval(-1e8))))
         memory.account.certificate = certificate
         memory.account.askedAt = now
-        try vault.keep(memory)
+        let state = memory
+        try storage.update(device: nil) { _ in state }
 
-        var setup = Setup(access: SilentStore(), vault: vault, policy: nil)
+        var setup = Setup(access: SilentStore(), storage: storage, policy: nil)
         guard let url = URL(string: "https://tenure.example.com") else { throw URLError(.badURL) }
         setup.service = ServiceConnection(url: url, app: nil, deadline: 1) { _ in
             throw URLError(.notConnectedToInternet)

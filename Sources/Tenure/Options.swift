@@ -43,6 +43,12 @@ extension Tenure {
         public var log = Log.standard
         /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
         public var folder: URL?
+        /// The App Group that shares the state between the app and its extensions, such as `group.com.example.app`; nil:
+        /// each has a state of its own. On Linux a folder that the processes share.
+        ///
+        /// Set later, it moves the state to the group. The group must be among the App Groups of the app and of each
+        /// extension.
+        public var accessGroup: String?
 
         public init() {}
     }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import TenureCore
 
 extension Tenure {
@@ -35,6 +35,12 @@ extension Tenure {
 extension Engine {
     func restore() async -> Tenure.RestoreResult.SignIn {
         load()
+        do throws(HostLimit) {
+            try setup.host.checkMayPrompt()
+        } catch {
+            await searchAgain()
+            return .notAllowed("\(error)")
+        }
         guard distribution.hasPurchases else {
             await searchAgain()
             return .notAllowed(distribution.whyNotAsked)
@@ -54,7 +60,7 @@ extension Engine {
         let signIn = await outcome { try await access.synchronize() }
         await searchAgain()
         if case .succeeded = signIn, reading.appTransaction == nil, asksForAppTransaction {
-            let refreshed = await outcome { await self.take(.success(try await access.refreshAppTransaction())) }
+            let refreshed = await outcome { self.take(.success(try await access.refreshAppTransaction())) }
             if case .succeeded = refreshed {
                 post()
                 await searchAgain()

@@ -1,5 +1,5 @@
 public import Foundation
-public import TenureCore
+import TenureCore
 
 extension Tenure {
     /// Creates a client that decides on the device, under a policy that the app brings. It needs no server.
@@ -8,7 +8,7 @@ extension Tenure {
     ///   `init(policyIfValid:options:)` for an app that must start anyway.
     public convenience init(policy: PolicySource, options: Options = Options()) throws(TenureError) {
         let setup = Setup(live: options, policy: policy)
-        try setup.validatePersona()
+        try setup.validateOptions()
         self.init(setup, policy: .success(try setup.loadPolicy()))
     }
 
@@ -44,7 +44,7 @@ extension Tenure {
         if let mistake = connection.addressMistake { throw .serviceAddress(mistake) }
         setup.service = connection
         setup.keys = keys
-        try setup.validatePersona()
+        try setup.validateOptions()
         self.init(setup, policy: .success(try setup.loadPolicy()))
     }
 
@@ -60,19 +60,19 @@ extension Tenure {
 
 extension Setup {
     fileprivate init(live options: Tenure.Options, policy: Tenure.PolicySource?) {
-        let name = AppName.ofThisApp
-        let vault: any Vault
-        if let folder = options.folder {
-            vault = FileVault(folder: folder)
-        } else {
-            #if canImport(Security)
-                vault = KeychainVault(name: name)
-            #else
-                vault = FileVault.standard(name: name)
-            #endif
+        let location: StateLocation
+        var optionsError: TenureError?
+        do throws(AccessGroupError) {
+            location = try StateLocation(options, host: .current)
+        } catch {
+            options.log.error("\(error)")
+            location = StateLocation(UnavailableStateStorage(error: .accessGroup(error)))
+            optionsError = .accessGroup("\(error)")
         }
-        self.init(access: StoreKitAccess(), vault: vault, policy: policy)
+        self.init(access: StoreKitAccess(), storage: location.storage, policy: policy)
+        self.location = location
         self.options = options
+        self.optionsError = optionsError
         events = DeviceEvent.ofThisDevice
     }
 
@@ -80,13 +80,15 @@ extension Setup {
     func loadPolicy() throws(TenureError) -> Tenure.LoadedPolicy? {
         guard let loaded = try policy?.load(options) else { return nil }
         let bundleID = loaded.policy.app.bundleID
-        if let appBundleID = access.bundleID, appBundleID != bundleID {
-            throw .policy(.otherApp(bundleID: bundleID, appBundleID: appBundleID))
+        guard host.accepts(bundleID: bundleID) else {
+            throw .policy(.otherApp(bundleID: bundleID, appBundleID: host.bundleID ?? ""))
         }
         return loaded
     }
 
-    fileprivate func validatePersona() throws(TenureError) {
+    /// Throws if the options can't be used with this setup.
+    fileprivate func validateOptions() throws(TenureError) {
+        if let optionsError { throw optionsError }
         guard let persona = options.persona else { return }
         if service == nil, persona.token != nil {
             throw .persona("a persona's token needs the service that made it; use `.earlyBuyer(build:on:)` instead")

@@ -27,7 +27,7 @@ public final class Tenure: Sendable {
         self.setup = setup
         let engine = Engine(setup, policy: policy)
         self.engine = engine
-        state = engine.state
+        state = engine.customerState
         work = [
             Task { await engine.run() },
             // A purchase that arrives while the app runs must not be missed, so observation begins at once.
@@ -112,6 +112,6 @@ extension Setup {
     package func allowsAtOnce(_ entitlement: String) async -> Bool {
         let engine = Engine(self, policy: .success(nil))
         await engine.load()
-        if case .yes = engine.state.verdict(on: entitlement) { return true } else { return false }
+        if case .yes = engine.customerState.verdict(on: entitlement) { return true } else { return false }
     }
 }

@@ -15,6 +15,8 @@ public enum TenureError: Error, Sendable, Hashable {
     case policy(PolicyProblem)
     /// The text isn't a public key.
     case key(String)
+    /// `Options.accessGroup` can't be used.
+    case accessGroup(String)
     /// The persona can't be used like that.
     case persona(String)
     /// The policy has no trial of the entitlement.
@@ -40,7 +42,9 @@ public enum TenureError: Error, Sendable, Hashable {
     public var isRetryable: Bool {
         switch self {
         case .service, .notStored: true
-        case .unverified, .purchasesUnavailable, .serviceAddress, .policy, .key, .persona, .noTrial, .trialOver: false
+        case .unverified, .purchasesUnavailable, .serviceAddress, .policy, .key, .accessGroup, .persona, .noTrial,
+            .trialOver:
+            false
         }
     }
 }
@@ -59,7 +63,7 @@ extension TenureError: CustomStringConvertible {
         case .notStored(let detail): "the device could not store the change: \(detail)"
         case .policy(let problem): problem.description
         case .key(let detail): "the service's key cannot be read: \(detail)"
-        case .persona(let detail): detail
+        case .accessGroup(let detail), .persona(let detail): detail
         case .noTrial(let entitlement): "the policy has no trial of `\(entitlement)`"
         case .trialOver(let entitlement): "the trial of `\(entitlement)` is used up"
         }
@@ -68,13 +72,13 @@ extension TenureError: CustomStringConvertible {
     private var recovery: String? {
         switch self {
         case .unverified: "ask the customer to try again, or to restore purchases"
-        case .purchasesUnavailable: "send the customer to the app from the App Store"
         case .service: "try again later"
         case .serviceAddress: "use an `https` address, or `http` on this machine"
         case .notStored: "free some space on the device and try again"
         case .policy(let problem): problem.recovery
         case .key: "copy it from `GET /v1/keys` of your service when you build the app"
-        case .persona: "see Docs/personas.md"
+        // The problem says what to do.
+        case .purchasesUnavailable, .accessGroup, .persona: nil
         case .noTrial: "add a `trial` to the entitlement, or hide the button"
         case .trialOver: "offer the purchase instead"
         }

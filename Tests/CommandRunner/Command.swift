@@ -17,8 +17,12 @@ package enum Command {
     }
 
     /// The built command, beside the test bundle. Installed, it is named `tenure`.
-    package static let executable = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        .appendingPathComponent("tenure-cli")
+    package static let executable = executable(named: "tenure-cli")
+
+    /// Another one of this package's.
+    package static func executable(named name: String) -> URL {
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(name)
+    }
 
     @discardableResult
     package static func run(_ arguments: String..., input: Data? = nil) async throws -> Result {
@@ -94,10 +98,13 @@ package final class RunningCommand {
     private let folder: Folder
 
     /// Starts it; what it says goes to files.
-    package init(_ arguments: [String]) throws {
+    package init(
+        _ arguments: [String], executable: URL = Command.executable, environment: [String: String] = [:]
+    ) throws {
         folder = try Folder()
-        process.executableURL = Command.executable
+        process.executableURL = executable
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         for name in ["out", "err"] { try Data().write(to: folder.url(name)) }
         process.standardOutput = try FileHandle(forWritingTo: folder.url("out"))

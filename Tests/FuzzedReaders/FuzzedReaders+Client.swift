@@ -91,32 +91,33 @@ extension FuzzedReaders {
         // Without its seal nothing is read.
         guard SealedState.open(Data(input), with: Shelf.sound) == nil else { fatalError("a seal was forged") }
         let shelf = Shelf(SealedState.seal(Data(input), with: Shelf.sound))
-        guard case .remembered(let memory) = shelf.recall(device: nil) else { return }
-        guard (try? shelf.keep(memory)) != nil, case .remembered(let again) = shelf.recall(device: nil),
-            again == memory
+        guard case .state(let state) = shelf.load(device: nil) else { return }
+        guard (try? shelf.update(device: nil, { _ in state })) != nil,
+            case .state(let again) = shelf.load(device: nil), again == state
         else { fatalError("a state does not survive being written") }
     }
 
     public static func clientState(at now: Date) -> [UInt8] {
         let shelf = Shelf(nil)
-        var memory = Memory(clock: now)
+        var memory = StoredState(clock: now)
         memory.device = "device"
         memory.distribution = "appStore"
         memory.catalogue = KeptCatalogue(text: #"{"products":[],"entitlements":[]}"#, tag: "1", askedAt: now)
-        guard (try? shelf.keep(memory)) != nil, let sealed = shelf.read(),
+        guard (try? shelf.update(device: nil, { _ in memory })) != nil, let sealed = shelf.read(),
             let contents = SealedState.open(sealed, with: Shelf.sound)
         else { return [] }
         return Array(contents)
     }
 
     // Unchecked: each is made, used and let go within one call of the fuzzer's only thread.
-    private final class Shelf: Vault, @unchecked Sendable {
+    private final class Shelf: StateStorage, @unchecked Sendable {
         static let sound = Data("secret".utf8)
         private var contents: Data?
 
         init(_ contents: Data?) { self.contents = contents }
         func read() -> Data? { contents }
-        func write(_ contents: Data) { self.contents = contents }
+        func update(_ change: (Data?) throws -> Data) throws { contents = try change(contents) }
+        func remove() { contents = nil }
         func secret() -> Data { Self.sound }
     }
 }

@@ -18,6 +18,7 @@ struct CertificateReader: Sendable {
         /// Hashed; nil where the store does not name the device.
         var device: String?
         var bundleID: String?
+        var kind = HostProcess.Kind.app
         var appTransactionID: String?
         /// Where the device's own artifacts were signed; nil while it never saw one.
         var environment: AppStoreEnvironment?
@@ -53,7 +54,9 @@ struct CertificateReader: Sendable {
         guard let claims = try? JSONDecoder().decode(CertificateClaims.self, from: Data(text.payload)) else {
             throw .malformed
         }
-        if let bundleID = holder.bundleID, claims.bundleID != bundleID { throw .anotherApp }
+        guard HostProcess(holder.kind, bundleID: holder.bundleID).accepts(bundleID: claims.bundleID) else {
+            throw .anotherApp
+        }
         if let device = holder.device, claims.device != device { throw .anotherDevice }
         if let id = holder.appTransactionID, let theirs = claims.appTransactionID, id != theirs {
             throw .anotherCustomer

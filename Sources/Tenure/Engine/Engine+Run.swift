@@ -18,14 +18,14 @@ extension Engine {
     /// Lets callers go on without the first search if it takes too long.
     func limitResolving() async {
         guard (try? await Task.sleep(nanoseconds: UInt64(setup.resolvingTimeout * 1e9))) != nil else { return }
-        state.endResolving()
+        customerState.endResolving()
     }
 
     /// Checks denials again when the app becomes active or the network returns, until its task is canceled.
     func observeEvents() async {
         for await event in setup.events() {
             switch event {
-            case .keychainUnlocked: await readStateIfUnread()
+            case .keychainUnlocked: if state.isUnreadable { await search() }
             case .appBecameActive, .networkReturned: if isSomethingMissing { await recheck() }
             }
         }

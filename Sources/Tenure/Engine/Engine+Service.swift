@@ -100,7 +100,7 @@ extension Engine {
         }
         let account = memory.account
         let holder = CertificateReader.Holder(
-            device: device, bundleID: setup.access.bundleID ?? account.bundleID,
+            device: device, bundleID: setup.access.bundleID ?? account.bundleID, kind: setup.host.kind,
             appTransactionID: account.key?.appTransactionID, environment: account.environment)
         let claims = try certificates.read(text, for: holder)
         if let nonce = claims.nonce {

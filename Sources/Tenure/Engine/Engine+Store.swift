@@ -8,7 +8,7 @@ extension Engine {
         switch result {
         case nil: reading.note(.appTransaction, .skipped(distribution.whyNotAsked))
         case .success(.verified(let app)):
-            if let bundleID = setup.access.bundleID, bundleID != app.bundleID {
+            guard setup.host.accepts(bundleID: app.bundleID) else {
                 return reading.note(.appTransaction, .failed("it belongs to another app"))
             }
             if let policyID = policy?.app.bundleID, policyID != app.bundleID {
@@ -149,19 +149,24 @@ extension Engine {
     func learn(_ lesson: (inout DeviceTime, _ clock: Date) -> Void) {
         let floor = memory.time.floor
         // What was asked for before somebody saw a later clock says nothing of that clock.
-        let latest = state.latest
+        let latest = customerState.latest
         lesson(&memory.time, latest > searchFloor ? max(latest, setup.clock()) : setup.clock())
         if memory.time.floor < floor { heals += 1 }
     }
 
     private func discardAccount() {
         memory.discardAccount()
+        forgetReadings()
+        claims = nil
+    }
+
+    /// Forgets what was read and what the service said about an account that isn't the present one anymore.
+    func forgetReadings() {
         accountChanges += 1
         reading.appTransaction = nil
         reading.transactions = nil
         reading.renewals = []
         reading.knowsRenewals = false
-        claims = nil
         fresh = nil
         token = nil
     }
@@ -187,6 +192,11 @@ extension Engine {
     /// Throws where this process can't sell.
     func preparePurchase() throws(TenureError) {
         load()
+        do throws(HostLimit) {
+            try setup.host.checkMayBuy()
+        } catch {
+            throw .purchasesUnavailable("\(error)")
+        }
         guard distribution.hasPurchases else { throw .purchasesUnavailable(distribution.whyNotAsked) }
     }
 
@@ -214,7 +224,7 @@ extension Engine {
 
     /// Finishes each transaction that is recorded. Until then it must come again at the next start.
     func finishRecorded() async {
-        guard !setup.isListening, setup.options.finishing != .never, distribution.hasPurchases,
+        guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never, distribution.hasPurchases,
             case .success(let unfinished)? = await attempt(true, { try await $0.unfinished() })
         else { return }
         let ours = Set(productIDs).union(memory.catalogue?.catalogue?.ids ?? [])
@@ -232,7 +242,7 @@ extension Engine {
 
     private func isRecorded(_ transaction: StoreTransaction) -> Bool {
         let id = transaction.purchase.transactionID
-        guard let stored = written?.account, stored.purchases.contains(where: { $0.transactionID == id }) else {
+        guard let stored = state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id }) else {
             return false
         }
         return setup.service == nil || !stored.unanswered.contains(id) && !stored.refused.contains(id)

@@ -6,7 +6,7 @@ import TenureCore
 /// One search runs at a time. Callers that ask meanwhile wait for it.
 actor Engine {
     let setup: Setup
-    let state: CustomerState
+    let customerState: CustomerState
     let certificates: CertificateReader
 
     // Read by `load()`, away from the main thread.
@@ -25,7 +25,12 @@ actor Engine {
     /// What the app registered for lists of versions.
     var lists = VersionRights()
 
-    var memory: Memory
+    /// The stored state, in step with what other processes write.
+    var state: WorkingState
+    var memory: StoredState {
+        get { state.current }
+        set { state.current = newValue }
+    }
     var reading: Reading
     /// What the certificate in `memory` says.
     var claims: CertificateClaims?
@@ -55,9 +60,6 @@ actor Engine {
 
     private var isSearched = false
     private var checkedAt: Date?
-    private(set) var written: Memory?
-    /// Whether the stored state could be read. State that can't be read must not be replaced.
-    private var mayWrite = false
     private var running: Task<Void, Never>?
 
     /// Reads and blocks nothing.
@@ -80,8 +82,9 @@ actor Engine {
         self.reading = reading
         self.policyError = policyError
         let clock = setup.clock()
-        memory = Memory(clock: clock)
-        state = CustomerState(
+        // `load()` replaces it.
+        state = WorkingState(setup.location, device: nil, distribution: .appStore, persona: nil, clock: clock)
+        customerState = CustomerState(
             CustomerState.Snapshot(customer: Tenure.Customer(policyError: policyError), floor: clock),
             clock: setup.clock, waitUntil: setup.waitUntil)
     }
@@ -94,37 +97,20 @@ actor Engine {
         distribution = access.distribution
         device = access.deviceVerificationID?.hashed
         if access.isRehearsal || distribution == .testFlight { persona = setup.options.persona }
-        readStoredState()
+        let clock = setup.clock()
+        state = WorkingState(
+            setup.location, device: device, distribution: distribution, persona: persona?.storedName, clock: clock)
+        reading.note(state.reload(at: clock), log: setup.options.log)
+        claims = storedClaims(at: clock)
         post()
     }
 
-    /// Reads the stored state, also once the keychain is unlocked after a start that found it locked.
-    private func readStoredState() {
-        let clock = setup.clock()
-        switch setup.vault.recall(device: device) {
-        case .remembered(let known):
-            memory = known
-            written = known
-            reading.note(.localState, .done)
-        case .nothing: reading.note(.localState, .skipped("nothing was stored yet"))
-        case .refused(let why):
-            setup.options.log.error("the stored state is not trusted, and replaced: \(why)")
-            reading.note(.localState, .failed(why))
-        case .unreadable(let why):
-            setup.options.log.error("the stored state cannot be read now: \(why)")
-            return reading.note(.localState, .failed(why))
-        }
-        mayWrite = true
-        memory.settle(on: device, distribution, at: clock)
-        memory.stand(in: persona?.storedName)
-        claims = storedClaims(at: clock)
-    }
-
     /// The claims of the stored certificate, if it still proves anything here.
-    private func storedClaims(at clock: Date) -> CertificateClaims? {
+    func storedClaims(at clock: Date) -> CertificateClaims? {
         guard setup.service != nil, let text = memory.account.certificate else { return nil }
         let holder = CertificateReader.Holder(
             device: device ?? memory.device, bundleID: setup.access.bundleID ?? memory.account.bundleID,
+            kind: setup.host.kind,
             appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
         do throws(CertificateReader.Refusal) {
             return try certificates.read(text, for: holder, at: memory.time.now(clock))
@@ -132,12 +118,6 @@ actor Engine {
             setup.options.log.error("the stored certificate is rejected: it \(error.rawValue)")
             return nil
         }
-    }
-
-    /// Reads the stored state if it couldn't be read before, because the keychain was locked.
-    func readStateIfUnread() async {
-        guard isLoaded, !mayWrite else { return }
-        await search()
     }
 
     // MARK: Searching
@@ -182,7 +162,7 @@ actor Engine {
 
     private func conduct() async {
         load()
-        if !mayWrite { readStoredState() }
+        rereadState()
         look()
         searchFloor = memory.time.floor
         // The stored policy may be newer than the bundled one.
@@ -275,48 +255,17 @@ actor Engine {
 
     func look() {
         // A caller may have looked at the clock meanwhile.
-        let latest = state.latest
+        let latest = customerState.latest
         if latest > memory.time.floor { memory.time.look(at: latest) }
         memory.time.look(at: setup.clock())
     }
 
-    /// Returns whether everything known is stored.
-    @discardableResult
-    func save() -> Bool {
-        if let written, written.account == memory.account, written.trials == memory.trials,
-            written.catalogue == memory.catalogue,
-            written.device == memory.device, written.distribution == memory.distribution,
-            written.time.agrees(with: memory.time)
-        {
-            return true
-        }
-        guard mayWrite else { return false }
-        do {
-            try setup.vault.keep(memory)
-            written = memory
-            return true
-        } catch {
-            setup.options.log.error("the state cannot be stored: \(error)")
-            reading.note(.localState, .failed("\(error)"))
-            return false
-        }
-    }
-
-    func post() { state.post(evaluation().snapshot) }
+    func post() { customerState.post(evaluation().snapshot) }
 
     func evaluation() -> Evaluation {
         Evaluation(
             setup: setup, distribution: distribution, persona: persona, policy: policy, policyError: policyError,
             memory: memory, reading: reading, claims: claims, fresh: fresh, isSearched: isSearched,
             checkedAt: checkedAt, clock: setup.clock(), lists: lists, heals: heals)
-    }
-}
-
-extension DeviceTime {
-    /// A few minutes more or less aren't worth a write.
-    fileprivate func agrees(with other: DeviceTime) -> Bool {
-        firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
-            && abs(floor.timeIntervalSince(other.floor)) < 300
-            && abs(lastClock.timeIntervalSince(other.lastClock)) < 300
     }
 }

@@ -11,7 +11,7 @@ struct Evaluation {
     let persona: Tenure.Persona?
     let policy: Policy?
     let policyError: TenureError?
-    let memory: Memory
+    let memory: StoredState
     let reading: Reading
     let claims: CertificateClaims?
     let fresh: [String: Tenure.Answer]?

@@ -4,7 +4,10 @@ import TenureCore
 /// Everything the client depends on, so that tests can replace each part.
 package struct Setup: Sendable {
     package var access: any StoreAccess
-    package var vault: any Vault
+    /// Where the state is stored.
+    package var location: StateLocation
+    /// What kind of process this is.
+    package var host: HostProcess
     /// How the device decides by itself. Nil: it only asks the service.
     package var policy: Tenure.PolicySource?
     package var service: ServiceConnection?
@@ -28,6 +31,8 @@ package struct Setup: Sendable {
     package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
     /// What happens to the device while the app runs.
     package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
+    /// Why the options can't be used.
+    var optionsError: TenureError?
     /// How long the first search may keep callers waiting, in seconds.
     package var resolvingTimeout: Double = 15
     /// How long `allows(_:)` waits while a denial is checked again, in seconds.
@@ -35,9 +40,16 @@ package struct Setup: Sendable {
     /// How long a purchase waits for the service, in seconds. The request goes on.
     package var purchaseTimeout: Double = 5
 
-    package init(access: any StoreAccess, vault: any Vault, policy: Tenure.PolicySource?) {
+    /// Storage that no other process locks.
+    package var storage: any StateStorage {
+        get { location.storage }
+        set { location = StateLocation(newValue) }
+    }
+
+    package init(access: any StoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
-        self.vault = vault
+        location = StateLocation(storage)
+        host = HostProcess(HostProcess.current.kind, bundleID: access.bundleID)
         self.policy = policy
     }
 }

@@ -49,7 +49,7 @@ extension Tenure.PolicySource {
     /// Returns the file for the fetched policy. The policy is verified each time it is read, so it needs no keychain.
     private static func shelf(_ options: Tenure.Options) -> URL {
         let name = AppName.ofThisApp
-        var folder = options.folder ?? FileVault.standard(name: name).folder
+        var folder = options.folder ?? FileStateStorage.standard(name: name).folder
         #if canImport(Darwin)
             let support = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
             if options.folder == nil, let support {

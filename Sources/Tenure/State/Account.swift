@@ -42,9 +42,17 @@ package struct Account: Sendable, Hashable {
 
     /// Whether these artifacts are another account's.
     package func isAnother(than app: StoreAppTransaction) -> Bool {
-        if let environment, environment != app.environment { return true }
-        guard let key else { return false }
-        let other = AcquisitionKey(of: app.proof)
+        isAnother(than: AcquisitionKey(of: app.proof), in: app.environment)
+    }
+
+    /// Whether another process met another account.
+    func isAnother(than account: Account) -> Bool {
+        isAnother(than: account.key, in: account.environment)
+    }
+
+    private func isAnother(than other: AcquisitionKey?, in environment: AppStoreEnvironment?) -> Bool {
+        if let mine = self.environment, let environment, mine != environment { return true }
+        guard let key, let other else { return false }
         if let mine = key.appTransactionID, let theirs = other.appTransactionID { return mine != theirs }
         // Before there were ids the date tells; it survives refunds and other devices.
         guard key.originalPurchaseDate != nil, other.originalPurchaseDate != nil else { return false }
@@ -99,12 +107,16 @@ package struct Account: Sendable, Hashable {
 
     @discardableResult
     package mutating func add(_ transactions: [StoreTransaction]) -> Bool {
+        for transaction in transactions { adopt(transaction) }
+        return insert(transactions.map(\.purchase))
+    }
+
+    @discardableResult
+    mutating func insert(_ news: [Purchase]) -> Bool {
         let known = Dictionary(purchases.map { ($0.transactionID, $0.essence) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
-        for transaction in transactions {
-            let purchase = transaction.purchase
+        for purchase in news {
             guard byID.count < Self.mostPurchases || byID[purchase.transactionID] != nil else { continue }
-            adopt(transaction)
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
         purchases = byID.values.sorted {
@@ -153,7 +165,7 @@ package struct Account: Sendable, Hashable {
 
     /// The original facts come from the earliest artifact, the state from the latest; between them count the last
     /// revoked one, and the first that was signed after it.
-    private static func essential(_ proofs: [AppProof]) -> [AppProof] {
+    static func essential(_ proofs: [AppProof]) -> [AppProof] {
         let ordered = proofs.sorted { ($0.signedDate ?? .distantPast) < ($1.signedDate ?? .distantPast) }
         guard ordered.count > 4 else { return ordered }
         var places: Set<Int> = [0, ordered.count - 1]
@@ -180,7 +192,23 @@ extension AcquisitionKey {
     }
 }
 
-// What is signed anew says the same with another date: that is no news.
+// An artifact that was only signed again has the same facts with another date: that is no news.
+
+extension Account {
+    /// What was learned from the store, without the dates of signing.
+    struct Essence: Hashable {
+        let environment: AppStoreEnvironment?
+        let proof: AppProof?
+        let purchases: Set<Purchase>
+        let renewals: Set<Renewal>
+    }
+
+    var essence: Essence {
+        Essence(
+            environment: environment, proof: proofs.last?.essence, purchases: Set(purchases.map(\.essence)),
+            renewals: Set(renewals.map(\.essence)))
+    }
+}
 
 extension AppProof {
     fileprivate var essence: AppProof {

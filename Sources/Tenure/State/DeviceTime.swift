@@ -19,7 +19,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     package private(set) var beginnings: [String: Date] = [:]
 
     /// Clocks differ by minutes and nobody turned them.
-    private static let slack: TimeInterval = 300
+    private static let tolerance: TimeInterval = 300
 
     package init(clock: Date) {
         floor = clock
@@ -31,10 +31,10 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     package func now(_ clock: Date) -> Date { max(clock, floor) }
 
     /// Whether the clock says less than is known.
-    package func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.slack) }
+    package func isTurnedBack(_ clock: Date) -> Bool { clock < floor.addingTimeInterval(-Self.tolerance) }
 
     package mutating func look(at clock: Date) {
-        if clock < lastClock.addingTimeInterval(-Self.slack) {
+        if clock < lastClock.addingTimeInterval(-Self.tolerance) {
             let step = lastClock.timeIntervalSince(clock)
             firstSeen = firstSeen.addingTimeInterval(-step)
             beginnings = beginnings.mapValues { $0.addingTimeInterval(-step) }
@@ -79,13 +79,49 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         beginnings[name].map { max(0, clock.timeIntervalSince($0)) }
     }
 
-    package mutating func forget(_ name: String) {
-        beginnings[name] = nil
+    /// Returns this process's knowledge of time with what others stored since `base`.
+    ///
+    /// Waiting counts from the earlier beginning. Both are first moved to the present clock: one process may have seen that
+    /// it was turned back, and the other not.
+    func merging(_ stored: DeviceTime, base: DeviceTime, at clock: Date) -> DeviceTime {
+        var merged = self
+        var theirs = stored
+        // The later instant, unless something newly signed has shown to one process that the known one was wrong.
+        if floor == base.floor {
+            merged.floor = stored.floor
+        } else if stored.floor != base.floor {
+            merged.floor = max(floor, stored.floor)
+        }
+        merged.look(at: clock)
+        theirs.look(at: clock)
+        merged.lastClock = max(merged.lastClock, theirs.lastClock)
+        merged.firstSeen = min(merged.firstSeen, theirs.firstSeen)
+        merged.beginnings.merge(theirs.beginnings, uniquingKeysWith: min)
+        let signings = [newestSigning, stored.newestSigning].compactMap(\.self)
+        merged.newestSigning = signings.max()
+        return merged
+    }
+
+    /// Counts waiting from the beginning that another place has, if that is earlier.
+    mutating func countWaiting(from other: DeviceTime, at clock: Date) {
+        var other = other
+        other.look(at: clock)
+        look(at: clock)
+        firstSeen = min(firstSeen, other.firstSeen)
+        floor = max(floor, other.floor)
+        lastClock = max(lastClock, other.lastClock)
+    }
+
+    /// Whether the two differ by no more than the tolerance: a few minutes are not worth a write.
+    func agrees(with other: DeviceTime) -> Bool {
+        firstSeen == other.firstSeen && beginnings == other.beginnings && newestSigning == other.newestSigning
+            && abs(floor.timeIntervalSince(other.floor)) < Self.tolerance
+            && abs(lastClock.timeIntervalSince(other.lastClock)) < Self.tolerance
     }
 
     /// Whether no sequence of looks leads here: then somebody wrote it.
     package var isImpossible: Bool {
-        lastClock > floor.addingTimeInterval(Self.slack) && newestSigning == nil || firstSeen > lastClock
+        lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil || firstSeen > lastClock
             || ![floor, lastClock, firstSeen].allSatisfy { $0.timeIntervalSinceReferenceDate.isFinite }
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import TenureCore
 
 #if canImport(CryptoKit)
     import CryptoKit
@@ -31,6 +32,9 @@ package enum SealedState {
         }
         return contents
     }
+
+    /// Names sealed bytes without holding them.
+    static func digest(of bytes: Data) -> String { Base64.urlSafe.text(SHA256.hash(data: bytes)) }
 
     private static func key(_ secret: Data) -> SymmetricKey { SymmetricKey(data: Data("tenure".utf8) + secret) }
 }

@@ -1,8 +1,10 @@
 // The only file of the client that uses `@available`: the forms of a purchase that newer systems bring.
-public import StoreKit
-
 #if canImport(SwiftUI)
+    public import StoreKit
     public import SwiftUI
+    #if canImport(UIKit)
+        public import UIKit
+    #endif
 
     extension Tenure {
         /// Sells a product by SwiftUI's purchase action, which knows the window to confirm in:
@@ -14,33 +16,28 @@ public import StoreKit
         ) async throws -> PurchaseResult {
             try await purchase { try await action(product, options: options) }
         }
-    }
-#endif
 
-#if canImport(UIKit) && !os(watchOS)
-    public import UIKit
+        #if canImport(UIKit) && !os(watchOS)
+            /// Sells a product and confirms the purchase in a scene. Otherwise like `purchase(_:options:)`.
+            @available(iOS 17, tvOS 17, visionOS 1, *)
+            @MainActor
+            public func purchase(
+                _ product: Product, confirmIn scene: some UIScene, options: Set<Product.PurchaseOption> = []
+            ) async throws -> PurchaseResult {
+                try await purchase { try await product.purchase(confirmIn: scene, options: options) }
+            }
+        #endif
 
-    extension Tenure {
-        /// Sells a product and confirms the purchase in a scene. Otherwise like `purchase(_:options:)`.
-        @available(iOS 17, tvOS 17, visionOS 1, *)
-        @MainActor
-        public func purchase(
-            _ product: Product, confirmIn scene: some UIScene, options: Set<Product.PurchaseOption> = []
-        ) async throws -> PurchaseResult {
-            try await purchase { try await product.purchase(confirmIn: scene, options: options) }
-        }
-    }
-#endif
-
-#if os(iOS) || os(macOS)
-    extension Tenure {
-        /// Sells the product of a purchase that the customer began in the App Store. Otherwise like `purchase(_:options:)`.
-        @available(iOS 16.4, macOS 14.4, *)
-        @MainActor
-        public func purchase(
-            _ intent: PurchaseIntent, options: Set<Product.PurchaseOption> = []
-        ) async throws -> PurchaseResult {
-            try await purchase(intent.product, options: options)
-        }
+        #if os(iOS) || os(macOS)
+            /// Sells the product of a purchase that the customer began in the App Store. Otherwise like
+            /// `purchase(_:options:)`.
+            @available(iOS 16.4, macOS 14.4, *)
+            @MainActor
+            public func purchase(
+                _ intent: PurchaseIntent, options: Set<Product.PurchaseOption> = []
+            ) async throws -> PurchaseResult {
+                try await purchase(intent.product, options: options)
+            }
+        #endif
     }
 #endif

@@ -4,14 +4,18 @@ import TenureCore
 
 extension Engine {
     func offersTrial(of entitlement: String) -> Bool {
+        load()
         // The service knows how much is left when a session begins.
         guard setup.service == nil else { return true }
         guard let trial = policy?.entitlement(named: entitlement)?.trial else { return false }
+        // Another process may have used it meanwhile.
+        rereadState()
         look()
-        return left(of: trial, named: entitlement) > 0
+        return memory.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
     func beginTrial(of entitlement: String) async throws(TenureError) -> TrialSession {
+        load()
         if let service = setup.service { return try await beginTrial(of: entitlement, at: service) }
         guard let trial = policy?.entitlement(named: entitlement)?.trial else {
             throw .noTrial(entitlement: entitlement)
@@ -21,43 +25,20 @@ extension Engine {
 
     // MARK: Counted here
 
-    /// Sessions, or 1 while a trial of days runs or has not begun.
-    private func left(of trial: TenureCore.Trial, named entitlement: String) -> Int {
-        switch trial {
-        case .sessions(let count): return max(0, count - memory.trialSessions(of: entitlement))
-        case .days(let count):
-            let elapsed = memory.trialElapsed(entitlement, at: setup.clock()) ?? 0
-            return elapsed < Double(count) * 86_400 ? 1 : 0
-        }
-    }
-
+    /// Counts the session inside an update of the state: several processes together get no more than the trial has.
     private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(TenureError) -> TrialSession {
         look()
-        guard left(of: trial, named: entitlement) > 0 else { throw .trialOver(entitlement: entitlement) }
-        let before = memory
         let clock = setup.clock()
-        let now = memory.time.now(clock)
-        let ends: Date
-        switch trial {
-        case .sessions:
-            memory.countTrialSession(of: entitlement)
-            ends = now.addingTimeInterval(TenureCore.Trial.longestSession)
-        case .days(let count):
-            let elapsed = memory.trialElapsed(entitlement, at: clock)
-            if elapsed == nil { memory.beginTrialOfDays(entitlement, at: clock) }
-            ends = now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0))
+        let begun: BegunTrial
+        do {
+            begun = try updateState { try $0.beginTrial(trial, of: entitlement, at: clock) }
+        } catch let error as TenureError {
+            throw error
+        } catch {
+            throw .notStored("the session could not be counted: \(error)")
         }
-        guard save() else {
-            memory = before
-            throw .notStored("the session could not be counted")
-        }
-        switch trial {
-        case .sessions(let count):
-            return TrialSession(
-                entitlement, sessions: count, sessionsLeft: left(of: trial, named: entitlement), ends: ends,
-                state: state)
-        case .days: return TrialSession(entitlement, ends: ends, state: state)
-        }
+        return TrialSession(
+            entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends, state: customerState)
     }
 
     // MARK: Counted by the service
@@ -74,7 +55,7 @@ extension Engine {
                 let answer = try await service.beginTrial(of: entitlement, session: id, token: token)
                 return TrialSession(
                     entitlement, isOwner: answer.isOwner, sessions: answer.sessions, sessionsLeft: answer.sessionsLeft,
-                    ends: answer.isOwner ? nil : answer.ends, state: state)
+                    ends: answer.isOwner ? nil : answer.ends, state: customerState)
             } catch {
                 if case .refused(let problem, _) = error {
                     switch problem.code {

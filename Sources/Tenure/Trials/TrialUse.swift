@@ -1,6 +1,8 @@
 /// What was used of one trial on this device.
 package struct TrialUse: Sendable, Hashable, Codable {
-    package var sessions = 0
+    package var sessions: Int
 
-    package init() {}
+    package init(sessions: Int = 0) {
+        self.sessions = sessions
+    }
 }

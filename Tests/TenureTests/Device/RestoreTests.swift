@@ -85,12 +85,12 @@ import Testing
         let device = Device(FakeStore { $0.app = World.newcomer() })
         let tenure = device.start()
         _ = await tenure.settled()
-        device.vault.refusesWrites = true
+        device.storage.refusesWrites = true
         device.store.deliverUpdate(World.purchase())
         for await customer in tenure.updates where customer.has("everything") { break }
         await tenure.engine.searchAgain()
         #expect(device.store.now.finished.isEmpty)
-        device.vault.refusesWrites = false
+        device.storage.refusesWrites = false
         await tenure.engine.searchAgain()
         #expect(device.store.now.finished == ["410000000000001"])
     }

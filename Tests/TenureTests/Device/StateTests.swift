@@ -29,11 +29,11 @@ import Testing
 
     @Test func `is ignored and made anew where a byte was changed`() async throws {
         let device = await kept()
-        let sound = try #require(device.vault.contents)
+        let sound = try #require(device.storage.contents)
         for place in [0, 7, 8, 20, 39, 40, 60, sound.count / 2, sound.count - 1] {
             var spoilt = sound
             spoilt[place] ^= 1
-            device.vault.contents = spoilt
+            device.storage.contents = spoilt
             silence(device)
             let tenure = device.start { $0.options.whileUndetermined = .deny }
             #expect(await !tenure.allows("everything"), "byte \(place)")
@@ -46,10 +46,10 @@ import Testing
 
     @Test func `is ignored where it was cut short`() async throws {
         let device = await kept()
-        let sound = try #require(device.vault.contents)
+        let sound = try #require(device.storage.contents)
         silence(device)
         for length in [0, 1, 8, 39, 40, 41, sound.count - 1] {
-            device.vault.contents = sound.prefix(length)
+            device.storage.contents = sound.prefix(length)
             #expect(
                 await !device.start { $0.options.whileUndetermined = .deny }.allows("everything"), "\(length) bytes")
         }
@@ -60,7 +60,7 @@ import Testing
         // Another secret: a file that was copied alone.
         let other = Device(
             FakeStore { $0.appMood = .throwsAnError },
-            vault: MemoryVault(device.vault.contents, key: Data("of another device".utf8)),
+            storage: MemoryStateStorage(device.storage.contents, key: Data("of another device".utf8)),
             policy: World.policy(whileUndetermined: .deny))
         #expect(await !other.start().allows("everything"))
         // The secret came along, and the store names the device.
@@ -68,19 +68,19 @@ import Testing
             FakeStore {
                 $0.appMood = .throwsAnError
                 $0.device = World.otherDevice
-            }, vault: MemoryVault(device.vault.contents), policy: World.policy(whileUndetermined: .deny))
+            }, storage: MemoryStateStorage(device.storage.contents), policy: World.policy(whileUndetermined: .deny))
         #expect(await !copy.start().allows("everything"))
     }
 
     @Test func `that cannot be read now is not replaced`() async throws {
         let device = await kept()
-        let sound = device.vault.contents
-        device.vault.isLocked = true
+        let sound = device.storage.contents
+        device.storage.isLocked = true
         silence(device)
         let tenure = device.start()
         #expect(await tenure.decision(for: "everything").outcome == .undetermined)
-        device.vault.isLocked = false
-        #expect(device.vault.contents == sound)
+        device.storage.isLocked = false
+        #expect(device.storage.contents == sound)
         await tenure.engine.searchAgain()
         #expect(await tenure.decision(for: "everything").outcome == .granted)
     }

@@ -146,9 +146,9 @@ import Testing
         let device = newcomer()
         let tenure = device.start()
         _ = await tenure.settled()
-        device.vault.refusesWrites = true
+        device.storage.refusesWrites = true
         await #expect(throws: TenureError.self) { try await tenure.trial("everything").begin() }
-        device.vault.refusesWrites = false
+        device.storage.refusesWrites = false
         #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
     }
 

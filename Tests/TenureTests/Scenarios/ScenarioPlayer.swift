@@ -50,7 +50,7 @@ struct ScenarioPlayer {
             particulars[.family] = customer.family
             try await store.perform(Act(.customer, particulars))
         }
-        var devices: [String: (store: LocalStore, vault: MemoryVault)] = [:]
+        var devices: [String: (store: LocalStore, storage: MemoryStateStorage)] = [:]
         var played = Played()
         for step in scenario.timeline {
             let date: Date =
@@ -67,10 +67,13 @@ struct ScenarioPlayer {
                         if let known = devices[expectation.customer] {
                             known
                         } else {
-                            (store: try await LocalStore(store, customer: expectation.customer), vault: MemoryVault())
+                            (
+                                store: try await LocalStore(store, customer: expectation.customer),
+                                storage: MemoryStateStorage()
+                            )
                         }
                     devices[expectation.customer] = device
-                    played.outcomes.append(try await open(device.store, device.vault, expectation))
+                    played.outcomes.append(try await open(device.store, device.storage, expectation))
                 // What the service knows by itself is not the client's affair.
                 case .expect, .catchUp: break
                 }
@@ -82,7 +85,7 @@ struct ScenarioPlayer {
 
     /// The same device each time, with what the system has renewed in between, where it could.
     private func open(
-        _ store: LocalStore, _ vault: MemoryVault, _ expectation: Scenario.Expectation
+        _ store: LocalStore, _ storage: MemoryStateStorage, _ expectation: Scenario.Expectation
     ) async throws -> Outcome {
         let shows = scenario.customers.first { $0.name == expectation.customer }?.shows ?? .appTransaction
         store.behaviour = behaviour
@@ -90,7 +93,7 @@ struct ScenarioPlayer {
         store.relaunchApp()
         await store.renewArtifacts()
         return await store.run {
-            var setup = Setup(access: StoreKitAccess(), vault: vault, policy: nil)
+            var setup = Setup(access: StoreKitAccess(), storage: storage, policy: nil)
             let time = time
             setup.clock = { time.now }
             setup.sleep = { try await time.sleep($0) }

@@ -27,11 +27,11 @@ private let examples = URL(fileURLWithPath: #filePath)
         try await scenario.happen(in: store)
         let now = await store.world.now
         let time = TestTime(now)
-        let vault = MemoryVault()
+        let storage = MemoryStateStorage()
         let device = try await LocalStore(store, customer: "Ada")
         try await device.run {
             try await body(device) {
-                var setup = Setup(access: StoreKitAccess(), vault: vault, policy: .policy(policy))
+                var setup = Setup(access: StoreKitAccess(), storage: storage, policy: .policy(policy))
                 setup.clock = { time.now }
                 setup.sleep = { try await time.sleep($0) }
                 return Tenure(setup)

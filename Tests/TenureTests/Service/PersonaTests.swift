@@ -48,7 +48,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
     }
 
     @Test func `knows whose answers they were also after another account signed in`() {
-        var memory = Memory(clock: World.now)
+        var memory = StoredState(clock: World.now)
         memory.stand(in: "token")
         memory.discardAccount()
         memory.account.certificate = "of the persona"

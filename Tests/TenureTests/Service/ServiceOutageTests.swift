@@ -44,7 +44,7 @@ import Testing
             let first = service.device(try .owner())
             _ = await first.start().settled()
             service.line.condition = .down
-            let again = service.device(FakeStore { $0.appMood = .throwsAnError }, vault: first.vault)
+            let again = service.device(FakeStore { $0.appMood = .throwsAnError }, storage: first.storage)
             #expect(await again.start().allows("everything"))
         }
     }
@@ -54,12 +54,12 @@ import Testing
             let first = service.device(try .owner())
             _ = await first.start().settled()
             service.line.condition = .down
-            let vault = MemoryVault(first.vault.contents)
+            let storage = MemoryStateStorage(first.storage.contents)
             let copy = service.device(
                 FakeStore {
                     $0.appMood = .throwsAnError
                     $0.device = World.otherDevice
-                }, vault: vault)
+                }, storage: storage)
             let tenure = copy.start { $0.options.whileUndetermined = .deny }
             #expect(await !tenure.allows("everything"))
             #expect(await tenure.decision(for: "everything").outcome == .undetermined)

@@ -38,13 +38,13 @@ import Testing
 
     @Test func `a stranger who denies takes nothing from an owner`() async throws {
         try await RealService.run { service in
-            let vault = MemoryVault()
-            _ = await service.device(try .owner(), vault: vault).start().settled()
+            let storage = MemoryStateStorage()
+            _ = await service.device(try .owner(), storage: storage).start().settled()
             let strict = try Policy(
                 app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
                 eras: [Era(name: "always", model: .free)], entitlements: [Entitlement(name: "everything")])
             try await RealService.run(policy: strict) { stranger in
-                let replaced = Device(try .owner(), vault: vault, policy: nil) { setup in
+                let replaced = Device(try .owner(), storage: storage, policy: nil) { setup in
                     stranger.connect(&setup)
                     setup.keys = [service.key]
                 }

@@ -53,7 +53,7 @@ import Testing
         let policy = try Policy(
             app: base.app, eras: base.eras, buildNumbers: base.buildNumbers,
             entitlements: base.entitlements + [Entitlement(name: "seasonal", products: [season])])
-        let tenure = Tenure(Setup(access: StoreKitAccess(), vault: MemoryVault(), policy: .policy(policy)))
+        let tenure = Tenure(Setup(access: StoreKitAccess(), storage: MemoryStateStorage(), policy: .policy(policy)))
         var terms: [ProductTerms] = []
         for product in try await Product.products(for: [
             "com.example.calculator.everything", "com.example.calculator.yearly", "com.example.calculator.monthly",

@@ -5,10 +5,10 @@ import Foundation
 extension RealService {
     /// A device that only asks the service.
     func device(
-        _ store: FakeStore, vault: MemoryVault = MemoryVault(), at now: Date = World.now,
+        _ store: FakeStore, storage: MemoryStateStorage = MemoryStateStorage(), at now: Date = World.now,
         _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }
     ) -> Device {
-        Device(store, vault: vault, at: now, policy: nil) { setup in
+        Device(store, storage: storage, at: now, policy: nil) { setup in
             connect(&setup)
             change(&setup)
         }

@@ -99,16 +99,16 @@ enum World {
 /// A device with a store, a place for its state and a clock: `start()` is a start of the app.
 final class Device: Sendable {
     let store: FakeStore
-    let vault: MemoryVault
+    let storage: MemoryStateStorage
     let time: TestTime
     private let configure: @Sendable (inout Setup) -> Void
 
     init(
-        _ store: FakeStore, vault: MemoryVault = MemoryVault(), at now: Date = World.now,
+        _ store: FakeStore, storage: MemoryStateStorage = MemoryStateStorage(), at now: Date = World.now,
         policy: Policy? = World.policy(), _ change: @escaping @Sendable (inout Setup) -> Void = { _ in }
     ) {
         self.store = store
-        self.vault = vault
+        self.storage = storage
         time = TestTime(now)
         configure = { setup in
             setup.options.serviceDeadline = 60
@@ -121,7 +121,7 @@ final class Device: Sendable {
 
     func start(_ change: (inout Setup) -> Void = { _ in }) -> Tenure {
         let time = time
-        var setup = Setup(access: store, vault: vault, policy: basePolicy.map { .policy($0) })
+        var setup = Setup(access: store, storage: storage, policy: basePolicy.map { .policy($0) })
         setup.clock = { time.now }
         setup.sleep = { try await time.sleep($0) }
         setup.waitUntil = { try await time.waitUntil($0) }
@@ -135,8 +135,8 @@ final class Device: Sendable {
 }
 
 /// A keychain in memory.
-final class MemoryVault: Vault {
-    struct Locked_: Error {}
+final class MemoryStateStorage: StateStorage {
+    struct IsLocked: Error {}
 
     private struct State: Sendable {
         var contents: Data?
@@ -146,6 +146,7 @@ final class MemoryVault: Vault {
     }
 
     private let state: Locked<State>
+    private let turn = NSLock()
     private let key: Data
 
     init(_ contents: Data? = nil, key: Data = Data("a secret of this device".utf8)) {
@@ -168,17 +169,26 @@ final class MemoryVault: Vault {
     var writes: Int { state.withLock { $0.writes } }
 
     func read() throws -> Data? {
-        if isLocked { throw Locked_() }
+        if isLocked { throw IsLocked() }
         return contents
     }
 
-    func write(_ contents: Data) throws {
-        if isLocked || refusesWrites { throw Locked_() }
+    func update(_ change: (Data?) throws -> Data) throws {
+        if isLocked { throw IsLocked() }
+        // Not inside `state`'s lock: `change` asks for the secret. Tests take turns by `turn`.
+        turn.lock()
+        defer { turn.unlock() }
+        let before = contents
+        let after = try change(before)
+        if refusesWrites { throw IsLocked() }
+        guard after != before else { return }
         state.withLock {
-            $0.contents = contents
+            $0.contents = after
             $0.writes += 1
         }
     }
+
+    func remove() throws { contents = nil }
 
     func secret() throws -> Data { key }
 }

@@ -6,7 +6,7 @@ import TenureCore
 /// One acquisition has several names in the course of time: none while nobody knows the account, then the date of its
 /// purchase, and the App Store's id once a newer system tells it. Whatever it is called at the moment, it has used what
 /// was used under any of its names.
-extension Memory {
+extension StoredState {
     /// Who the present account is, and under which names something may have been used by it before: the best first, and
     /// last that of nobody, since what was used before the account was known counts for whoever it turns out to be, and for
     /// everybody who signs in on this device: else a trial would begin anew for who signs out.
@@ -29,12 +29,35 @@ extension Memory {
         holders.compactMap { time.elapsed(since: Self.beginning(of: entitlement, by: $0), clock) }.max()
     }
 
-    mutating func countTrialSession(of entitlement: String) {
-        note(sessions: trialSessions(of: entitlement) + 1, of: entitlement)
+    /// Sessions, or 1 while a trial of days runs or has not begun.
+    func sessionsLeft(of trial: TenureCore.Trial, named entitlement: String, at clock: Date) -> Int {
+        switch trial {
+        case .sessions(let count): return max(0, count - trialSessions(of: entitlement))
+        case .days(let count):
+            let elapsed = trialElapsed(entitlement, at: clock) ?? 0
+            return elapsed < Double(count) * 86_400 ? 1 : 0
+        }
     }
 
-    mutating func beginTrialOfDays(_ entitlement: String, at clock: Date) {
-        time.begin(Self.beginning(of: entitlement, by: holder), at: clock)
+    /// Counts a session, or begins a trial of days that has not begun.
+    mutating func beginTrial(
+        _ trial: TenureCore.Trial, of entitlement: String, at clock: Date
+    ) throws(TenureError) -> BegunTrial {
+        guard sessionsLeft(of: trial, named: entitlement, at: clock) > 0 else {
+            throw .trialOver(entitlement: entitlement)
+        }
+        let now = time.now(clock)
+        switch trial {
+        case .sessions(let count):
+            note(sessions: trialSessions(of: entitlement) + 1, of: entitlement)
+            return BegunTrial(
+                ends: now.addingTimeInterval(TenureCore.Trial.longestSession), sessions: count,
+                sessionsLeft: sessionsLeft(of: trial, named: entitlement, at: clock))
+        case .days(let count):
+            let elapsed = trialElapsed(entitlement, at: clock)
+            if elapsed == nil { time.begin(Self.beginning(of: entitlement, by: holder), at: clock) }
+            return BegunTrial(ends: now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0)))
+        }
     }
 
     /// Writes under the best name what stands under any of them: the account may come back with that one alone.
@@ -57,4 +80,11 @@ extension Memory {
     }
 
     private static func beginning(of entitlement: String, by holder: String) -> String { "\(holder)/\(entitlement)" }
+}
+
+/// A session of a trial that was counted.
+struct BegunTrial: Sendable {
+    let ends: Date
+    var sessions: Int?
+    var sessionsLeft: Int?
 }

@@ -13,40 +13,47 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    private func memory() -> Memory {
-        var memory = Memory(clock: World.now)
-        memory.account.add(World.owner())
-        memory.account.add([World.purchase(), World.subscription(until: World.now)])
-        return memory
+    private func state() -> StoredState {
+        var state = StoredState(clock: World.now)
+        state.account.add(World.owner())
+        state.account.add([World.purchase(), World.subscription(until: World.now)])
+        return state
+    }
+
+    private func store(_ state: StoredState, in storage: FileStateStorage) throws {
+        try storage.update(device: nil) { _ in state }
     }
 
     @Test func `gives back what was kept, and nobody else may read it`() async throws {
         try await withFolder { folder in
-            let vault = FileVault(folder: folder)
-            guard case .nothing = vault.recall(device: nil) else { throw Unexpected() }
-            try vault.keep(memory())
-            guard case .remembered(let known) = FileVault(folder: folder).recall(device: nil) else {
+            let storage = FileStateStorage(folder: folder)
+            guard case .missing = storage.load(device: nil) else { throw Unexpected() }
+            try store(state(), in: storage)
+            guard case .state(let known) = FileStateStorage(folder: folder).load(device: nil) else {
                 throw Unexpected()
             }
-            #expect(known == memory())
+            #expect(known == state())
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
                 let attributes = try FileManager.default.attributesOfItem(
                     atPath: folder.appendingPathComponent(name).path)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
             }
             // Nothing that was written aside stays.
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                    "lock", "secret", "state",
+                ])
         }
     }
 
     @Test func `with a state from elsewhere is not believed`() async throws {
         try await withFolder { first in
             try await withFolder { second in
-                try FileVault(folder: first).keep(memory())
-                try FileVault(folder: second).keep(Memory(clock: World.now))
+                try store(state(), in: FileStateStorage(folder: first))
+                try store(StoredState(clock: World.now), in: FileStateStorage(folder: second))
                 let state = try Data(contentsOf: first.appendingPathComponent("state"))
                 try state.write(to: second.appendingPathComponent("state"))
-                guard case .refused = FileVault(folder: second).recall(device: nil) else {
+                guard case .rejected = FileStateStorage(folder: second).load(device: nil) else {
                     throw Unexpected()
                 }
             }
@@ -55,12 +62,12 @@ import Testing
 
     @Test func `with a secret that was cut short begins anew`() async throws {
         try await withFolder { folder in
-            let vault = FileVault(folder: folder)
-            try vault.keep(memory())
+            let storage = FileStateStorage(folder: folder)
+            try store(state(), in: storage)
             try Data([1, 2, 3]).write(to: folder.appendingPathComponent("secret"))
-            guard case .refused = vault.recall(device: nil) else { throw Unexpected() }
-            try vault.keep(memory())
-            guard case .remembered = vault.recall(device: nil) else { throw Unexpected() }
+            guard case .rejected = storage.load(device: nil) else { throw Unexpected() }
+            try store(state(), in: storage)
+            guard case .state = storage.load(device: nil) else { throw Unexpected() }
         }
     }
 
@@ -68,14 +75,14 @@ import Testing
         try await withFolder { folder in
             // A file stands where the folder should be.
             try Data().write(to: folder)
-            let device = Device(FakeStore { $0.app = World.owner() }) { $0.vault = FileVault(folder: folder) }
+            let device = Device(FakeStore { $0.app = World.owner() }) { $0.storage = FileStateStorage(folder: folder) }
             #expect(await device.start().allows("everything"))
         }
     }
 
     @Test func `is named so that no name leads out of it`() {
-        let vault = FileVault.standard(name: "../../etc/passwd com.example")
-        #expect(vault.folder.lastPathComponent == ".._.._etc_passwd_com.example")
-        for name in ["", ".", ".."] { #expect(FileVault.standard(name: name).folder.lastPathComponent == "app") }
+        let storage = FileStateStorage.standard(name: "../../etc/passwd com.example")
+        #expect(storage.folder.lastPathComponent == ".._.._etc_passwd_com.example")
+        for name in ["", ".", ".."] { #expect(FileStateStorage.standard(name: name).folder.lastPathComponent == "app") }
     }
 }

@@ -1,0 +1,85 @@
+/// What kind of process this is, and what that allows.
+package struct HostProcess: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case app
+        /// An extension or a widget.
+        case appExtension
+        case appClip
+        /// A watch app of an app on the iPhone. A watch app without one is an app.
+        case watchApp
+    }
+
+    package let kind: Kind
+    /// `CFBundleIdentifier`; nil if there is no bundle, as on Linux.
+    package let bundleID: String?
+    /// The bundle ID of the app that this process is part of: its own, if it is the app.
+    package let containingBundleID: String?
+
+    package init(_ kind: Kind, bundleID: String?, containingBundleID: String? = nil) {
+        self.kind = kind
+        self.bundleID = bundleID
+        self.containingBundleID = containingBundleID ?? (kind == .app ? bundleID : nil)
+    }
+
+    /// Whether an artifact about the app with this bundle ID counts in this process. Every comparison of bundle IDs asks
+    /// this.
+    ///
+    /// StoreKit names the containing app to its extensions, whose bundle IDs extend its own. For an app, a bundle ID that
+    /// its own extends is another app's.
+    package func accepts(bundleID other: String) -> Bool {
+        guard let bundleID, bundleID != other else { return true }
+        return kind != .app && !other.isEmpty && bundleID.hasPrefix(other + ".") && bundleID.count > other.count + 1
+    }
+
+    /// Only the app finishes transactions: it delivers what they bought.
+    package var mayFinishTransactions: Bool { kind == .app }
+
+    /// Only the app may show a sign-in: a widget has nobody in front of it.
+    package var mayPrompt: Bool { kind == .app }
+
+    package var mayBuy: Bool { kind == .app }
+
+    package var mayShareKeychain: Bool { kind != .appClip }
+
+    /// Throws the reason if this process cannot buy.
+    package func checkMayBuy() throws(HostLimit) {
+        guard mayBuy else { throw HostLimit(kind: kind, action: .buy) }
+    }
+
+    /// Throws the reason if this process cannot restore purchases.
+    package func checkMayPrompt() throws(HostLimit) {
+        guard mayPrompt else { throw HostLimit(kind: kind, action: .restore) }
+    }
+}
+
+/// What a process asked for that only the app can do.
+package struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Action: String, Sendable, Hashable {
+        case buy = "buy"
+        case restore = "restore purchases"
+    }
+
+    package let kind: HostProcess.Kind
+    package let action: Action
+
+    package var description: String { "\(kind.noun) cannot \(action.rawValue); \(kind.advice)" }
+}
+
+extension HostProcess.Kind {
+    fileprivate var noun: String {
+        switch self {
+        case .app: "the app"
+        case .appExtension: "an extension"
+        case .appClip: "an App Clip"
+        case .watchApp: "the watch app"
+        }
+    }
+
+    fileprivate var advice: String {
+        switch self {
+        case .app, .appExtension: "open the app for it"
+        case .appClip: "offer the full app with `SKOverlay`"
+        case .watchApp: "open the app on the iPhone for it"
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// Why an access group cannot be used.
+package enum AccessGroupError: Error, Sendable, Hashable {
+    /// The app's entitlements do not name the group.
+    case missing(String)
+    /// The text cannot be the name of a group.
+    case invalidName(String)
+    /// App Clips have a keychain that they share with nobody.
+    case appClip
+}
+
+extension AccessGroupError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .missing(let group):
+            "the app has no access group `\(group)`; add it to the App Groups of the app and of each extension"
+        case .invalidName(let group):
+            "`\(group)` is not the name of an access group; use letters, digits, periods and hyphens, such as `group.com.example.app`"
+        case .appClip: "an App Clip cannot share a keychain; leave `Options.accessGroup` unset in the App Clip"
+        }
+    }
+}

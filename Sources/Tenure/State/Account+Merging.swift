@@ -1,0 +1,85 @@
+import Foundation
+import TenureCore
+
+extension Account {
+    /// Returns this copy of an account with what others stored since `base`.
+    func merging(_ stored: Account, base: Account) -> Account {
+        if self == stored || stored == base { return self }
+        if self == base { return stored }
+        // This process asked the store after the other one wrote, so that its account is the present one.
+        if isAnother(than: stored) { return self }
+        var merged = Account()
+        merged.restore(
+            environment: environment ?? stored.environment, bundleID: bundleID ?? stored.bundleID,
+            appTransactionID: key?.appTransactionID ?? stored.key?.appTransactionID,
+            proofs: Self.essential(proofs + stored.proofs.filter { !proofs.contains($0) }), purchases: purchases,
+            renewals: Self.merging(renewals, stored.renewals))
+        // Evidence only grows: of two artifacts about one thing, the rules for what the store lists decide.
+        merged.insert(stored.purchases)
+        merged.stale = stale == base.stale ? stored.stale : stale
+        merged.persona = persona
+        let known = merged.essence
+        merged.service = service(mergedWith: stored, base: base, knowing: known)
+        merged.denials = denials(mergedWith: stored, base: base, knowing: known)
+        // Answered is what either process got an answer about.
+        merged.unanswered = unanswered.filter { stored.isUnanswered($0) }.union(
+            stored.unanswered.filter { isUnanswered($0) })
+        merged.granted = granted == base.granted ? stored.granted : granted
+        return merged
+    }
+
+    /// The later word about each subscription, in an order that no order of merges changes.
+    private static func merging(_ mine: [Renewal], _ stored: [Renewal]) -> [Renewal] {
+        var account = Account()
+        account.add(mine + stored)
+        return account.renewals.sorted { $0.originalTransactionID < $1.originalTransactionID }
+    }
+
+    /// What the service said: the later answer. If it was not told of all that is known now, it is to be asked again.
+    private func service(mergedWith stored: Account, base: Account, knowing merged: Essence) -> ServiceAnswer {
+        // What it said of another persona is not about this one.
+        if persona != stored.persona { return service }
+        let isMine =
+            stored.service == base.service
+            || (service != base.service
+                && (askedAt ?? .distantPast) >= (stored.askedAt ?? .distantPast))
+        var answer = isMine ? service : stored.service
+        if (isMine ? essence : stored.essence) != merged { answer.askedAt = nil }
+        return answer
+    }
+
+    /// Denials that were found with all that is known. One that was found without the other's news does not count.
+    private func denials(mergedWith stored: Account, base: Account, knowing merged: Essence) -> Set<String> {
+        switch (essence == merged, stored.essence == merged) {
+        case (true, true):
+            stored.denials.union(denials.subtracting(base.denials)).subtracting(base.denials.subtracting(denials))
+        case (true, false): denials
+        case (false, true): stored.denials
+        case (false, false): []
+        }
+    }
+
+    /// Whether this copy has no answer about a transaction, perhaps because it doesn't know it.
+    private func isUnanswered(_ transaction: String) -> Bool {
+        unanswered.contains(transaction) || !purchases.contains { $0.transactionID == transaction }
+    }
+
+    /// What the service said last, and when.
+    private struct ServiceAnswer: Hashable {
+        var certificate: String?
+        var told: [String: Tenure.Answer]
+        var toldAll: Bool
+        var refused: Set<String>
+        var askedAt: Date?
+    }
+
+    private var service: ServiceAnswer {
+        get {
+            ServiceAnswer(certificate: certificate, told: told, toldAll: toldAll, refused: refused, askedAt: askedAt)
+        }
+        set {
+            (certificate, told, askedAt) = (newValue.certificate, newValue.told, newValue.askedAt)
+            (toldAll, refused) = (newValue.toldAll, newValue.refused)
+        }
+    }
+}

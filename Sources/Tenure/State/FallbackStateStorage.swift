@@ -1,0 +1,43 @@
+package import Foundation
+
+/// The keychain, or a file if the keychain refuses this process.
+///
+/// A Mac app that was signed without a team has no data-protection keychain. A locked keychain is another matter: it
+/// holds a state, and is read again once it is unlocked.
+package struct FallbackStateStorage: StateStorage {
+    private let keychain: any StateStorage
+    private let file: any StateStorage
+    private let log: @Sendable (String) -> Void
+    private let isRefused = Locked(false)
+
+    package init(
+        _ keychain: any StateStorage, file: any StateStorage, log: @escaping @Sendable (String) -> Void
+    ) {
+        self.keychain = keychain
+        self.file = file
+        self.log = log
+    }
+
+    package func read() throws -> Data? { try attempt { try $0.read() } }
+
+    package func update(_ change: (Data?) throws -> Data) throws { try attempt { try $0.update(change) } }
+
+    package func secret() throws -> Data { try attempt { try $0.secret() } }
+
+    package func remove() throws { try attempt { try $0.remove() } }
+
+    private func attempt<Result>(_ operation: (any StateStorage) throws -> Result) throws -> Result {
+        if isRefused.withLock({ $0 }) { return try operation(file) }
+        do {
+            return try operation(keychain)
+        } catch let error as StateStorageError {
+            guard case .refused = error else { throw error }
+            let isFirst = isRefused.withLock { isRefused in
+                defer { isRefused = true }
+                return !isRefused
+            }
+            if isFirst { log("\(error); the state is kept in a file that only its user can read") }
+            return try operation(file)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package import Foundation
+import TenureCore
+
+/// A folder that only its user can read: the state, the secret that seals it, and the lock.
+package struct FileStateStorage: StateStorage {
+    package let folder: URL
+    private let state: WholeFile
+    private let secretFile: WholeFile
+    private let lock: InterProcessLock
+
+    static let stateName = "state"
+    static let secretName = "secret"
+    static let lockName = "lock"
+    private static let secretSize = 32
+
+    package init(folder: URL) {
+        self.folder = folder
+        let path = folder.path
+        state = WholeFile(path: path + "/" + Self.stateName)
+        secretFile = WholeFile(path: path + "/" + Self.secretName)
+        lock = InterProcessLock(path: path + "/" + Self.lockName)
+    }
+
+    package func read() throws -> Data? { try contents(of: state) }
+
+    package func update(_ change: (Data?) throws -> Data) throws {
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try lock.withLock {
+            let before = try contents(of: state)
+            let after = try change(before)
+            if after != before { try state.write(after, replacing: true) }
+        }
+    }
+
+    /// Called by `update` with the lock, so that two processes cannot replace a damaged secret twice.
+    package func secret() throws -> Data {
+        let known = try contents(of: secretFile)
+        if let known, known.count == Self.secretSize { return known }
+        var generator = SystemRandomNumberGenerator()
+        let made = Data((0..<Self.secretSize).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        try secretFile.write(made, replacing: known != nil)
+        return try contents(of: secretFile) ?? made
+    }
+
+    /// Keeps the lock file: another process may be waiting for it.
+    package func remove() throws {
+        for file in [state, secretFile] where unlink(file.path) != 0 && errno != ENOENT {
+            throw CocoaError(.fileWriteUnknown)
+        }
+    }
+
+    private func contents(of file: WholeFile) throws -> Data? {
+        guard let contents = try file.read(most: SealedState.largestSize) else { return nil }
+        // The client never writes a file that large.
+        return contents.bytes.count <= SealedState.largestSize ? Data(contents.bytes) : Data()
+    }
+}
+
+extension FileStateStorage {
+    /// `$XDG_DATA_HOME/tenure/NAME`, or `~/.local/share/tenure/NAME` if that is not set.
+    package static func standard(name: String) -> FileStateStorage {
+        FileStateStorage(folder: root.appendingPathComponent(safe(name), isDirectory: true))
+    }
+
+    /// `$XDG_DATA_HOME/tenure/groups/GROUP`: shared by the processes that name the group.
+    package static func shared(group: String) -> FileStateStorage {
+        FileStateStorage(folder: root.appendingPathComponent("groups/" + safe(group), isDirectory: true))
+    }
+
+    private static var root: URL {
+        let environment = ProcessInfo.processInfo.environment
+        let data: URL
+        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+            data = URL(fileURLWithPath: path, isDirectory: true)
+        } else {
+            data = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
+                .appendingPathComponent(".local/share", isDirectory: true)
+        }
+        return data.appendingPathComponent("tenure", isDirectory: true)
+    }
+
+    /// A file name that no name leads out of its folder with.
+    static func safe(_ name: String) -> String {
+        let plain = String(name.unicodeScalars.map { isPlain($0) ? Character($0) : "_" })
+        return plain.allSatisfy { $0 == "." } ? "app" : plain
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII
+            && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "-" || scalar == ".")
+            && scalar.value > 0x20
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+/// A lock that one process at a time holds, and one `Tenure` at a time within a process.
+///
+/// The kernel releases it when the process ends, however that happens.
+struct InterProcessLock {
+    let path: String
+
+    private static let attempts = 200
+    private static let pause: UInt32 = 10_000
+
+    /// Runs `body` with the lock, and waits at most 2 seconds for it.
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        // Children must not inherit it: they would hold the lock for as long as they run.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StateStorageError.lockUnavailable(path: path, reason: String(cString: strerror(errno)).lowercased())
+        }
+        // Closing releases it.
+        defer { _ = close(descriptor) }
+        for attempt in 1...Self.attempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return try body() }
+            guard errno == EWOULDBLOCK || errno == EINTR else {
+                throw StateStorageError.lockUnavailable(
+                    path: path, reason: String(cString: strerror(errno)).lowercased())
+            }
+            if attempt < Self.attempts { usleep(Self.pause) }
+        }
+        throw StateStorageError.lockTimeout(path: path)
+    }
+}

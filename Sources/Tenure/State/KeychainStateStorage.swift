@@ -1,0 +1,89 @@
+#if canImport(Security)
+    package import Foundation
+    import Security
+
+    /// One item of the keychain. It outlives a reinstallation, and never leaves this device, not even in a backup.
+    package struct KeychainStateStorage: StateStorage {
+        private let account: String
+        /// The access group that shares the item; nil: the app's own.
+        private let group: String?
+        private let lock: InterProcessLock
+        private let folder: URL
+
+        /// - Parameters:
+        ///   - name: the bundle ID of the app that the state belongs to.
+        ///   - folder: where the lock file is: for a group, in its container.
+        package init(name: String, group: String? = nil, folder: URL) {
+            account = name
+            self.group = group
+            self.folder = folder
+            lock = InterProcessLock(path: folder.path + "/" + FileStateStorage.lockName)
+        }
+
+        private var query: [CFString: Any] {
+            // A query without a group searches all groups that the app may use, so that the shared item needs another
+            // service than the app's own.
+            var query: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: group == nil ? "tenure" : "tenure.shared",
+                kSecAttrAccount: account,
+            ]
+            if let group { query[kSecAttrAccessGroup] = group }
+            // On the Mac too: the file-based keychain asks people for a password.
+            query[kSecUseDataProtectionKeychain] = true
+            return query
+        }
+
+        package func read() throws -> Data? {
+            var query = query
+            query[kSecReturnData] = true
+            query[kSecMatchLimit] = kSecMatchLimitOne
+            var item: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &item)
+            switch status {
+            case errSecSuccess: return item as? Data ?? Data()
+            case errSecItemNotFound: return nil
+            default: throw StateStorageError(status, operation: "read")
+            }
+        }
+
+        package func update(_ change: (Data?) throws -> Data) throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try lock.withLock {
+                let before = try read()
+                let after = try change(before)
+                if after != before { try write(after) }
+            }
+        }
+
+        private func write(_ contents: Data) throws {
+            let change: [CFString: Any] = [
+                kSecValueData: contents, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+            ]
+            var status = SecItemUpdate(query as CFDictionary, change as CFDictionary)
+            if status == errSecItemNotFound {
+                status = SecItemAdd(query.merging(change) { $1 } as CFDictionary, nil)
+            }
+            guard status == errSecSuccess else { throw StateStorageError(status, operation: "write") }
+        }
+
+        /// Empty: the keychain keeps other apps out.
+        package func secret() throws -> Data { Data() }
+
+        package func remove() throws {
+            let status = SecItemDelete(query as CFDictionary)
+            guard status == errSecSuccess || status == errSecItemNotFound else {
+                throw StateStorageError(status, operation: "remove from")
+            }
+        }
+    }
+
+    extension StateStorageError {
+        fileprivate init(_ status: OSStatus, operation: String) {
+            switch status {
+            case errSecInteractionNotAllowed: self = .locked(operation: operation)
+            case errSecMissingEntitlement: self = .refused(operation: operation)
+            default: self = .failed(operation: operation, status: status)
+            }
+        }
+    }
+#endif

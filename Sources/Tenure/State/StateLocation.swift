@@ -1,0 +1,101 @@
+import Foundation
+
+/// Where a process keeps its state.
+package struct StateLocation: Sendable {
+    package let storage: any StateStorage
+    /// The private place, from before the state was shared; it is moved from there.
+    package var former: (any StateStorage)?
+    /// Nil where nothing is ever locked.
+    package var gracePeriod: GracePeriodFile?
+
+    package init(
+        _ storage: any StateStorage, former: (any StateStorage)? = nil, gracePeriod: GracePeriodFile? = nil
+    ) {
+        self.storage = storage
+        self.former = former
+        self.gracePeriod = gracePeriod
+    }
+
+    /// The place that the options name.
+    ///
+    /// - Throws: if this process cannot use the access group.
+    package init(_ options: Tenure.Options, host: HostProcess) throws(AccessGroupError) {
+        guard let group = options.accessGroup else {
+            self = Self.private(options)
+            return
+        }
+        guard host.mayShareKeychain else { throw .appClip }
+        guard Self.isName(group) else { throw .invalidName(group) }
+        self = try Self.shared(group, options, host)
+    }
+
+    private static func isName(_ group: String) -> Bool {
+        FileStateStorage.safe(group) == group && !group.isEmpty
+    }
+}
+
+#if canImport(Security)
+    extension StateLocation {
+        private static func `private`(_ options: Tenure.Options) -> StateLocation {
+            if let folder = options.folder { return StateLocation(FileStateStorage(folder: folder)) }
+            return inKeychain(name: AppName.ofThisApp, group: nil, folder: support(AppName.ofThisApp), options.log)
+        }
+
+        private static func shared(
+            _ group: String, _ options: Tenure.Options, _ host: HostProcess
+        ) throws(AccessGroupError) -> StateLocation {
+            guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
+                throw .missing(group)
+            }
+            // Several apps may share a group: each has a state of its own, which its extensions share.
+            let app = host.containingBundleID ?? AppName.ofThisApp
+            let folder = container.appendingPathComponent("Library/Application Support/tenure/\(app)")
+            // On the Mac the system names a container for a group that the app lacks, too.
+            do {
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            } catch {
+                throw .missing(group)
+            }
+            var location = inKeychain(name: app, group: group, folder: folder, options.log)
+            location.former = Self.private(options).storage
+            return location
+        }
+
+        private static func inKeychain(
+            name: String, group: String?, folder: URL, _ log: Tenure.Log
+        ) -> StateLocation {
+            let storage = FallbackStateStorage(
+                KeychainStateStorage(name: name, group: group, folder: folder), file: FileStateStorage(folder: folder)
+            ) { log.error($0) }
+            return StateLocation(
+                storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
+        }
+
+        /// `tenure/NAME` in Application Support.
+        static func support(_ name: String) -> URL {
+            #if os(tvOS)
+                // An Apple TV gives apps no other place.
+                let place = FileManager.SearchPathDirectory.cachesDirectory
+            #else
+                let place = FileManager.SearchPathDirectory.applicationSupportDirectory
+            #endif
+            let folder =
+                FileManager.default.urls(for: place, in: .userDomainMask).first
+                ?? FileManager.default.temporaryDirectory
+            return folder.appendingPathComponent("tenure/\(name)", isDirectory: true)
+        }
+    }
+#else
+    extension StateLocation {
+        private static func `private`(_ options: Tenure.Options) -> StateLocation {
+            StateLocation(
+                options.folder.map { FileStateStorage(folder: $0) } ?? .standard(name: AppName.ofThisApp))
+        }
+
+        private static func shared(
+            _ group: String, _ options: Tenure.Options, _ host: HostProcess
+        ) throws(AccessGroupError) -> StateLocation {
+            StateLocation(FileStateStorage.shared(group: group), former: Self.private(options).storage)
+        }
+    }
+#endif

@@ -1,0 +1,48 @@
+package import Foundation
+
+/// The result of reading the stored state.
+package enum StateReadResult: Sendable {
+    case state(StoredState)
+    /// The first start, or the first one after a reinstallation where nothing outlives one.
+    case missing
+    /// This device did not write it like that. It is ignored, and replaced.
+    case rejected(reason: String)
+    /// There may be one that cannot be read now. It must not be replaced.
+    case unreadable(reason: String)
+}
+
+extension StateStorage {
+    /// - Parameter device: the present device, hashed; nil if the store does not name it.
+    package func load(device: String?) -> StateReadResult {
+        do {
+            return try decode(try read(), device: device)
+        } catch {
+            return .unreadable(reason: "\(error)")
+        }
+    }
+
+    /// Reads the state, changes it and writes it, while no other process can.
+    package func update(device: String?, _ change: (StateReadResult) throws -> StoredState) throws {
+        try update { bytes in
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let contents = try encoder.encode(try change(try decode(bytes, device: device)))
+            return SealedState.seal(contents, with: try secret())
+        }
+    }
+
+    package func decode(_ bytes: Data?, device: String?) throws -> StateReadResult {
+        guard let bytes else { return .missing }
+        guard let contents = SealedState.open(bytes, with: try secret()) else {
+            return .rejected(reason: "it was changed or cut short, or comes from another device")
+        }
+        guard let state = try? JSONDecoder().decode(StoredState.self, from: contents) else {
+            return .rejected(reason: "this release does not write states of that form")
+        }
+        if let device, let theirs = state.device, device != theirs {
+            return .rejected(reason: "it comes from another device")
+        }
+        guard !state.time.isImpossible else { return .rejected(reason: "its dates are impossible") }
+        return .state(state)
+    }
+}

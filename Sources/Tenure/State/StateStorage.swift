@@ -1,0 +1,48 @@
+package import Foundation
+
+/// Where the state is kept between two starts. The keychain outlives a reinstallation of the app; a file does not.
+package protocol StateStorage: Sendable {
+    /// Returns nil if nothing was written yet. Throws if there may be a state that cannot be read now, such as in the
+    /// keychain before the first unlock.
+    func read() throws -> Data?
+    /// Replaces the contents with what `change` makes of them, while no other process can.
+    ///
+    /// The inter-process lock is held only for this call: iOS terminates apps that are suspended with a lock on a shared
+    /// file. Throws without a change if the contents cannot be read, so that an unreadable state is never replaced.
+    func update(_ change: (Data?) throws -> Data) throws
+    /// Random bytes that stay on this device, made when first needed: they seal the state. Empty if the storage itself
+    /// keeps other apps out.
+    func secret() throws -> Data
+    /// Removes the contents, after they were moved elsewhere.
+    func remove() throws
+}
+
+/// Why the state cannot be read or written.
+package enum StateStorageError: Error, Sendable, Hashable {
+    /// The keychain is locked until the first unlock after a restart.
+    case locked(operation: String)
+    /// The keychain does not serve this process at all: it lacks the entitlement.
+    case refused(operation: String)
+    case failed(operation: String, status: Int32)
+    /// Another process held the lock for longer than any write takes.
+    case lockTimeout(path: String)
+    /// The lock file cannot be opened.
+    case lockUnavailable(path: String, reason: String)
+    /// The access group cannot be used, so that nothing is kept.
+    case accessGroup(AccessGroupError)
+}
+
+extension StateStorageError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .locked(let operation):
+            "cannot \(operation) the keychain before the device is unlocked; it is tried again once it is unlocked"
+        case .refused(let operation):
+            "cannot \(operation) the keychain because the app lacks the entitlement (-34018); sign the app with a team"
+        case .failed(let operation, let status): "cannot \(operation) the keychain (\(status))"
+        case .lockTimeout(let path): "another process holds `\(path)` for more than 2 seconds; it is tried again"
+        case .lockUnavailable(let path, let reason): "cannot open the lock file `\(path)` (\(reason))"
+        case .accessGroup(let error): "\(error)"
+        }
+    }
+}

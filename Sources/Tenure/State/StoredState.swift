@@ -1,0 +1,50 @@
+package import Foundation
+import TenureCore
+
+/// What the device keeps from one start to the next.
+package struct StoredState: Sendable, Hashable, Codable {
+    /// `AppStore.deviceVerificationID` of the device that wrote it, hashed.
+    package var device: String?
+    /// How the copy of the app that wrote it was distributed: what a tester had does not count for what is bought later.
+    package var distribution: String?
+    package var time: DeviceTime
+    package var account = Account()
+    /// What was used of trials, by acquisition: an account that comes back finds what it had used.
+    package var trials: [String: [String: TrialUse]] = [:]
+    /// The service's list of products; nil until it was asked for.
+    package var catalogue: KeptCatalogue?
+    /// Digests of the private states that were moved here, so that none is added twice; nil: none was.
+    package var moved: [String]?
+
+    package init(clock: Date) {
+        time = DeviceTime(clock: clock)
+    }
+
+    /// Fits a state that was read, or made, to this process.
+    mutating func settle(on device: String?, _ distribution: Distribution, at clock: Date) {
+        time.look(at: clock)
+        self.device = device ?? self.device
+        if let other = self.distribution, other != distribution.rawValue { discardAccount() }
+        self.distribution = distribution.rawValue
+    }
+
+    /// Sets the persona that stands in for the customer from now on.
+    mutating func stand(in persona: String?) {
+        guard account.persona != persona else { return }
+        account.forgetService()
+        account.persona = persona
+    }
+
+    /// Forgets one account, for another. A persona that stands in for customers stands in for that one too.
+    package mutating func discardAccount() {
+        let persona = account.persona
+        account = Account()
+        account.persona = persona
+    }
+
+    /// Whether writing `other` over this would change anything worth a write.
+    func agrees(with other: StoredState) -> Bool {
+        account == other.account && trials == other.trials && catalogue == other.catalogue && device == other.device
+            && distribution == other.distribution && moved == other.moved && time.agrees(with: other.time)
+    }
+}

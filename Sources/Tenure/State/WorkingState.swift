@@ -1,0 +1,155 @@
+package import Foundation
+import TenureCore
+
+/// The state as this process knows it, kept in step with what other processes store.
+///
+/// Making one reads nothing. `reload` reads what is stored; `save` and `update` write it. All of them keep what other
+/// processes wrote.
+package struct WorkingState: Sendable {
+    private let storage: any StateStorage
+    /// The private place that the state is moved away from, once it is shared.
+    private let former: (any StateStorage)?
+    private let gracePeriod: GracePeriodFile?
+    private let device: String?
+    private let distribution: Distribution
+    private let persona: String?
+    private let initial: StoredState
+
+    /// What this process knows.
+    package var current: StoredState
+    /// What was stored when this process last read or wrote it; nil: nothing that it could read.
+    package private(set) var stored: StoredState?
+    /// Whether there may be a state that could not be read.
+    package private(set) var isUnreadable = false
+    /// Why the private state was not moved yet; nil: there is none, or it was.
+    package private(set) var moveFailure: String?
+
+    package init(
+        _ location: StateLocation, device: String?, distribution: Distribution, persona: String?, clock: Date
+    ) {
+        storage = location.storage
+        former = location.former
+        gracePeriod = location.gracePeriod
+        self.device = device
+        self.distribution = distribution
+        self.persona = persona
+        var state = StoredState(clock: clock)
+        state.settle(on: device, distribution, at: clock)
+        state.stand(in: persona)
+        initial = state
+        current = state
+    }
+
+    // MARK: Reading
+
+    /// Reads what is stored and merges it. Call it when a search begins, and once the device was unlocked.
+    @discardableResult
+    package mutating func reload(at clock: Date) -> StateReadResult {
+        let result = storage.load(device: device)
+        switch result {
+        case .state(let theirs):
+            current = merged(with: theirs, at: clock)
+            stored = theirs
+        case .missing, .rejected: stored = nil
+        case .unreadable: break
+        }
+        if case .unreadable = result {
+            isUnreadable = true
+            countGracePeriod(at: clock)
+        } else {
+            endGracePeriod()
+        }
+        moveFormerState(at: clock)
+        return result
+    }
+
+    private func merged(with theirs: StoredState, at clock: Date) -> StoredState {
+        var known = theirs
+        known.settle(on: device, distribution, at: clock)
+        var merged = current.merging(known, base: stored ?? initial, at: clock)
+        // An extension may run without the persona that the app has.
+        merged.stand(in: persona)
+        return merged
+    }
+
+    // MARK: Writing
+
+    /// Writes what this process knows, if it is worth a write. Throws if it could not be written.
+    package mutating func save(at clock: Date) throws {
+        if let stored, stored.agrees(with: current) { return }
+        try update(at: clock) { _ in }
+    }
+
+    /// Changes the state while no other process can, with all that others wrote. If `change` throws, nothing is written.
+    @discardableResult
+    package mutating func update<Result>(
+        at clock: Date, _ change: (inout StoredState) throws -> Result
+    ) throws -> Result {
+        let before = self
+        var known = current
+        var read = stored
+        var next = current
+        var result: Result?
+        do {
+            try storage.update(device: device) { found in
+                if case .state(let theirs) = found {
+                    known = before.merged(with: theirs, at: clock)
+                    read = theirs
+                }
+                next = known
+                result = try change(&next)
+                return next
+            }
+        } catch {
+            // What others wrote is known all the same.
+            current = known
+            stored = read
+            throw error
+        }
+        current = next
+        stored = next
+        endGracePeriod()
+        guard let result else { throw StateStorageError.failed(operation: "update", status: 0) }
+        return result
+    }
+
+    // MARK: The private state, when the state becomes shared
+
+    private mutating func moveFormerState(at clock: Date) {
+        guard let former else { return }
+        do {
+            guard let bytes = try former.read() else { return }
+            let digest = SealedState.digest(of: bytes)
+            let device = device
+            try update(at: clock) { state in
+                // It was added before, and then could not be removed.
+                guard state.moved?.contains(digest) != true else { return }
+                if case .state(let formerState) = try former.decode(bytes, device: device) {
+                    state.add(formerState, at: clock)
+                }
+                state.moved = (state.moved ?? []) + [digest]
+            }
+            try former.remove()
+            moveFailure = nil
+        } catch {
+            moveFailure = "\(error)"
+            if case .state(let known) = former.load(device: device) {
+                // Only its evidence: sessions of trials are added when it is moved.
+                current.account = current.account.merging(known.account, base: initial.account)
+            }
+        }
+    }
+
+    // MARK: The grace period while the state is unreadable
+
+    private mutating func countGracePeriod(at clock: Date) {
+        guard let time = gracePeriod?.begin(at: clock) else { return }
+        current.time.countWaiting(from: time, at: clock)
+    }
+
+    private mutating func endGracePeriod() {
+        // A process before this one may have begun it.
+        gracePeriod?.end()
+        isUnreadable = false
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct `The process that the client runs in` {
+    private static let app = BundleDescription(path: "/Apps/Calculator.app", bundleID: "com.example.app")
+    private static let widget = BundleDescription(
+        path: "/Apps/Calculator.app/PlugIns/Widget.appex", bundleID: "com.example.app.widget",
+        containingBundleID: "com.example.app")
+    private static let clip = BundleDescription(
+        path: "/Apps/Clip.app", bundleID: "com.example.app.Clip", isAppClip: true)
+    private static let watch = BundleDescription(
+        path: "/Apps/Watch.app", bundleID: "com.example.app.watchkitapp", companionBundleID: "com.example.app")
+
+    @Test(arguments: [
+        (app, HostProcess.Kind.app), (widget, .appExtension), (clip, .appClip), (watch, .watchApp),
+    ])
+    func `is told from its bundle`(_ bundle: BundleDescription, _ kind: HostProcess.Kind) {
+        #expect(HostProcess(bundle).kind == kind)
+    }
+
+    @Test(arguments: [widget, clip, watch])
+    func `accepts the containing app's bundle ID unless it is the app`(_ bundle: BundleDescription) {
+        let host = HostProcess(bundle)
+        #expect(host.accepts(bundleID: "com.example.app"))
+        #expect(host.accepts(bundleID: bundle.bundleID ?? ""))
+        for other in ["com.example.ap", "com.example.app.", "com.example.app.pro", "com.other.app", "", "."] {
+            #expect(!host.accepts(bundleID: other), "\(other)")
+        }
+    }
+
+    @Test func `is never another app whose bundle ID its own extends`() {
+        let pro = HostProcess(BundleDescription(path: "/Apps/Pro.app", bundleID: "com.example.app.pro"))
+        #expect(!pro.accepts(bundleID: "com.example.app"))
+        #expect(pro.accepts(bundleID: "com.example.app.pro"))
+        #expect(!HostProcess(Self.app).accepts(bundleID: "com.example.app.widget"))
+    }
+
+    @Test func `alone finishes, prompts and buys if it is the app`() {
+        for bundle in [Self.app, Self.widget, Self.clip, Self.watch] {
+            let host = HostProcess(bundle)
+            let isApp = host.kind == .app
+            #expect([host.mayFinishTransactions, host.mayPrompt, host.mayBuy] == [isApp, isApp, isApp])
+            #expect(host.mayShareKeychain == (host.kind != .appClip))
+        }
+        #expect(throws: HostLimit(kind: .appClip, action: .buy)) { try HostProcess(Self.clip).checkMayBuy() }
+        #expect(
+            HostLimit(kind: .appClip, action: .buy).description
+                == "an App Clip cannot buy; offer the full app with `SKOverlay`")
+    }
+
+    @Test func `finds the app that an extension is in`() {
+        #expect(BundleDescription.containingApp(of: Self.widget.path) == "/Apps/Calculator.app")
+        #expect(
+            BundleDescription.containingApp(of: "/Apps/Phone.app/Watch/Watch.app/PlugIns/W.appex")
+                == "/Apps/Phone.app/Watch/Watch.app")
+        #expect(
+            BundleDescription.containingApp(of: "/Applications/Mac.app/Contents/PlugIns/W.appex")
+                == "/Applications/Mac.app")
+        #expect(BundleDescription.containingApp(of: "/usr/lib/W.appex") == nil)
+    }
+
+    private func device(_ kind: HostProcess.Kind, bundleID: String) -> Device {
+        Device(
+            FakeStore { state in
+                state.app = World.newcomer()
+                state.transactions = [World.purchase()]
+                state.unfinished = [World.purchase()]
+            }
+        ) { $0.host = HostProcess(kind, bundleID: bundleID) }
+    }
+
+    @Test func `reads the app's purchases in an extension, and finishes and restores nothing there`() async throws {
+        let device = device(.appExtension, bundleID: World.bundleID + ".widget")
+        let tenure = device.start()
+        #expect(await tenure.allows("everything"))
+        #expect(await tenure.settled().acquisition != nil)
+        let restored = await tenure.restore()
+        #expect(restored.signIn == .notAllowed("an extension cannot restore purchases; open the app for it"))
+        #expect(restored.customer.has("everything"))
+        await tenure.engine.searchAgain()
+        #expect(device.store.now.finished.isEmpty)
+        #expect(device.store.now.prompts == 0)
+    }
+
+    @Test func `does not take another app's app transaction`() async {
+        let tenure = device(.app, bundleID: World.bundleID + ".pro").start()
+        #expect(await tenure.settled().acquisition == nil)
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+/// An app and its extension, in one process: each `Device` is a process with the shared storage.
+@Suite struct `A state that an app and its extension share` {
+    private func pair(_ app: StoreAppTransaction = World.newcomer(), trial: Trial = .sessions(3)) -> (Device, Device) {
+        let storage = MemoryStateStorage()
+        let policy = World.policy(trial: trial)
+        return (
+            Device(FakeStore { $0.app = app }, storage: storage, policy: policy),
+            Device(FakeStore { $0.app = app }, storage: storage, policy: policy)
+        )
+    }
+
+    private func silence(_ device: Device) {
+        device.store.change {
+            $0.appMood = .throwsAnError
+            $0.transactionsMood = .throwsAnError
+        }
+    }
+
+    @Test func `has three trial sessions in all, whoever begins them`() async throws {
+        let (first, second) = pair()
+        let (app, appExtension) = (first.start(), second.start())
+        for tenure in [app, appExtension] { _ = await tenure.settled() }
+        #expect(try await app.trial("everything").begin().sessionsLeft == 2)
+        #expect(try await appExtension.trial("everything").begin().sessionsLeft == 1)
+        #expect(try await app.trial("everything").begin().sessionsLeft == 0)
+        #expect(await !appExtension.trial("everything").isOffered)
+        for tenure in [app, appExtension] {
+            await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+                try await tenure.trial("everything").begin()
+            }
+        }
+    }
+
+    @Test func `has one trial of days, from whoever begins it first`() async throws {
+        let (first, second) = pair(trial: .days(7))
+        let (app, appExtension) = (first.start(), second.start())
+        for tenure in [app, appExtension] { _ = await tenure.settled() }
+        let begun = try await app.trial("everything").begin()
+        second.time.now += 2 * World.day
+        #expect(try await appExtension.trial("everything").begin().ends == begun.ends)
+    }
+
+    @Test func `shows an extension what the app wrote, at its next search`() async {
+        let (first, second) = pair()
+        silence(second)
+        let appExtension = second.start { $0.options.whileUndetermined = .deny }
+        #expect(await !appExtension.allows("everything"))
+        first.store.change { $0.transactions = [World.purchase()] }
+        #expect(await first.start().allows("everything"))
+        await appExtension.engine.searchAgain()
+        #expect(await appExtension.allows("everything"))
+    }
+
+    @Test func `loses no purchase that another process wrote meanwhile`() async {
+        let (first, second) = pair()
+        let (app, appExtension) = (first.start(), second.start())
+        for tenure in [app, appExtension] { _ = await tenure.settled() }
+        // Each sees one, and neither reads what the other wrote before it writes.
+        await app.engine.receiveForTests(World.purchase(id: "410000000000001"))
+        await appExtension.engine.receiveForTests(World.purchase(World.yearly, id: "410000000000002"))
+        for device in [first, second] { silence(device) }
+        let ids = await first.start().engine.memory.account.purchases.map(\.transactionID)
+        #expect(Set(ids) == ["410000000000001", "410000000000002"])
+    }
+
+    @Test func `of another account replaces the one that an idle process knows`() async {
+        let (first, second) = pair(World.owner())
+        let appExtension = second.start()
+        #expect(await appExtension.allows("everything"))
+        first.store.change { $0.app = World.newcomer() }
+        #expect(await !first.start().settled().has("everything"))
+        second.store.change { $0.app = World.newcomer() }
+        await appExtension.engine.searchAgain()
+        #expect(await !appExtension.allows("everything"))
+    }
+}
+
+extension Engine {
+    /// A purchase that is written without a search, which would read the stored state first.
+    fileprivate func receiveForTests(_ transaction: StoreTransaction) {
+        take([transaction])
+        save()
+    }
+}
+
+@Suite struct `A private state that becomes shared` {
+    private let `private` = MemoryStateStorage()
+    private let shared = MemoryStateStorage(key: Data("of the group".utf8))
+
+    private func device(_ change: (inout FakeStore.State) -> Void = { $0.app = World.newcomer() }) -> Device {
+        Device(FakeStore(change), storage: `private`, policy: World.policy(trial: .sessions(5)))
+    }
+
+    private func share(_ setup: inout Setup) { setup.location = StateLocation(shared, former: `private`) }
+
+    @Test func `is moved, and leaves nothing behind`() async {
+        let device = device { $0.app = World.owner() }
+        _ = await device.start().settled()
+        device.store.change { $0.appMood = .throwsAnError }
+        let tenure = device.start(share)
+        #expect(await tenure.allows("everything"))
+        #expect(`private`.contents == nil)
+        #expect(shared.contents != nil)
+        #expect(await device.start(share).allows("everything"))
+    }
+
+    @Test func `is added to the shared one, with its trial sessions, and only once`() async throws {
+        let device = device()
+        for _ in 0..<2 { _ = try await device.start().trial("everything").begin() }
+        let kept = `private`.contents
+        // An extension was there first.
+        _ = try await device.start { $0.location = StateLocation(shared) }.trial("everything").begin()
+        _ = await device.start(share).settled()
+        // The private one comes back, as if it could not be removed.
+        `private`.contents = kept
+        #expect(try await device.start(share).trial("everything").begin().sessionsLeft == 1)
+        #expect(`private`.contents == nil)
+    }
+
+    @Test func `counts while the group's storage cannot be written, and is moved later`() async {
+        let device = device { $0.app = World.owner() }
+        _ = await device.start().settled()
+        device.store.change { $0.appMood = .throwsAnError }
+        shared.refusesWrites = true
+        let tenure = device.start(share)
+        #expect(await tenure.allows("everything"))
+        #expect(`private`.contents != nil)
+        shared.refusesWrites = false
+        await tenure.engine.searchAgain()
+        #expect(`private`.contents == nil)
+        #expect(await device.start(share).allows("everything"))
+    }
+}
+
+@Suite struct `A keychain before the first unlock` {
+    private let file = URL(fileURLWithPath: NSTemporaryDirectory() + "tenure-\(UUID().uuidString)")
+
+    /// A device whose keychain is locked and whose store fails.
+    private func lockedDevice() async -> Device {
+        let file = file
+        let storage = MemoryStateStorage()
+        let device = Device(FakeStore { $0.app = World.owner() }, storage: storage) { setup in
+            setup.location = StateLocation(storage, gracePeriod: GracePeriodFile(url: file))
+        }
+        _ = await device.start().settled()
+        device.store.change {
+            $0.appMood = .throwsAnError
+            $0.transactionsMood = .throwsAnError
+        }
+        storage.isLocked = true
+        // Seen long ago: waiting does not count from then.
+        device.time.now += 300 * World.day
+        return device
+    }
+
+    @Test func `denies nothing, and grants no longer than the policy waits, however often the app starts`() async {
+        let device = await lockedDevice()
+        defer { try? FileManager.default.removeItem(at: file) }
+        for hours in [0, 30, 41] {
+            device.time.now += TimeInterval(hours) * 3600
+            #expect(await device.start().allows("everything"), "\(hours)")
+        }
+        device.time.now += 2 * 3600
+        #expect(await !device.start().allows("everything"))
+        // Turned back, the clock gains nothing.
+        device.time.now -= 2 * World.day
+        #expect(await !device.start().allows("everything"))
+    }
+
+    @Test func `is read again once the device is unlocked, and ends the grace period`() async throws {
+        let device = await lockedDevice()
+        let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
+        let tenure = device.start {
+            $0.options.whileUndetermined = .deny
+            $0.events = { events }
+        }
+        #expect(await !tenure.allows("everything"))
+        #expect(FileManager.default.fileExists(atPath: file.path))
+        device.storage.isLocked = false
+        occur.yield(.keychainUnlocked)
+        for await customer in tenure.updates where customer.has("everything") { break }
+        #expect(await tenure.allows("everything"))
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test func `keeps no file about who the customer is`() async throws {
+        let device = await lockedDevice()
+        _ = await device.start().settled()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let fields = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        #expect(Set(fields.map { Array($0.keys) } ?? []) == ["floor", "lastClock", "firstSeen", "beginnings"])
+    }
+}

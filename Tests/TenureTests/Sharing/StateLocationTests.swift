@@ -1,0 +1,82 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct `The place of the state` {
+    private func location(_ group: String?, _ kind: HostProcess.Kind = .app) throws -> StateLocation {
+        var options = Tenure.Options()
+        options.accessGroup = group
+        return try StateLocation(options, host: HostProcess(kind, bundleID: "com.example.app"))
+    }
+
+    @Test func `is private unless an access group is set`() throws {
+        #expect(try location(nil).former == nil)
+        let shared = try location("group.com.example.app")
+        let folder = try #require(shared.storage as? FileStateStorage).folder
+        #expect(folder.path.hasSuffix("/tenure/groups/group.com.example.app"))
+        #expect(shared.former is FileStateStorage)
+    }
+
+    @Test func `is no place outside of its folder`() {
+        for group in ["", ".", "..", "../other", "a/b", "a b"] {
+            #expect(throws: AccessGroupError.invalidName(group)) { try location(group) }
+        }
+    }
+
+    @Test func `is never shared by an App Clip`() throws {
+        #expect(throws: AccessGroupError.appClip) { try location("group.com.example.app", .appClip) }
+        #expect(try location(nil, .appClip).former == nil)
+    }
+
+    @Test func `that cannot be had is said with the reason, and keeps nothing`() async {
+        let device = Device(FakeStore { $0.app = World.owner() }) { setup in
+            setup.storage = UnavailableStateStorage(error: .accessGroup(.missing("group.other")))
+        }
+        let customer = await device.start().settled()
+        #expect(customer.has("everything"))
+        let step = customer.steps.first { $0.name == .localState }
+        #expect(step?.description.contains("the app has no access group `group.other`") == true)
+    }
+}
+
+@Suite struct `A keychain that refuses` {
+    private struct Keychain: StateStorage {
+        let error: StateStorageError
+        func read() throws -> Data? { throw error }
+        func update(_ change: (Data?) throws -> Data) throws { throw error }
+        func secret() throws -> Data { Data() }
+        func remove() throws { throw error }
+    }
+
+    private func device(
+        _ error: StateStorageError, file: MemoryStateStorage, lines: Locked<[String]>
+    ) -> Device {
+        Device(FakeStore { $0.app = World.owner() }) { setup in
+            setup.storage = FallbackStateStorage(Keychain(error: error), file: file) { line in
+                lines.withLock { $0.append(line) }
+            }
+        }
+    }
+
+    @Test func `is replaced by a file, and said once`() async {
+        let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
+        let device = device(.refused(operation: "read"), file: file, lines: lines)
+        let tenure = device.start()
+        _ = await tenure.settled()
+        await tenure.engine.searchAgain()
+        #expect(file.contents != nil)
+        #expect(lines.withLock { $0.count } == 1)
+        device.store.change { $0.appMood = .throwsAnError }
+        #expect(await device.start().allows("everything"))
+    }
+
+    @Test(arguments: [StateStorageError.locked(operation: "read"), .failed(operation: "read", status: -50)])
+    func `is not replaced while it is only locked or fails`(_ error: StateStorageError) async {
+        let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))
+        _ = await device(error, file: file, lines: lines).start().settled()
+        #expect(file.contents == nil)
+        #expect(lines.withLock { $0.isEmpty })
+    }
+}
