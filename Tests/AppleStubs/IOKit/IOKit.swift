@@ -10,7 +10,6 @@ import Darwin
     public typealias IOOptionBits = UInt32
 
     public let IO_OBJECT_NULL: io_object_t = 0
-    public let kIOMainPortDefault: mach_port_t = 0
     public let kIORegistryIterateParents = 2
     public let kIORegistryIterateRecursively = 1
     public let kIOServicePlane = "IOService"
