@@ -172,7 +172,8 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
-            ]),
+            ],
+            resources: [.copy("PrivacyInfo.xcprivacy")]),
         .target(
             name: "ClientBenchmark",
             dependencies: [
@@ -275,7 +276,7 @@ let package = Package(
             name: "TenureTests",
             dependencies: [
                 "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
-                "TenureMint",
+                "TenureMint", "CommandRunner",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
