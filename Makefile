@@ -7,7 +7,7 @@ SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sourc
 FUZZ_RUNS ?= 10000000
 SOAK_CUSTOMERS ?= 100000
 
-.PHONY: run build release install test snippet-check soak bench fuzz fuzz-short format format-check docs clean
+.PHONY: run build release install test snippet-check apple-check soak bench fuzz fuzz-short format format-check docs clean
 
 run: ## The service on 127.0.0.1:8080, with invented customers of every era.
 	@Scripts/install-dependencies build
@@ -31,6 +31,9 @@ test: ## All tests, and a short run of the fuzzers.
 snippet-check: ## Compiles the Swift snippets of the documentation.
 	@Scripts/install-dependencies snippets
 	@SWIFT=$(SWIFT) Scripts/snippet-check
+
+apple-check: ## The client's code for Apple platforms, type-checked against stubs (Docs/compiled-where.md).
+	@Scripts/apple-check
 
 soak: release ## The long tests, and the lives of SOAK_CUSTOMERS customers.
 	@Scripts/install-dependencies test

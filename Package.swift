@@ -173,7 +173,8 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
-            ]),
+            ],
+            resources: [.copy("PrivacyInfo.xcprivacy")]),
         .target(
             name: "ClientBenchmark",
             dependencies: [

@@ -10,7 +10,7 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     public var receipt: String?
     /// `AppStore.deviceVerificationID`. What was signed for that device counts as bound.
     public var deviceVerificationID: String?
-    /// `UIDevice.identifierForVendor` as a UUID, on macOS the MAC address in hexadecimal: what the receipt's hash was
+    /// `UIDevice.identifierForVendor` as a UUID, on a Mac the MAC address in hexadecimal: what the receipt's hash was
     /// made with. Helps to tie the receipt to the app transaction.
     public var deviceIdentifier: String?
     /// The token of `tenure persona create`: who is to stand in for the customer. Counts beside Sandbox and Xcode

@@ -24,7 +24,7 @@ private func files(of modules: [String]) throws -> [(name: String, lines: [Strin
 private let tooNew = [
     "import Synchronization", "Mutex<", "Mutex(", "Atomic<", "import Observation", "@Observable", "InlineArray",
     "RawSpan", "Span<", "withDiscardingTaskGroup", "withThrowingDiscardingTaskGroup", "SwiftData", "#Predicate",
-    "UInt128", "Int128", "AsyncStream(unfolding", "@available(iOS 1", "Task.immediate", "TaskExecutor",
+    "UInt128", "Int128", "AsyncStream(unfolding", "Task.immediate", "TaskExecutor",
     "String(validating",
 ]
 
@@ -38,6 +38,13 @@ private let tooNew = [
                     Issue.record("\(name):\(number + 1): `\(word)` is newer than the oldest system of the client")
                 }
             }
+        }
+    }
+
+    @Test func `use @available in one file only`() throws {
+        let users = try files(of: clientModules).filter { _, lines in lines.contains { $0.contains("@available") } }
+        for (name, _) in users where name != "Tenure/Store/Tenure+PurchaseForms.swift" {
+            Issue.record("\(name): `@available` belongs in `Tenure/Store/Tenure+PurchaseForms.swift`")
         }
     }
 

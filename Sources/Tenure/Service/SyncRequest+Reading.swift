@@ -14,7 +14,8 @@ extension SyncRequest {
         }
         if appTransaction == nil, let bytes = access.receipt, !bytes.isEmpty, bytes.count <= Self.largestReceipt {
             receipt = bytes.base64EncodedString()
-            deviceIdentifier = await access.deviceIdentifier
+            // The service compares the receipt's hash with it; for nothing else does it leave the device.
+            if ReceiptAttributes(bytes)?.hasDeviceHash == true { deviceIdentifier = await access.deviceIdentifier }
         }
         guard appTransaction != nil || receipt != nil || transactions?.isEmpty == false else { return nil }
         deviceVerificationID = access.deviceVerificationID?.uuidString

@@ -1,6 +1,6 @@
 import Foundation
 
-#if canImport(UIKit) && !os(watchOS)
+#if canImport(UIKit) && !os(watchOS) && !targetEnvironment(macCatalyst)
     import UIKit
 #endif
 
@@ -26,20 +26,9 @@ extension Distribution {
             #if targetEnvironment(simulator)
                 return .development
             #elseif os(macOS) || targetEnvironment(macCatalyst)
-                let contents = bundle.bundleURL.appendingPathComponent("Contents")
-                let receipt = contents.appendingPathComponent("_MASReceipt/receipt")
-                if FileManager.default.fileExists(atPath: receipt.path) {
-                    // TestFlight's builds carry the profile that lets testers run them.
-                    let profile = contents.appendingPathComponent("embedded.provisionprofile")
-                    return FileManager.default.fileExists(atPath: profile.path) ? .testFlight : .appStore
-                }
-                #if DEBUG
-                    return .development
-                #else
-                    return .direct
-                #endif
+                return ofMacApp(bundle)
             #else
-                // Signed for a developer's devices, or for an organisation's.
+                // Signed for a developer's devices, or for an organization's.
                 if bundle.url(forResource: "embedded", withExtension: "mobileprovision") != nil { return .development }
                 return ReceiptFile.url?.lastPathComponent == "sandboxReceipt" ? .testFlight : .appStore
             #endif
@@ -60,14 +49,14 @@ extension Distribution {
     extension Bundle: ReceiptLocating {}
 #endif
 
-/// What a receipt's hash was made with.
+/// The identifier of this device that the hash of a receipt is made with.
 enum DeviceIdentifier {
-    static var ofVendor: String? {
+    static var ofReceipts: String? {
         get async {
-            #if canImport(UIKit) && !os(watchOS)
-                await MainActor.run { UIDevice.current.identifierForVendor?.uuidString }
-            #elseif os(macOS)
+            #if os(macOS) || targetEnvironment(macCatalyst)
                 NetworkAddress.ofThisMac
+            #elseif canImport(UIKit) && !os(watchOS)
+                await MainActor.run { UIDevice.current.identifierForVendor?.uuidString }
             #else
                 nil
             #endif

@@ -1,11 +1,12 @@
-// Apple platforms: compiled on the Mac alone, and nowhere in this project's CI on Linux.
-#if os(macOS)
+// Receipts of Mac Catalyst apps are hashed with the MAC address, too. iOS has a module IOKit without these functions.
+#if os(macOS) || targetEnvironment(macCatalyst)
+    import Darwin
     import Foundation
     import IOKit
     import TenureCore
 
-    /// What a receipt's hash was made with on a Mac: the address of its built-in network interface, as "Validating receipts on
-    /// the device" in Apple's documentation finds it.
+    /// What a receipt's hash is made with on a Mac: the address of the built-in network interface, found as in "Validating
+    /// receipts on the device" in Apple's documentation.
     enum NetworkAddress {
         /// In hexadecimal; nil where there is no such interface.
         static var ofThisMac: String? {
@@ -18,6 +19,9 @@
             return bytes.hexadecimal
         }
 
+        /// The null port means the default one. `kIOMainPortDefault` says the same, and is newer.
+        private static let mainPort = mach_port_t(MACH_PORT_NULL)
+
         /// `en0` where it is built in; older Macs have it as `en1`.
         private static func primary() -> io_service_t? {
             service(named: "en0", builtIn: true) ?? service(named: "en1", builtIn: true)
@@ -25,9 +29,9 @@
         }
 
         private static func service(named name: String, builtIn: Bool) -> io_service_t? {
-            guard let matching = IOBSDNameMatching(kIOMainPortDefault, 0, name) else { return nil }
+            guard let matching = IOBSDNameMatching(mainPort, 0, name) else { return nil }
             var iterator = io_iterator_t()
-            guard IOServiceGetMatchingServices(kIOMainPortDefault, matching as CFDictionary, &iterator) == KERN_SUCCESS
+            guard IOServiceGetMatchingServices(mainPort, matching as CFDictionary, &iterator) == KERN_SUCCESS
             else {
                 return nil
             }

@@ -14,7 +14,8 @@ package protocol StoreAccess: Sendable {
     var bundleID: String? { get }
     /// `AppStore.deviceVerificationID`.
     var deviceVerificationID: UUID? { get }
-    /// What a receipt's hash was made with: `identifierForVendor`, on macOS the MAC address in hexadecimal.
+    /// What a receipt's hash is made with: `identifierForVendor`, on a Mac the MAC address in hexadecimal. Read only for a
+    /// receipt that is sent and carries such a hash.
     var deviceIdentifier: String? { get async }
     /// The file at `appStoreReceiptURL`; nil where there is none.
     var receipt: Data? { get }

@@ -32,7 +32,7 @@ package struct StoreKitAccess: StoreAccess {
     package var deviceVerificationID: UUID? { AppStore.deviceVerificationID }
 
     package var deviceIdentifier: String? {
-        get async { await DeviceIdentifier.ofVendor }
+        get async { await DeviceIdentifier.ofReceipts }
     }
 
     package var receipt: Data? {

@@ -18,26 +18,28 @@ package struct WholeFile: Sendable {
 
     package struct Contents: Sendable {
         package let bytes: [UInt8]
-        /// Whether anybody but its owner may do anything with it.
-        package let isOpenToOthers: Bool
     }
 
     /// Nil where there is none.
     ///
-    /// - Parameter most: the number of bytes that any good file has at most; of a larger one no more than that and one
-    ///   are read.
-    package func read(most: Int) throws(FileFailure) -> Contents? {
+    /// This file is part of apps, where Apple wants a reason for `fstat` and its kin. So the size comes from `lseek`, and
+    /// who needs to know more of the file asks by its descriptor.
+    ///
+    /// - Parameters:
+    ///   - most: the number of bytes that any good file has at most; of a larger one no more than that and one are read.
+    ///   - inspect: called with the open file before it is read.
+    package func read(most: Int, inspect: (_ descriptor: CInt) -> Void = { _ in }) throws(FileFailure) -> Contents? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw FileFailure(act: "read", path: path)
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw FileFailure(act: "read", path: path) }
+        inspect(descriptor)
         // One more than it has, so that the end is seen. What is no file on a disk, such as a pipe, says no size.
-        let known = status.st_mode & S_IFMT == S_IFREG && status.st_size > 0 ? Int(status.st_size) : most
-        let size = max(0, min(known, most)) + 1
+        let length = Int(lseek(descriptor, 0, SEEK_END))
+        if length >= 0 { lseek(descriptor, 0, SEEK_SET) }
+        let size = max(0, min(length > 0 ? length : most, most)) + 1
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             while filled < size {
@@ -54,7 +56,7 @@ package struct WholeFile: Sendable {
             }
         }
         guard isRead else { throw FileFailure(act: "read", path: path) }
-        return Contents(bytes: bytes, isOpenToOthers: status.st_mode & 0o077 != 0)
+        return Contents(bytes: bytes)
     }
 
     /// Written aside, flushed, and then given its name.

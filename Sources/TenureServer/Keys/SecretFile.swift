@@ -1,6 +1,14 @@
 import Foundation
 import TenureCore
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A secret in a file that only its owner can read: made on first need, and never replaced.
 package struct SecretFile {
     package let path: String
@@ -28,19 +36,26 @@ package struct SecretFile {
 
     private func read() throws(ServiceError) -> [UInt8]? {
         let contents: WholeFile.Contents?
+        var isOpenToOthers = true
         do throws(FileFailure) {
-            contents = try file.read(most: Self.largestSize)
+            contents = try file.read(most: Self.largestSize) { isOpenToOthers = Self.isOpenToOthers($0) }
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
         guard let contents else { return nil }
-        guard !contents.isOpenToOthers || isCredential else {
+        guard !isOpenToOthers || isCredential else {
             throw .keyFile(path: path, detail: "others than its owner can read it; run `chmod 600` on it, or remove it")
         }
         guard contents.bytes.count <= Self.largestSize else {
             throw .keyFile(path: path, detail: "it is larger than any key; restore it from your backup")
         }
         return contents.bytes
+    }
+
+    /// Whether anybody but its owner may do anything with it, or nothing can be said about that.
+    private static func isOpenToOthers(_ descriptor: CInt) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) != 0 || status.st_mode & 0o077 != 0
     }
 
     private func write(_ contents: [UInt8]) throws(ServiceError) {

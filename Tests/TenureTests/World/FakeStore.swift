@@ -22,6 +22,9 @@ final class FakeStore: StoreAccess {
         var unfinished: [StoreTransaction] = []
         var finished: [String] = []
         var receipt: Data?
+        var deviceIdentifier: String?
+        /// How often it was read.
+        var deviceIdentifierReads = 0
         var appMood = Mood.answers
         var transactionsMood = Mood.answers
         var renewalsMood = Mood.answers
@@ -71,7 +74,10 @@ final class FakeStore: StoreAccess {
     var isRehearsal: Bool { now.isRehearsal }
     var bundleID: String? { World.bundleID }
     var deviceVerificationID: UUID? { now.device }
-    var deviceIdentifier: String? { nil }
+    var deviceIdentifier: String? {
+        change { $0.deviceIdentifierReads += 1 }
+        return now.deviceIdentifier
+    }
     var receipt: Data? { now.receipt }
 
     func appTransaction() async throws -> StoreResult<StoreAppTransaction> {

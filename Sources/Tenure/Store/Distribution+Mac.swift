@@ -1,0 +1,47 @@
+import Foundation
+
+#if os(macOS) || targetEnvironment(macCatalyst)
+    import Security
+#endif
+
+extension Distribution {
+    /// How a Mac app with a receipt came onto the Mac.
+    ///
+    /// The type of the receipt tells, and where it can't be read, the certificate that signed the app. A provisioning
+    /// profile tells nothing: store builds with restricted entitlements have one, too.
+    static func ofMacApp(receipt: Data?, isSignedByTestFlight: () -> Bool) -> Distribution {
+        switch receipt.flatMap({ ReceiptAttributes($0)?.type }) {
+        case "Production", "ProductionVPP": .appStore
+        case "ProductionSandbox", "ProductionVPPSandbox", "Sandbox": .testFlight
+        case "Xcode": .development
+        default: isSignedByTestFlight() ? .testFlight : .appStore
+        }
+    }
+
+    #if os(macOS) || targetEnvironment(macCatalyst)
+        static func ofMacApp(_ bundle: Bundle) -> Distribution {
+            let receipt = bundle.bundleURL.appendingPathComponent("Contents/_MASReceipt/receipt")
+            if FileManager.default.fileExists(atPath: receipt.path) {
+                return ofMacApp(receipt: try? Data(contentsOf: receipt)) { isSignedByTestFlight(bundle) }
+            }
+            #if DEBUG
+                return .development
+            #else
+                return .direct
+            #endif
+        }
+
+        /// Whether the certificate that signed the app has the extension that marks TestFlight's.
+        private static func isSignedByTestFlight(_ bundle: Bundle) -> Bool {
+            let marker = "anchor apple generic and certificate leaf[field.1.2.840.113635.100.6.1.25.1]" as CFString
+            var code: SecStaticCode?
+            var requirement: SecRequirement?
+            guard SecStaticCodeCreateWithPath(bundle.bundleURL as CFURL, [], &code) == errSecSuccess, let code,
+                SecRequirementCreateWithString(marker, [], &requirement) == errSecSuccess
+            else { return false }
+            // Hashing everything in the app would take too long at launch, and who signed it is all that matters here.
+            let flags = SecCSFlags(rawValue: kSecCSBasicValidateOnly)
+            return SecStaticCodeCheckValidity(code, flags, requirement) == errSecSuccess
+        }
+    #endif
+}

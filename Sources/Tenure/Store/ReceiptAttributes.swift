@@ -1,0 +1,157 @@
+import Foundation
+
+/// What the client reads from an app receipt: its type, and whether it carries the hash of a device.
+///
+/// Nothing here is verified, and nothing here proves anything: it only chooses what to ask and what to send. The format
+/// is CMS around a `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`. The App Store writes DER,
+/// Xcode BER with indefinite lengths.
+struct ReceiptAttributes: Sendable, Hashable {
+    /// Attribute 0, such as `Production` or `ProductionSandbox`.
+    private(set) var type: String?
+    /// Whether attribute 5 is there: SHA-1 of the device's identifier, the opaque value and the bundle id.
+    private(set) var hasDeviceHash = false
+
+    /// Nil where the bytes are no receipt.
+    init?(_ receipt: Data) {
+        let reader = BERReader(bytes: [UInt8](receipt))
+        guard let content = reader.content else { return nil }
+        let attributes = BERReader(bytes: content)
+        guard let set = attributes.element(at: 0, before: content.count), set.tag == BERReader.set else { return nil }
+        var position = set.contents.lowerBound
+        while position < set.contents.upperBound {
+            guard let attribute = attributes.element(at: position, before: set.contents.upperBound),
+                let (type, value) = attributes.attribute(in: attribute)
+            else { return nil }
+            switch type {
+            case [0]: self.type = attributes.text(in: value)
+            case [5]: hasDeviceHash = true
+            default: break
+            }
+            position = attribute.end
+        }
+    }
+}
+
+/// Reads elements of DER, and of BER where lengths are indefinite. Each step ends beyond where it began and never
+/// beyond its limit, so that the work is linear and untrusted bytes are safe.
+private struct BERReader {
+    static let integer: UInt8 = 0x02
+    static let octetString: UInt8 = 0x04
+    static let objectIdentifier: UInt8 = 0x06
+    static let utf8String: UInt8 = 0x0C
+    static let ia5String: UInt8 = 0x16
+    static let constructedOctetString: UInt8 = 0x24
+    static let sequence: UInt8 = 0x30
+    static let set: UInt8 = 0x31
+    static let context0: UInt8 = 0xA0
+
+    struct Element {
+        let tag: UInt8
+        let contents: Range<Int>
+        let end: Int
+    }
+
+    let bytes: [UInt8]
+
+    // MARK: The path to the attributes
+
+    /// What the signature is over: `ContentInfo`, `SignedData`, `EncapsulatedContentInfo`, octets.
+    var content: [UInt8]? {
+        guard let info = element(at: 0, before: bytes.count), info.tag == Self.sequence,
+            let signed = parts(of: info, [Self.objectIdentifier, Self.context0])?.last,
+            let signedData = parts(of: signed, [Self.sequence])?.last,
+            let wrapper = parts(of: signedData, [Self.integer, Self.set, Self.sequence])?.last,
+            let explicit = parts(of: wrapper, [Self.objectIdentifier, Self.context0])?.last,
+            let octets = element(at: explicit.contents.lowerBound, before: explicit.contents.upperBound)
+        else { return nil }
+        switch octets.tag {
+        case Self.octetString: return Array(bytes[octets.contents])
+        case Self.constructedOctetString: return chunks(of: octets)
+        default: return nil
+        }
+    }
+
+    func attribute(in element: Element) -> (type: [UInt8], value: Range<Int>)? {
+        guard element.tag == Self.sequence,
+            let parts = parts(of: element, [Self.integer, Self.integer, Self.octetString])
+        else { return nil }
+        return (Array(bytes[parts[0].contents]), parts[2].contents)
+    }
+
+    func text(in range: Range<Int>) -> String? {
+        guard let element = element(at: range.lowerBound, before: range.upperBound),
+            element.tag == Self.utf8String || element.tag == Self.ia5String
+        else { return nil }
+        return String(bytes: bytes[element.contents], encoding: .utf8)
+    }
+
+    // MARK: Elements
+
+    /// The first parts of an element, which must have these tags.
+    private func parts(of element: Element, _ tags: [UInt8]) -> [Element]? {
+        var position = element.contents.lowerBound
+        var parts: [Element] = []
+        for tag in tags {
+            guard let part = self.element(at: position, before: element.contents.upperBound), part.tag == tag else {
+                return nil
+            }
+            parts.append(part)
+            position = part.end
+        }
+        return parts
+    }
+
+    private func chunks(of octets: Element) -> [UInt8]? {
+        var content: [UInt8] = []
+        var position = octets.contents.lowerBound
+        while position < octets.contents.upperBound {
+            guard let chunk = element(at: position, before: octets.contents.upperBound), chunk.tag == Self.octetString
+            else { return nil }
+            content += bytes[chunk.contents]
+            position = chunk.end
+        }
+        return content
+    }
+
+    func element(at start: Int, before limit: Int) -> Element? {
+        guard let header = header(at: start, before: limit) else { return nil }
+        if let length = header.length {
+            let end = header.contents + length
+            return Element(tag: header.tag, contents: header.contents..<end, end: end)
+        }
+        // Two zero bytes end it. What has an indefinite length inside ends first.
+        var position = header.contents
+        var open = 1
+        while limit - position >= 2 {
+            if bytes[position] == 0, bytes[position + 1] == 0 {
+                open -= 1
+                if open == 0 {
+                    return Element(tag: header.tag, contents: header.contents..<position, end: position + 2)
+                }
+                position += 2
+            } else {
+                guard let inner = self.header(at: position, before: limit) else { return nil }
+                if inner.length == nil { open += 1 }
+                position = inner.contents + (inner.length ?? 0)
+            }
+        }
+        return nil
+    }
+
+    /// Tag and length; the length is nil where it is indefinite, and else ends before `limit`.
+    private func header(at start: Int, before limit: Int) -> (tag: UInt8, contents: Int, length: Int?)? {
+        guard limit - start >= 2 else { return nil }
+        let first = bytes[start + 1]
+        var contents = start + 2
+        var length = Int(first)
+        if first == 0x80 { return (bytes[start], contents, nil) }
+        if first > 0x80 {
+            let octets = Int(first & 0x7F)
+            guard octets <= 4, limit - contents >= octets else { return nil }
+            length = bytes[contents..<contents + octets].reduce(0) { $0 << 8 | Int($1) }
+            contents += octets
+        }
+        guard length <= limit - contents else { return nil }
+        return (bytes[start], contents, length)
+    }
+}

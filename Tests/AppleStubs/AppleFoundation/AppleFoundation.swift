@@ -1,0 +1,22 @@
+// What Apple's Foundation has and Foundation on Linux does not. `Scripts/apple-check` turns `import Foundation` into
+// `import AppleFoundation`.
+
+@_exported import CoreFoundation
+@_exported import Darwin
+@_exported import Foundation
+@_exported import FoundationNetworking
+
+extension Bundle {
+    public var appStoreReceiptURL: URL? { nil }
+}
+
+extension FileManager {
+    public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? { nil }
+}
+
+extension NSNotification.Name {
+    #if os(iOS) || os(tvOS) || os(visionOS) || os(watchOS)
+        public static let NSExtensionHostDidBecomeActive = NSNotification.Name("NSExtensionHostDidBecomeActive")
+        public static let NSExtensionHostWillEnterForeground = NSNotification.Name("NSExtensionHostWillEnterForeground")
+    #endif
+}

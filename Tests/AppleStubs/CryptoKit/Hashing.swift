@@ -1,0 +1,34 @@
+import Foundation
+
+public protocol Digest: Hashable, Sequence, Sendable where Element == UInt8 {}
+
+public protocol HashFunction: Sendable {
+    associatedtype Digest: CryptoKit.Digest
+    static func hash<D: DataProtocol>(data: D) -> Digest
+}
+
+public struct SHA256Digest: Digest {
+    public func makeIterator() -> Array<UInt8>.Iterator { [].makeIterator() }
+}
+
+public struct SHA256: HashFunction {
+    public static func hash<D: DataProtocol>(data: D) -> SHA256Digest { SHA256Digest() }
+}
+
+public struct SymmetricKey: Sendable {
+    public init<D: ContiguousBytes>(data: D) {}
+}
+
+public struct HashedAuthenticationCode<H: HashFunction>: Sequence, Sendable {
+    public func makeIterator() -> Array<UInt8>.Iterator { [].makeIterator() }
+}
+
+public struct HMAC<H: HashFunction>: Sendable {
+    public static func authenticationCode<D: DataProtocol>(
+        for data: D, using key: SymmetricKey
+    ) -> HashedAuthenticationCode<H> { HashedAuthenticationCode() }
+
+    public static func isValidAuthenticationCode<C: ContiguousBytes, D: DataProtocol>(
+        _ authenticationCode: C, authenticating authenticatedData: D, using key: SymmetricKey
+    ) -> Bool { false }
+}

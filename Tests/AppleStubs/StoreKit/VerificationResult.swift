@@ -1,0 +1,33 @@
+import Foundation
+
+@frozen public enum VerificationResult<SignedType> {
+    case unverified(SignedType, VerificationError)
+    case verified(SignedType)
+
+    public enum VerificationError: Error {
+        case revokedCertificate
+        case invalidCertificateChain
+        case invalidDeviceVerification
+        case invalidEncoding
+        case invalidSignature
+        case missingRequiredProperties
+    }
+
+    public var payloadValue: SignedType {
+        get throws { throw StoreKitError.unknown }
+    }
+}
+
+extension VerificationResult: Sendable where SignedType: Sendable {}
+
+extension VerificationResult where SignedType == AppTransaction {
+    public var jwsRepresentation: String { "" }
+}
+
+extension VerificationResult where SignedType == Transaction {
+    public var jwsRepresentation: String { "" }
+}
+
+extension VerificationResult where SignedType == Product.SubscriptionInfo.RenewalInfo {
+    public var jwsRepresentation: String { "" }
+}

@@ -1,0 +1,13 @@
+import Foundation
+
+@MainActor open class WKExtension: NSObject {
+    public nonisolated class var applicationDidBecomeActiveNotification: NSNotification.Name {
+        NSNotification.Name("WKExtensionApplicationDidBecomeActiveNotification")
+    }
+}
+
+@MainActor open class WKApplication: NSObject {
+    public nonisolated class var didBecomeActiveNotification: NSNotification.Name {
+        NSNotification.Name("WKApplicationDidBecomeActiveNotification")
+    }
+}

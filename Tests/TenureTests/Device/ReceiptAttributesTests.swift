@@ -1,0 +1,98 @@
+import Foundation
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import Tenure
+
+/// Receipts of an invented authority. One for all of these tests: RSA keys take their time.
+enum DeviceReceipts {
+    private static let authority = Result { try TestAuthority(seed: "device receipts") }
+
+    static func minter(_ environment: AppStoreEnvironment = .production) throws -> ReceiptMinter {
+        var app = MintedApp()
+        app.environment = environment
+        return ReceiptMinter(
+            authority: try authority.get(), app: app, signedAt: Date(timeIntervalSince1970: 1_795_176_000))
+    }
+
+    static func receipt(_ type: ReceiptType) throws -> Data {
+        Data(try minter().mint { $0[.receiptType] = .text(type.rawValue) })
+    }
+
+    static func receiptWithoutHash() throws -> Data {
+        Data(try minter().mint { $0.deviceIdentifier = nil })
+    }
+}
+
+@Suite struct `The attributes of a receipt` {
+    @Test(arguments: [AppStoreEnvironment.production, .sandbox, .xcode])
+    func `are read from what each environment writes`(environment: AppStoreEnvironment) throws {
+        let receipt = Data(try DeviceReceipts.minter(environment).mint())
+        let attributes = try #require(ReceiptAttributes(receipt))
+        let expected: [AppStoreEnvironment: ReceiptType] = [
+            .production: .production, .sandbox: .productionSandbox, .xcode: .xcode,
+        ]
+        #expect(attributes.type == expected[environment]?.rawValue)
+        #expect(attributes.hasDeviceHash)
+    }
+
+    @Test func `are read from indefinite lengths and chunks`() throws {
+        let minter = try DeviceReceipts.minter()
+        for signsAttributes in [false, true] {
+            let style = ReceiptStyle(form: .ber, hasSignedAttributes: signsAttributes)
+            let attributes = ReceiptAttributes(Data(try minter.mint(minter.draft, style: style)))
+            #expect(attributes?.type == "Production")
+        }
+    }
+
+    @Test func `tell a receipt without a hash`() throws {
+        let attributes = try #require(ReceiptAttributes(try DeviceReceipts.receiptWithoutHash()))
+        #expect(attributes.type == "Production")
+        #expect(!attributes.hasDeviceHash)
+    }
+
+    @Test func `of a changed receipt never trap, and agree with those that the service reads`() throws {
+        let minter = try DeviceReceipts.minter()
+        for style in [ReceiptStyle(), ReceiptStyle(form: .ber)] {
+            let receipt = try minter.mint(minter.draft, style: style)
+            for index in receipt.indices {
+                _ = ReceiptAttributes(Data(receipt[..<index]))
+                var changed = receipt
+                changed[index] ^= 1 << UInt8(index % 8)
+                guard let attributes = ReceiptAttributes(Data(changed)), let served = try? UnverifiedReceipt(changed)
+                else { continue }
+                #expect(attributes.type == served.payload.receiptType, "byte \(index)")
+            }
+        }
+    }
+
+    @Test func `are nil for bytes that are no receipt`() {
+        let inputs: [[UInt8]] = [
+            [], [0x30], [0x30, 0x80], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], Array(repeating: 0x30, count: 5000),
+        ]
+        for bytes in inputs { #expect(ReceiptAttributes(Data(bytes)) == nil) }
+    }
+}
+
+@Suite struct `A Mac app with a receipt` {
+    @Test(arguments: [
+        (ReceiptType.production, Distribution.appStore), (.productionVPP, .appStore),
+        (.productionSandbox, .testFlight), (.productionVPPSandbox, .testFlight), (.sandbox, .testFlight),
+        (.xcode, .development),
+    ])
+    func `came from where its type says, whoever signed it`(type: ReceiptType, distribution: Distribution) throws {
+        let receipt = try DeviceReceipts.receipt(type)
+        for isSignedByTestFlight in [false, true] {
+            #expect(Distribution.ofMacApp(receipt: receipt) { isSignedByTestFlight } == distribution)
+        }
+    }
+
+    @Test func `came from where its signature says if the receipt cannot be read`() {
+        for receipt in [nil, Data(), Data([1, 2, 3])] {
+            #expect(Distribution.ofMacApp(receipt: receipt) { true } == .testFlight)
+            #expect(Distribution.ofMacApp(receipt: receipt) { false } == .appStore)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import CommandRunner
+import Foundation
+import Testing
+
+/// The modules that become part of an app.
+private let clientModules = ["Tenure", "TenureCore", "TenureAPI", "TenurePolicyFile"]
+
+private let sources = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../Sources").standardizedFileURL
+
+/// What Apple lists under "Describing use of required reason API", as sources name it.
+private let namesInSources = [
+    // File timestamps.
+    "creationDate", "modificationDate", "fileModificationDate", "contentModificationDate", "attributesOfItem",
+    "getattrlist", "fgetattrlist", "getattrlistbulk", "getattrlistat", "fstat(", "fstatat(", "lstat(", "stat(",
+    // The time since the system started.
+    "systemUptime", "mach_absolute_time",
+    // Disk space.
+    "volumeAvailableCapacity", "volumeTotalCapacity", "systemFreeSize", "systemSize", "attributesOfFileSystem",
+    "statfs",
+    "statvfs",
+    // The active keyboards, and user defaults.
+    "activeInputModes", "UserDefaults",
+]
+
+/// The same as symbols that an object file asks for.
+private let symbols: Set<String> = [
+    "stat", "fstat", "fstatat", "lstat", "statx", "statfs", "fstatfs", "statvfs", "fstatvfs", "getattrlist",
+    "fgetattrlist", "getattrlistbulk", "getattrlistat", "mach_absolute_time",
+]
+
+@Suite struct `The privacy of the client` {
+    @Test func `needs no reason: its sources name no API that Apple wants one for`() throws {
+        for module in clientModules {
+            let folder = sources.appendingPathComponent(module)
+            let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+            for path in paths where path.hasSuffix(".swift") {
+                let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+                for line in text.split(separator: "\n") {
+                    let code = line.prefix(upTo: line.range(of: "//")?.lowerBound ?? line.endIndex)
+                    for name in namesInSources where code.contains(name) {
+                        Issue.record("\(module)/\(path): `\(name)` needs a reason in PrivacyInfo.xcprivacy")
+                    }
+                }
+            }
+        }
+    }
+
+    #if os(Linux)
+        @Test func `needs no reason: its object files ask for no symbol that Apple wants one for`() throws {
+            let products = Command.executable.deletingLastPathComponent()
+            for module in clientModules {
+                let folder = products.appendingPathComponent("\(module).build")
+                let objects = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                    .filter { $0.hasSuffix(".o") }.map { folder.appendingPathComponent($0).path }
+                #expect(!objects.isEmpty, "\(module) was not built beside the tests")
+                let wanted = try undefinedSymbols(of: objects)
+                #expect(wanted.contains { $0.contains("swift_") })
+                #expect(wanted.isDisjoint(with: symbols), "\(module) asks for \(wanted.intersection(symbols))")
+            }
+        }
+
+        private func undefinedSymbols(of objects: [String]) throws -> Set<String> {
+            let result = try Tool.run("/usr/bin/env", ["nm", "--undefined-only", "--format=posix"] + objects)
+            let names = result.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
+            return Set(names.map { $0.prefix { $0 != "@" } }.map(String.init))
+        }
+    #endif
+
+    @Test func `is declared without tracking and without required reasons`() throws {
+        let manifest = try Self.manifest()
+        #expect(manifest["NSPrivacyTracking"] as? Bool == false)
+        #expect((manifest["NSPrivacyTrackingDomains"] as? [Any])?.isEmpty == true)
+        #expect((manifest["NSPrivacyAccessedAPITypes"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func `declares what a sync sends, for the app to work`() throws {
+        let types = try #require(try Self.manifest()["NSPrivacyCollectedDataTypes"] as? [[String: Any]])
+        let names = types.compactMap { $0["NSPrivacyCollectedDataType"] as? String }
+        #expect(
+            names
+                == ["PurchaseHistory", "UserID", "DeviceID", "ProductInteraction"].map {
+                    "NSPrivacyCollectedDataType\($0)"
+                })
+        for type in types {
+            #expect(type["NSPrivacyCollectedDataTypeLinked"] as? Bool == true)
+            #expect(type["NSPrivacyCollectedDataTypeTracking"] as? Bool == false)
+            #expect(
+                type["NSPrivacyCollectedDataTypePurposes"] as? [String]
+                    == ["NSPrivacyCollectedDataTypePurposeAppFunctionality"])
+        }
+    }
+
+    private static func manifest() throws -> [String: Any] {
+        let data = try Data(contentsOf: sources.appendingPathComponent("Tenure/PrivacyInfo.xcprivacy"))
+        return try #require(try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import TenureAPI
+import TenureAppStore
+import Testing
+
+@testable import Tenure
+
+private let identifier = "a1b2c3d4e5f6"
+
+private func store(receipt: Data?) -> FakeStore {
+    FakeStore {
+        $0.receipt = receipt
+        $0.deviceIdentifier = identifier
+    }
+}
+
+@Suite struct `The identifier of the device` {
+    @Test func `is sent beside a receipt that carries a hash`() async throws {
+        let store = store(receipt: try DeviceReceipts.receipt(.production))
+        let request = try #require(await SyncRequest(Reading(), from: store))
+        #expect(request.receipt != nil)
+        #expect(request.deviceIdentifier == identifier)
+    }
+
+    @Test func `is not read beside an app transaction`() async throws {
+        let store = store(receipt: try DeviceReceipts.receipt(.production))
+        var reading = Reading()
+        reading.appTransaction = World.owner()
+        let request = try #require(await SyncRequest(reading, from: store))
+        #expect(request.receipt == nil)
+        #expect(request.deviceIdentifier == nil)
+        #expect(store.now.deviceIdentifierReads == 0)
+    }
+
+    @Test func `is not read beside transactions alone`() async throws {
+        let store = store(receipt: nil)
+        var reading = Reading()
+        reading.transactions = [World.purchase()]
+        let request = try #require(await SyncRequest(reading, from: store))
+        #expect(request.deviceIdentifier == nil)
+        #expect(store.now.deviceIdentifierReads == 0)
+    }
+
+    @Test func `is not read for a receipt without a hash, or one that cannot be read`() async throws {
+        for receipt in [try DeviceReceipts.receiptWithoutHash(), Data([1, 2, 3])] {
+            let store = store(receipt: receipt)
+            let request = try #require(await SyncRequest(Reading(), from: store))
+            #expect(request.receipt != nil)
+            #expect(request.deviceIdentifier == nil)
+            #expect(store.now.deviceIdentifierReads == 0)
+        }
+    }
+}
