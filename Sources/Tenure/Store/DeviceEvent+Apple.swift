@@ -18,20 +18,15 @@ extension DeviceEvent {
             let (stream, continuation) = AsyncStream.makeStream(
                 of: DeviceEvent.self, bufferingPolicy: .bufferingNewest(3))
             let path = NetworkObserver { continuation.yield(.networkReturned) }
-            let notifications = Task {
-                await withTaskGroup(of: Void.self) { group in
-                    for (name, event) in await names {
-                        group.addTask {
-                            for await _ in NotificationCenter.default.notifications(named: name).map({ _ in () }) {
-                                continuation.yield(event)
-                            }
-                        }
-                    }
-                }
+            let notifications = NotificationObserver()
+            // The names belong to classes of the main actor.
+            let subscribing = Task { @MainActor in
+                for (name, event) in names { notifications.observe(name) { continuation.yield(event) } }
             }
             continuation.onTermination = { _ in
+                subscribing.cancel()
                 path.stop()
-                notifications.cancel()
+                notifications.stop()
             }
             return stream
         #else
@@ -58,6 +53,32 @@ extension DeviceEvent {
 }
 
 #if canImport(Network)
+    /// Observes notifications until it is stopped.
+    ///
+    /// Unchecked: the lock guards all state, and NotificationCenter, which gets the tokens back, may be used from any thread.
+    private final class NotificationObserver: @unchecked Sendable {
+        private let lock = NSLock()
+        private var tokens: [any NSObjectProtocol] = []
+        private var isStopped = false
+
+        func observe(_ name: Notification.Name, _ occurred: @escaping @Sendable () -> Void) {
+            lock.withLock {
+                guard !isStopped else { return }
+                tokens.append(
+                    NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in occurred() })
+            }
+        }
+
+        func stop() {
+            let tokens = lock.withLock {
+                isStopped = true
+                defer { self.tokens = [] }
+                return self.tokens
+            }
+            for token in tokens { NotificationCenter.default.removeObserver(token) }
+        }
+    }
+
     /// Calls back when the network returns after it was gone.
     ///
     /// Unchecked: `NWPathMonitor` may be used from any thread, which older SDKs do not declare.

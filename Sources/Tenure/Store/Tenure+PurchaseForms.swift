@@ -2,7 +2,7 @@
 #if canImport(SwiftUI)
     public import StoreKit
     public import SwiftUI
-    #if canImport(UIKit)
+    #if canImport(UIKit) && !os(watchOS)
         public import UIKit
     #endif
 

@@ -16,6 +16,12 @@ import Foundation
     public var payloadValue: SignedType {
         get throws { throw StoreKitError.unknown }
     }
+
+    public var unsafePayloadValue: SignedType {
+        switch self {
+        case .verified(let value), .unverified(let value, _): value
+        }
+    }
 }
 
 extension VerificationResult: Sendable where SignedType: Sendable {}

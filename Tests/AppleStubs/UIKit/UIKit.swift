@@ -13,6 +13,9 @@ import Foundation
         public nonisolated class var didBecomeActiveNotification: NSNotification.Name {
             NSNotification.Name("UIApplicationDidBecomeActiveNotification")
         }
+        public nonisolated class var protectedDataDidBecomeAvailableNotification: NSNotification.Name {
+            NSNotification.Name("UIApplicationProtectedDataDidBecomeAvailable")
+        }
         public nonisolated class var willEnterForegroundNotification: NSNotification.Name {
             NSNotification.Name("UIApplicationWillEnterForegroundNotification")
         }
