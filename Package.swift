@@ -278,7 +278,7 @@ let package = Package(
             dependencies: [
                 "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
                 "TenureMint",
-                "LocalAppStore", "TenureServer", "TenureStore", "StateProcess", "CommandRunner",
+                "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
@@ -286,12 +286,6 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
-        // Shares its state with others of its kind, for tests.
-        .executableTarget(
-            name: "StateProcess",
-            dependencies: [
-                "Tenure", "TenureCore", "TenureAppStore", "TenurePolicyFile", "TenureMint", "LocalAppStore",
-            ], path: "Tests/StateProcess"),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
@@ -351,6 +345,12 @@ let package = Package(
                 .target(name: "LocalAppStore", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        // Shares its state with others of its kind, for tests.
+        .executableTarget(
+            name: "StateProcess",
+            dependencies: [
+                "Tenure", "TenureCore", "TenureAppStore", "TenurePolicyFile", "TenureMint", "LocalAppStore", "StoreKit",
+            ], path: "Tests/StateProcess"),
         .testTarget(
             name: "StoreKitTests",
             dependencies: [
@@ -358,9 +358,9 @@ let package = Package(
                 "CalculatorSeller",
             ]),
     ]
-    for target in package.targets
-    where ["Tenure", "TenureTests", "CalculatorApp", "StateProcess"].contains(target.name) {
+    for target in package.targets where ["Tenure", "TenureTests", "CalculatorApp"].contains(target.name) {
         target.dependencies.append("StoreKit")
+        if target.type == .test { target.dependencies.append("StateProcess") }
     }
 #endif
 
