@@ -166,17 +166,20 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore", "TenureAPI",
             ]),
+        // The one way to the network of the client and of StoreKit on Linux.
+        .target(name: "TenureHTTP"),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
             name: "Tenure",
             dependencies: [
-                "TenureCore", "TenureAPI", "TenurePolicyFile",
+                "TenureCore", "TenureAPI", "TenureHTTP", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .target(
             name: "ClientBenchmark",
             dependencies: [
-                "Tenure", "TenureCore", .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                "Tenure", "TenureCore", "TenureHTTP",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The example app's model; its tests play a story with it.
         .target(
@@ -274,8 +277,8 @@ let package = Package(
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
-                "TenureMint",
+                "CalculatorApp", "Tenure", "TenureCore", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
+                "TenureAppStore", "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
@@ -284,6 +287,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
+        .testTarget(name: "TenureHTTPTests", dependencies: ["TenureHTTP"]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
@@ -339,15 +343,15 @@ let package = Package(
         .target(
             name: "StoreKit",
             dependencies: [
-                "CStoreKit", "TenureCore", "TenureAppStore",
+                "CStoreKit", "TenureCore", "TenureAppStore", "TenureHTTP",
                 .target(name: "LocalAppStore", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .testTarget(
             name: "StoreKitTests",
             dependencies: [
-                "StoreKit", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore", "TenurePolicyFile",
-                "CalculatorSeller",
+                "StoreKit", "TenureCore", "TenureAppStore", "TenureHTTP", "TenureMint", "LocalAppStore",
+                "TenurePolicyFile", "CalculatorSeller",
             ]),
     ]
     for target in package.targets where ["Tenure", "TenureTests"].contains(target.name) {

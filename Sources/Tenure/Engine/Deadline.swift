@@ -1,4 +1,5 @@
 import Foundation
+import TenureHTTP
 
 /// That something did not answer in time.
 struct DeadlinePassed: Error, CustomStringConvertible {

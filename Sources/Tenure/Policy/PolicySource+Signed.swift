@@ -43,7 +43,7 @@ extension Tenure.PolicySource {
             do throws(SignedPolicyError) {
                 return try SignedPolicyFeed(
                     url: url, keys: pinned, bundled: data, shelf: PolicyFileShelf(url: shelf(options)),
-                    fetcher: fetcher ?? URLSessionPolicyFetcher(timeout: options.serviceDeadline))
+                    fetcher: fetcher ?? HTTPPolicyFetcher(timeout: options.serviceDeadline))
             } catch {
                 throw .policy("\(error)")
             }
