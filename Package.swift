@@ -167,18 +167,21 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore", "TenureAPI",
             ]),
+        // The one way to the network of the client and of StoreKit on Linux.
+        .target(name: "TenureHTTP"),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
             name: "Tenure",
             dependencies: [
-                "TenureCore", "TenureAPI", "TenurePolicyFile",
+                "TenureCore", "TenureAPI", "TenureHTTP", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ],
             resources: [.copy("PrivacyInfo.xcprivacy")]),
         .target(
             name: "ClientBenchmark",
             dependencies: [
-                "Tenure", "TenureCore", .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                "Tenure", "TenureCore", "TenureHTTP",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The example app's model; its tests play a story with it.
         .target(
@@ -276,8 +279,8 @@ let package = Package(
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "CalculatorApp", "Tenure", "TenureCore", "TenurePolicyFile", "TenureAPI", "TenureAppStore",
-                "TenureMint",
+                "CalculatorApp", "Tenure", "TenureCore", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
+                "TenureAppStore", "TenureMint",
                 "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
@@ -286,6 +289,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
+        .testTarget(name: "TenureHTTPTests", dependencies: ["TenureHTTP"]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
@@ -341,7 +345,7 @@ let package = Package(
         .target(
             name: "StoreKit",
             dependencies: [
-                "CStoreKit", "TenureCore", "TenureAppStore",
+                "CStoreKit", "TenureCore", "TenureAppStore", "TenureHTTP",
                 .target(name: "LocalAppStore", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
@@ -354,8 +358,8 @@ let package = Package(
         .testTarget(
             name: "StoreKitTests",
             dependencies: [
-                "StoreKit", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore", "TenurePolicyFile",
-                "CalculatorSeller",
+                "StoreKit", "TenureCore", "TenureAppStore", "TenureHTTP", "TenureMint", "LocalAppStore",
+                "TenurePolicyFile", "CalculatorSeller",
             ]),
     ]
     for target in package.targets where ["Tenure", "TenureTests", "CalculatorApp"].contains(target.name) {

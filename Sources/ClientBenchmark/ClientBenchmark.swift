@@ -2,6 +2,7 @@ import Crypto
 public import Foundation
 import Tenure
 import TenureCore
+import TenureHTTP
 
 /// What the benchmarks `client-allows` and `client-first-answer` need: a device that keeps a certificate of its service.
 /// For the package under `Benchmarks/` only.
@@ -40,9 +41,7 @@ public struct ClientBenchmark: Sendable {
 
         var setup = Setup(access: SilentStore(), storage: storage, policy: nil)
         guard let url = URL(string: "https://tenure.example.com") else { throw URLError(.badURL) }
-        setup.service = ServiceConnection(url: url, app: nil, deadline: 1) { _ in
-            throw URLError(.notConnectedToInternet)
-        }
+        setup.service = ServiceConnection(url: url, app: nil, deadline: 1, transport: NoNetwork())
         setup.keys = [pinned]
         setup.clock = { Date() }
         setup.sleep = { _ in try await Task.sleep(nanoseconds: 3_600_000_000_000) }
@@ -107,5 +106,11 @@ public struct ClientBenchmark: Sendable {
         func finish(_ transactionID: String) async throws {}
         func synchronize() async throws { throw Silence() }
         func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> { throw Silence() }
+    }
+}
+
+private struct NoNetwork: Transport {
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        throw .connection(URLError(.notConnectedToInternet))
     }
 }

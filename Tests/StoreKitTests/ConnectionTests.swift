@@ -2,6 +2,7 @@ import CalculatorSeller
 import Foundation
 import LocalAppStore
 import StoreKit
+import TenureHTTP
 import TenureMint
 import Testing
 
@@ -63,6 +64,32 @@ import Testing
                 try await kiosk.advance("31d")
                 #expect(await next.value?.isVerified == true)
             }
+        }
+    }
+
+    @Test func `listeners that start and end over HTTP leave no request behind`() async throws {
+        let kiosk = try await Kiosk()
+        try await serving(kiosk) { url in
+            let device = try await LocalStore(url: url)
+            try await device.run {
+                for number in 0..<200 {
+                    let listeners = (0..<4).map { _ in
+                        Task { for await _ in StoreKit.Transaction.updates {} }
+                    }
+                    // Purchases answer the long polls of the listeners while these are canceled.
+                    let purchase = Task { if number % 4 == 0 { try await kiosk.buy(Kiosk.pro) } }
+                    if number % 3 != 0 { try await Task.sleep(for: .microseconds(.random(in: 0...8_000))) }
+                    for listener in listeners { listener.cancel() }
+                    for listener in listeners { await listener.value }
+                    _ = await purchase.result
+                }
+            }
+            var open = 1
+            for _ in 0..<1_000 where open > 0 {
+                open = await URLSessionTransport.shared.openTasks(to: url)
+                if open > 0 { try await Task.sleep(for: .milliseconds(10)) }
+            }
+            #expect(open == 0)
         }
     }
 

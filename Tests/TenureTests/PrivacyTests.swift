@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The modules that become part of an app.
-private let clientModules = ["Tenure", "TenureCore", "TenureAPI", "TenurePolicyFile"]
+private let clientModules = ["Tenure", "TenureCore", "TenureHTTP", "TenureAPI", "TenurePolicyFile"]
 
 private let sources = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Sources").standardizedFileURL

@@ -1,68 +1,49 @@
-import Dispatch
 import Foundation
-import Synchronization
 import TenureAppStore
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
+import TenureHTTP
 
 /// To a store on a port: `tenure appstore run`.
 struct HTTPConnection: StoreConnection {
     let url: URL
 
-    /// How long one question about changes waits there.
-    private static let patience = 20
+    /// Seconds for which the store holds a question about changes.
+    private static let longPoll = 20
+    /// Worlds with a long history have long answers.
+    private static let bodyLimit = 256 * 1024 * 1024
 
     func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
-        do {
-            let (data, response) = try await URLSession.shared.data(for: request(question, body))
-            return try Self.answer(data, response).get()
-        } catch let error as ConnectionFailure {
-            throw error
-        } catch let error as URLError {
-            throw .network(error)
-        } catch is CancellationError {
-            throw .network(URLError(.cancelled))
+        let response: TransportResponse
+        do throws(TransportFailure) {
+            response = try await URLSessionTransport.shared.send(
+                request(question, body, timeout: Double(3 * Self.longPoll)))
         } catch {
-            throw .network(URLError(.unknown))
+            throw .network(error.urlError)
         }
+        return try Self.answer(response)
     }
 
     func askAtOnce(_ question: Question, _ body: JSONObject) -> JSONObject? {
-        let result = Result()
-        let isDone = DispatchSemaphore(value: 0)
-        // Answered on the session's own queue: whoever waits here keeps nobody else from running.
-        URLSession.shared.dataTask(with: request(question, body)) { data, response, _ in
-            if let data, let response { result.value.withLock { $0 = try? Self.answer(data, response).get() } }
-            isDone.signal()
-        }.resume()
-        return isDone.wait(timeout: .now() + 10) == .success ? result.value.withLock { $0 } : nil
+        let request = request(question, body, timeout: 10)
+        return (try? URLSessionTransport.shared.sendBlocking(request)).flatMap { try? Self.answer($0) }
     }
 
-    private final class Result: Sendable {
-        let value = Mutex<JSONObject?>(nil)
-    }
-
-    private func request(_ question: Question, _ body: JSONObject) -> URLRequest {
+    private func request(_ question: Question, _ body: JSONObject, timeout: Double) -> TransportRequest {
         var body = body
-        if question == .changes { body["seconds"] = .number(String(Self.patience)) }
-        var request = URLRequest(url: url.appendingPathComponent("control/device/\(question.rawValue)"))
-        request.httpMethod = "POST"
-        request.timeoutInterval = TimeInterval(3 * Self.patience)
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data(JSONValue.object(body).bytes)
+        if question == .changes { body["seconds"] = .number(String(Self.longPoll)) }
+        var request = TransportRequest(
+            url.appendingPathComponent("control/device/\(question.rawValue)"), timeout: timeout,
+            bodyLimit: Self.bodyLimit)
+        request.post(json: Data(JSONValue.object(body).bytes))
         return request
     }
 
-    private static func answer(_ data: Data, _ response: URLResponse) -> Swift.Result<JSONObject, ConnectionFailure> {
-        guard case .object(let answer)? = try? JSONValue(parsing: Array(data)) else {
-            return .failure(.network(URLError(.badServerResponse)))
+    private static func answer(_ response: TransportResponse) throws(ConnectionFailure) -> JSONObject {
+        guard case .object(let answer)? = try? JSONValue(parsing: Array(response.body)) else {
+            throw .network(URLError(.badServerResponse))
         }
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
-            return .failure(
-                .refused(code: answer.text("code") ?? "", detail: answer.text("error") ?? "the store refused it"))
+        guard response.status == 200 else {
+            throw .refused(code: answer.text("code") ?? "", detail: answer.text("error") ?? "the store refused it")
         }
-        return .success(answer)
+        return answer
     }
 }

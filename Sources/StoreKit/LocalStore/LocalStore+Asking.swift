@@ -3,10 +3,6 @@ import Synchronization
 import TenureAppStore
 import TenureCore
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// How the device asks the App Store, and what it does with the answers.
 extension LocalStore {
     /// Waits or throws, as `behaviour` says of it. Returns the flaw that the answer is to have.

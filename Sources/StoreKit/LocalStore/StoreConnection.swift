@@ -1,10 +1,6 @@
 import Foundation
 import TenureAppStore
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The way from a device to the local App Store.
 protocol StoreConnection: Sendable {
     /// Asks one of the questions of the store's `DeviceQuestion`. Waits as long as the store does; ends early where

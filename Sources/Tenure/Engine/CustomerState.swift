@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 
 /// What is known now. Every question reads it, and only the engine writes it.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import TenureHTTP
 
 /// The work didn't finish in time.
 struct TimedOut: Error, CustomStringConvertible {

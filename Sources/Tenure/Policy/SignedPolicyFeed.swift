@@ -15,7 +15,7 @@ package actor SignedPolicyFeed {
     /// - Throws: if the bundled policy can't be read; see `PolicyOnHand`.
     package init(
         url: URL, keys: [PinnedKey], bundled: Data, shelf: any PolicyShelf,
-        fetcher: any PolicyFetcher = URLSessionPolicyFetcher()
+        fetcher: any PolicyFetcher = HTTPPolicyFetcher()
     ) throws(SignedPolicyError) {
         self.url = url
         self.shelf = shelf

@@ -1,4 +1,5 @@
 package import Foundation
+import TenureHTTP
 
 /// The keychain, or a file if the keychain refuses this process.
 ///

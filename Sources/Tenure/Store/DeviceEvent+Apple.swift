@@ -9,6 +9,7 @@ import Foundation
 #endif
 #if canImport(Network)
     import Network
+    import TenureHTTP
 #endif
 
 extension DeviceEvent {

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import TenurePolicyFile
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import Testing
 
 @testable import Tenure
@@ -59,7 +60,7 @@ import Testing
     @Test func `that is none changes nothing`() async throws {
         try await RealService.run { service in
             let device = try device(service)
-            service.line.condition = .replaced { _, _, response in (Data("<html>".utf8), response) }
+            service.line.condition = .replaced { $0.body = Data("<html>".utf8) }
             let tenure = device.start()
             _ = await tenure.settled()
             #expect(await tenure.catalogue == nil)

@@ -1,29 +1,26 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import TenureServer
 import Testing
 
 @testable import Tenure
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 private let adminKey = "0123456789abcdef0123456789abcdef"
 
 extension RealService {
     /// The token of a persona who bought build 37 in 2014.
     fileprivate func earlyBuyer() async throws -> String {
-        var request = URLRequest(url: url.appendingPathComponent("v1/admin/personas"))
-        request.httpMethod = "POST"
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.setValue("Bearer \(adminKey)", forHTTPHeaderField: "Authorization")
-        request.httpBody = Data(
-            """
-            {"name": "early-buyer", "set": {"originalPlatform": "iOS", "originalAppVersion": "37", \
-            "originalPurchaseDate": "2014-05-01"}}
-            """.utf8)
-        let (data, _) = try await URLSession.shared.data(for: request)
+        var request = TransportRequest(
+            url.appendingPathComponent("v1/admin/personas"), timeout: 60, bodyLimit: 65_536)
+        request.headers["Authorization"] = "Bearer \(adminKey)"
+        request.post(
+            json: Data(
+                """
+                {"name": "early-buyer", "set": {"originalPlatform": "iOS", "originalAppVersion": "37", \
+                "originalPurchaseDate": "2014-05-01"}}
+                """.utf8))
+        let data = try await URLSessionTransport.shared.send(request).body
         struct Answer: Decodable {
             struct Persona: Decodable { let token: String }
             let personas: [Persona]
@@ -91,12 +88,11 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
                     state.isRehearsal = false
                 }
                 let device = Device(store, policy: nil) { setup in
-                    let line = service.line
-                    setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60) { request in
-                        let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
+                    let transport = EditingTransport(next: service.line) { request in
+                        let body = String(decoding: request.body ?? Data(), as: UTF8.self)
                         sent.withLock { $0.append(body) }
-                        return try await line.send(request)
                     }
+                    setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
                     setup.keys = [service.key]
                     setup.options.persona = .token(token)
                 }

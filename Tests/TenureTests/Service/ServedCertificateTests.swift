@@ -1,12 +1,9 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import Testing
 
 @testable import Tenure
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 @Suite struct `A certificate` {
     @Test func `of a service whose clock ran ahead does not keep out the right ones after it`() async throws {
@@ -47,7 +44,7 @@ import Testing
             await tenure.engine.searchAgain()
             let caught = try #require(service.line.answers.last)
             clock.now += World.day
-            service.line.condition = .replaced { _, _, response in (caught, response) }
+            service.line.condition = .replaced { $0.body = caught }
             await tenure.engine.searchAgain()
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
@@ -59,14 +56,12 @@ import Testing
     @Test func `without a nonce is judged by its date, as older services write them`() async throws {
         let clock = TestTime(World.now)
         try await RealService.run(now: { clock.now }) { service in
-            let line = service.line
+            let transport = EditingTransport(next: service.line) { request in
+                let text = String(decoding: request.body ?? Data(), as: UTF8.self)
+                request.body = Data(text.replacingOccurrences(of: "\"nonce\"", with: "\"nothing\"").utf8)
+            }
             let device = Device(try .owner(), policy: nil) { setup in
-                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60) { request in
-                    var request = request
-                    let text = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
-                    request.httpBody = Data(text.replacingOccurrences(of: "\"nonce\"", with: "\"nothing\"").utf8)
-                    return try await line.send(request)
-                }
+                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
                 setup.keys = [service.key]
             }
             let tenure = device.start()

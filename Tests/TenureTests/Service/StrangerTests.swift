@@ -1,13 +1,10 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import TenureServer
 import Testing
 
 @testable import Tenure
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 @Suite struct `Somebody in the service's place` {
     @Test func `a stranger who answers with keys of their own changes nothing`() async throws {
@@ -58,9 +55,9 @@ import Testing
 
     @Test func `an answer whose certificate was taken out grants nothing`() async throws {
         try await RealService.run { service in
-            service.line.condition = .replaced { _, data, response in
-                let text = String(decoding: data, as: UTF8.self)
-                return (Data(text.replacingOccurrences(of: "\"certificate\"", with: "\"nothing\"").utf8), response)
+            service.line.condition = .replaced { response in
+                let text = String(decoding: response.body, as: UTF8.self)
+                response.body = Data(text.replacingOccurrences(of: "\"certificate\"", with: "\"nothing\"").utf8)
             }
             let device = service.device(try .owner()) { $0.options.whileUndetermined = .deny }
             let tenure = device.start()
@@ -74,7 +71,7 @@ import Testing
             let device = service.device(try .owner())
             _ = await device.start().settled()
             for garbage in ["", "<html>Please sign in to this hotel's network</html>", "{}", "[]"] {
-                service.line.condition = .replaced { _, _, response in (Data(garbage.utf8), response) }
+                service.line.condition = .replaced { $0.body = Data(garbage.utf8) }
                 let tenure = device.start()
                 await tenure.engine.searchAgain()
                 #expect(await tenure.allows("everything"), "\(garbage)")
@@ -119,7 +116,7 @@ import Testing
         let store = try FakeStore.owner()
         let device = Device(store, policy: nil) { setup in
             guard let url = URL(string: "http://tenure.example.com") else { return }
-            setup.service = ServiceConnection(url: url, app: nil, deadline: 60) { try await line.send($0) }
+            setup.service = ServiceConnection(url: url, app: nil, deadline: 60, transport: line)
         }
         let customer = await device.start().settled()
         #expect(line.paths.isEmpty)

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 import Testing
+import TenureHTTP
 
 @testable import Tenure
 

@@ -3,15 +3,12 @@ import HummingbirdTesting
 import Logging
 import TenureAppStore
 import TenureCore
+import TenureHTTP
 import TenureMint
 import TenureStore
 
 @testable import Tenure
 @testable import TenureServer
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
 
 /// The real service, behind a socket of its own.
 struct RealService: Sendable {
@@ -49,8 +46,9 @@ struct RealService: Sendable {
         let application = try service.application(logger: logger) { _ in }
         let result = try await application.test(.live) { client in
             guard let port = client.port, let url = URL(string: "http://127.0.0.1:\(port)") else { throw NoPort() }
-            let (keys, _) = try await URLSession.shared.data(from: url.appendingPathComponent("v1/keys"))
-            let key = try Tenure.ServiceKey(String(decoding: keys, as: UTF8.self))
+            let keys = try await URLSessionTransport.shared.send(
+                TransportRequest(url.appendingPathComponent("v1/keys"), timeout: 60, bodyLimit: 65_536))
+            let key = try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self))
             return try await body(RealService(url: url, key: key, line: Line()))
         }
         try? await service.store.close()
@@ -62,17 +60,17 @@ struct RealService: Sendable {
     /// Asks this service over its line.
     func connect(_ setup: inout Setup, app: String? = nil) {
         let line = line
-        setup.service = ServiceConnection(url: url, app: app, deadline: 60) { try await line.send($0) }
+        setup.service = ServiceConnection(url: url, app: app, deadline: 60, transport: line)
         setup.keys = [key]
     }
 }
 
 /// The way to a service: counted, cut, or with somebody in between.
-final class Line: Sendable {
+final class Line: Transport {
     enum Condition: Sendable {
         case up, down
-        /// Somebody answers in its place.
-        case replaced(@Sendable (URLRequest, Data, HTTPURLResponse) -> (Data, HTTPURLResponse))
+        /// Changes every response on its way.
+        case replaced(@Sendable (inout TransportResponse) -> Void)
     }
 
     private struct State: Sendable {
@@ -92,17 +90,29 @@ final class Line: Sendable {
     /// What came back, in order.
     var answers: [Data] { state.withLock { $0.answers } }
 
-    func send(_ request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
         let condition = state.withLock { state in
-            state.paths.append(request.url?.path ?? "")
+            state.paths.append(request.url.path)
             return state.condition
         }
-        if case .down = condition { throw URLError(.notConnectedToInternet) }
-        let (data, response) = try await URLSession.shared.data(for: request)
-        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        state.withLock { $0.answers.append(data) }
-        if case .replaced(let change) = condition { return change(request, data, response) }
-        return (data, response)
+        if case .down = condition { throw .connection(URLError(.notConnectedToInternet)) }
+        var response = try await URLSessionTransport.shared.send(request)
+        let body = response.body
+        state.withLock { $0.answers.append(body) }
+        if case .replaced(let change) = condition { change(&response) }
+        return response
+    }
+}
+
+/// Changes or records requests on their way.
+struct EditingTransport: Transport {
+    let next: any Transport
+    let edit: @Sendable (inout TransportRequest) -> Void
+
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        var request = request
+        edit(&request)
+        return try await next.send(request)
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 
 @testable import Tenure
 

@@ -1,0 +1,34 @@
+package import Foundation
+
+/// Why a request has no response.
+package enum TransportFailure: Error, Sendable, Hashable {
+    /// The server cannot be reached, or the connection broke.
+    case connection(URLError)
+    /// The whole response was not here in time.
+    case timedOut(seconds: Double)
+    /// The body of the response is longer than the request permits.
+    case bodyTooLarge(limit: Int)
+    /// The task that sent the request was canceled.
+    case canceled
+
+    /// The error that Foundation uses for this.
+    package var urlError: URLError {
+        switch self {
+        case .connection(let error): error
+        case .timedOut: URLError(.timedOut)
+        case .bodyTooLarge: URLError(.dataLengthExceedsMaximum)
+        case .canceled: URLError(.cancelled)
+        }
+    }
+}
+
+extension TransportFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .connection(let error): error.localizedDescription
+        case .timedOut(let seconds): "no answer within \(seconds) seconds"
+        case .bodyTooLarge(let limit): "the response has more than \(limit) bytes"
+        case .canceled: "the request was canceled"
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Dispatch
+package import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Sends requests with URLSession.
+///
+/// FoundationNetworking on Linux crashes or deadlocks when a task is canceled around its response. Four rules avoid
+/// that; `Docs/Decisions/0033-one-http-transport.md` says why:
+/// - The session has no cache.
+/// - Tasks start, are canceled and call back on one serial queue, the session's delegate queue.
+/// - No task is canceled inside of a cancellation handler: the handler ends the exchange and leaves the task to the queue.
+/// - The session lives as long as the process.
+package final class URLSessionTransport: Transport {
+    /// The transport of the process.
+    package static let shared = URLSessionTransport()
+
+    private let session: URLSession
+    private let delegate: ExchangeDelegate
+    private let queue: OperationQueue
+
+    private init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.urlCredentialStorage = nil
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        // A long poll holds its connection. With the default of six, six listeners would block all other requests.
+        configuration.httpMaximumConnectionsPerHost = 128
+        // Exchanges keep time themselves.
+        configuration.timeoutIntervalForRequest = Self.never
+        configuration.timeoutIntervalForResource = Self.never
+        queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        delegate = ExchangeDelegate()
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    private static let never: TimeInterval = 7 * 86_400
+
+    package func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        let outcome = await withTaskGroup(of: Exchange.Outcome.self) { group in
+            group.addTask { await self.outcome(of: Exchange(request)) }
+            group.addTask {
+                do {
+                    try await Task.sleep(nanoseconds: UInt64(min(max(0, request.timeout), Self.never) * 1e9))
+                    return .failure(.timedOut(seconds: request.timeout))
+                } catch {
+                    return .failure(.canceled)
+                }
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .failure(.canceled)
+        }
+        return try outcome.get()
+    }
+
+    /// Sends a request and blocks the thread until the whole response is here; for calls that cannot suspend.
+    package func sendBlocking(_ request: TransportRequest) throws(TransportFailure) -> TransportResponse {
+        let exchange = Exchange(request)
+        let isOver = DispatchSemaphore(value: 0)
+        let outcome = Locked<Exchange.Outcome>(.failure(.timedOut(seconds: request.timeout)))
+        exchange.whenOver { result in
+            outcome.withLock { $0 = result }
+            isOver.signal()
+        }
+        start(exchange)
+        if isOver.wait(timeout: .now() + request.timeout) == .timedOut {
+            stop(exchange, .timedOut(seconds: request.timeout))
+        }
+        return try outcome.withLock { $0 }.get()
+    }
+
+    /// Returns the number of requests to the host and port of a URL that URLSession still works on.
+    package func openTasks(to server: URL) async -> Int {
+        await withCheckedContinuation { continuation in
+            session.getAllTasks { tasks in
+                let urls = tasks.compactMap { $0.originalRequest?.url }
+                continuation.resume(returning: urls.filter { $0.host == server.host && $0.port == server.port }.count)
+            }
+        }
+    }
+
+    private func outcome(of exchange: Exchange) async -> Exchange.Outcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                exchange.whenOver { continuation.resume(returning: $0) }
+                start(exchange)
+            }
+        } onCancel: {
+            stop(exchange, .canceled)
+        }
+    }
+
+    private func start(_ exchange: Exchange) {
+        queue.addOperation { [session, delegate] in
+            guard !exchange.isOver else { return }
+            // FoundationNetworking traps on other schemes.
+            guard ["http", "https"].contains(exchange.request.url.scheme?.lowercased()) else {
+                return exchange.end(.failure(.connection(URLError(.unsupportedURL))))
+            }
+            let task = session.dataTask(with: Self.urlRequest(exchange.request))
+            delegate.add(exchange, task)
+            task.resume()
+        }
+    }
+
+    /// Ends an exchange at once, and its task soon.
+    private func stop(_ exchange: Exchange, _ failure: TransportFailure) {
+        exchange.end(.failure(failure))
+        queue.addOperation { [delegate] in delegate.cancel(exchange) }
+    }
+
+    private static func urlRequest(_ request: TransportRequest) -> URLRequest {
+        var result = URLRequest(
+            url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: never)
+        result.httpMethod = request.method
+        result.httpShouldHandleCookies = false
+        for (name, value) in request.headers { result.setValue(value, forHTTPHeaderField: name) }
+        result.httpBody = request.body
+        return result
+    }
+}

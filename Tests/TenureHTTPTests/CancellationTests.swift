@@ -1,0 +1,97 @@
+import Foundation
+import TenureHTTP
+import Testing
+
+/// FoundationNetworking crashes or deadlocks when a task is canceled around its response, unless certain rules are kept.
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
+    /// Long polls, responses that race with the cancellation, and responses after which URLSession asks its delegate.
+    private static let paths = ["/poll", "/soon", "/moved", "/secret"]
+
+    private func server() throws -> TestServer {
+        try TestServer { path in
+            let delay = Double.random(in: 0...0.004)
+            return switch path {
+            case "/soon": .status("200 OK", body: "{}", delay: delay)
+            case "/moved": .status("302 Found", headers: ["Location: /soon"], delay: delay)
+            case "/secret":
+                .status("401 Unauthorized", headers: ["WWW-Authenticate: Basic realm=\"a\""], delay: delay)
+            default: .never
+            }
+        }
+    }
+
+    private func request(_ server: TestServer, _ path: String) -> TransportRequest {
+        var request = TransportRequest(server.url.appendingPathComponent(path), timeout: 60, bodyLimit: 1_000)
+        request.post(json: Data("{}".utf8))
+        return request
+    }
+
+    /// Waits until nothing of the requests is left. Returns what is left after a long while.
+    private func leftovers(_ server: TestServer) async throws -> [Int] {
+        var counts: [Int] = []
+        for _ in 0..<1_000 {
+            counts = [
+                await URLSessionTransport.shared.openTasks(to: server.url), server.connections, server.clientSockets,
+            ]
+            if counts == [0, 0, 0] { break }
+            try await Task.sleep(nanoseconds: 10_000_000)
+        }
+        return counts
+    }
+
+    @Test func `1,000 starts and cancels, 20 times, leave no task and no connection`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        for _ in 0..<20 {
+            await withTaskGroup(of: Void.self) { group in
+                for worker in 0..<8 {
+                    group.addTask {
+                        for number in 0..<125 {
+                            let path = Self.paths[(worker + number) % Self.paths.count]
+                            let request = request(server, path)
+                            let task = Task { try? await URLSessionTransport.shared.send(request) }
+                            if number % 5 != 0 {
+                                try? await Task.sleep(nanoseconds: .random(in: 0...6_000_000))
+                            }
+                            task.cancel()
+                            _ = await task.value
+                        }
+                    }
+                }
+            }
+            #expect(try await leftovers(server) == [0, 0, 0])
+        }
+    }
+
+    @Test func `a canceled long poll ends at once and closes its connection`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let request = request(server, "/poll")
+        let task = Task {
+            do throws(TransportFailure) {
+                return try await URLSessionTransport.shared.send(request).status
+            } catch {
+                #expect(error == .canceled)
+                return 0
+            }
+        }
+        while server.connections == 0 { try await Task.sleep(nanoseconds: 1_000_000) }
+        task.cancel()
+        #expect(await task.value == 0)
+        #expect(try await leftovers(server) == [0, 0, 0])
+    }
+
+    @Test func `a task that is canceled before it sends reaches no server`() async throws {
+        let server = try server()
+        defer { server.stop() }
+        let request = request(server, "/soon")
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            await #expect(throws: TransportFailure.canceled) { try await URLSessionTransport.shared.send(request) }
+        }
+        task.cancel()
+        await task.value
+        #expect(try await leftovers(server) == [0, 0, 0])
+        #expect(server.heads.isEmpty)
+    }
+}
