@@ -25,7 +25,7 @@ extension Engine {
     func observeEvents() async {
         for await event in setup.events() {
             switch event {
-            case .keychainUnlocked: if state.isUnreadable { await search() }
+            case .keychainUnlocked: if state.isUnreadable { await searchAgain() }
             case .appBecameActive, .networkReturned: if isSomethingMissing { await recheck() }
             }
         }

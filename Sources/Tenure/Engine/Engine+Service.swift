@@ -28,8 +28,9 @@ extension Engine {
         let isWanted = isServiceWanted
         isServiceWanted = false
         guard isWanted || isServiceDue else {
-            // What it said then is about the same evidence.
-            if fresh == nil, !setup.isListening { fresh = memory.account.told }
+            // What it said then is about the same evidence, if this start has seen all of that.
+            let hasSeenAll = reading.knowsPurchases && (reading.appTransaction != nil || !asksForAppTransaction)
+            if fresh == nil, hasSeenAll, !setup.isListening { fresh = memory.account.told }
             return reading.note(.service, .skipped("it was asked a short while ago, and there is no new evidence"))
         }
         guard var request = await SyncRequest(reading, from: setup.access) else {

@@ -224,7 +224,8 @@ extension Engine {
 
     /// Finishes each transaction that is recorded. Until then it must come again at the next start.
     func finishRecorded() async {
-        guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never, distribution.hasPurchases,
+        guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
+            distribution.hasPurchases,
             case .success(let unfinished)? = await attempt(true, { try await $0.unfinished() })
         else { return }
         let ours = Set(productIDs).union(memory.catalogue?.catalogue?.ids ?? [])

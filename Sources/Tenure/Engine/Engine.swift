@@ -55,6 +55,8 @@ actor Engine {
     var accountChanges = 0
     /// Whether the service must be asked even if it isn't due.
     var isServiceWanted = false
+    /// The request for the service's products that is under way.
+    var productsTask: Task<Void, Never>?
     /// The sign-in that is open.
     var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
 
@@ -196,9 +198,10 @@ actor Engine {
         memory.joinTrials()
         save()
         if reading.failed { backoff.fail() } else { backoff.succeed() }
+        // Callers go on here, and one that asks again wants a new search.
+        running = nil
         post()
         await finishRecorded()
-        running = nil
     }
 
     /// Whether `AppTransaction.shared` may be asked for. A development build has none, and asking may show a sign-in. With

@@ -4,6 +4,7 @@ import TenureCore
 extension Engine {
     /// What the service said it sells, or what the device's policy says; asks the service where neither is known.
     func knownCatalogue() async -> ProductCatalogue? {
+        load()
         if memory.catalogue == nil {
             await refreshProducts()
             save()
@@ -17,8 +18,16 @@ extension Engine {
         return known.isEmpty ? memory.catalogue?.catalogue?.ids ?? [] : Array(Set(known)).sorted()
     }
 
-    /// Asks the service what it sells, once a day. Who does not answer is asked again with the next search.
+    /// Asks the service which products there are, once a day. After a failure, the next search asks again.
     func refreshProducts() async {
+        // Several callers share one request.
+        let task = productsTask ?? Task { await requestProducts() }
+        productsTask = task
+        await task.value
+    }
+
+    private func requestProducts() async {
+        defer { productsTask = nil }
         guard let service = setup.service else { return }
         let clock = setup.clock()
         // What this release cannot read is asked for whole.

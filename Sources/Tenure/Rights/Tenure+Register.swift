@@ -21,12 +21,14 @@ extension Engine {
     fileprivate func register(
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
     ) throws(InvalidVersionList) {
+        load()
         try lists.register(
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
         post()
     }
 
     fileprivate func unregister(entitlement: String) {
+        load()
         lists.unregister(entitlement: entitlement)
         post()
     }

@@ -38,7 +38,8 @@ extension Engine {
             throw .notStored("the session could not be counted: \(error)")
         }
         return TrialSession(
-            entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends, state: customerState)
+            entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends,
+            state: customerState)
     }
 
     // MARK: Counted by the service

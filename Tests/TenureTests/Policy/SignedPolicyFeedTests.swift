@@ -57,12 +57,13 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
             #expect(await feed.refresh() == .unchanged)
 
             let next = try self.feed(url)
-            #expect(next.initial == (try PolicySigner.policy(build: "120")))
+            #expect(next.initial == (try PolicySigner.policy(build: "119")))
+            #expect(await next.restore() == (try PolicySigner.policy(build: "120")))
             #expect(await next.refresh() == .unchanged)
         }
         // Without the server the kept one holds.
         let offline = try feed(try #require(URL(string: "http://127.0.0.1:1/policy.jws")))
-        #expect(offline.initial == (try PolicySigner.policy(build: "120")))
+        #expect(await offline.restore() == (try PolicySigner.policy(build: "120")))
         guard case .failed(.unreachable) = await offline.refresh() else {
             Issue.record("nobody was there to answer")
             return
@@ -76,15 +77,21 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
         let new = Data(try signer.sign(PolicySigner.policy(build: "120"), counter: 5).text.utf8)
         let tooLong = [UInt8](repeating: 0x61, count: SignedPolicy.largestText + 1)
         try await withWebServer(file(new, tag: "\"new\"")) { url in
-            let result = try await feed(url).refresh()
+            let feed = try feed(url)
+            _ = await feed.restore()
+            let result = await feed.refresh()
             #expect(result == .updated(counter: 5))
         }
         try await withWebServer(file(old, tag: "\"old\"")) { url in
-            let result = try await feed(url).refresh()
+            let feed = try feed(url)
+            _ = await feed.restore()
+            let result = await feed.refresh()
             #expect(result == .refused(.older(counter: 4, known: 5)))
         }
         try await withWebServer(file(Data(tooLong), tag: "\"long\"")) { url in
-            let result = try await feed(url).refresh()
+            let feed = try feed(url)
+            _ = await feed.restore()
+            let result = await feed.refresh()
             #expect(result == .failed(.tooLarge(limit: SignedPolicy.largestText)))
         }
         // The same without a length that says so beforehand.
@@ -96,18 +103,21 @@ private func file(_ text: Data, tag: String) -> @Sendable (Request) -> Response 
                     try await writer.finish(nil)
                 })
         }) { url in
-            let result = try await feed(url).refresh()
+            let feed = try feed(url)
+            _ = await feed.restore()
+            let result = await feed.refresh()
             #expect(result == .failed(.tooLarge(limit: SignedPolicy.largestText)))
         }
         try await withWebServer({ _ in Response(status: .notFound) }) { url in
-            let result = try await feed(url).refresh()
+            let feed = try feed(url)
+            _ = await feed.restore()
+            let result = await feed.refresh()
             #expect(result == .failed(.status(404)))
             guard case .failed(let error) = result else { return }
             #expect(!error.isRetryable && PolicyFetchError.status(503).isRetryable)
         }
-        #expect(
-            try feed(try #require(URL(string: "http://127.0.0.1:1/"))).initial
-                == (try PolicySigner.policy(build: "120")))
+        let last = try feed(try #require(URL(string: "http://127.0.0.1:1/")))
+        #expect(await last.restore() == (try PolicySigner.policy(build: "120")))
     }
 
     @Test func `a damaged shelf is as good as an empty one`() async throws {

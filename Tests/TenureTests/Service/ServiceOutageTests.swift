@@ -28,7 +28,7 @@ import Testing
             let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
             store.change { $0.transactions = [subscription] }
             let device = service.device(store)
-            #expect(await device.start().allows("cloud"))
+            #expect(await device.start().settled().has("cloud"))
             service.line.condition = .down
             device.time.now = end.addingTimeInterval(-1)
             #expect(await device.start().allows("cloud"))

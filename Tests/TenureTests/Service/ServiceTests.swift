@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `it is asked once a day while everything is granted, and at each start while something is not`()
+    @Test func `it is asked once a day while everything is granted, and once an hour while something is not`()
         async throws
     {
         let generous = try Policy(
@@ -48,7 +48,17 @@ import Testing
         }
         try await RealService.run { service in
             let device = service.device(try .owner())
+            for _ in 0..<3 {
+                let tenure = device.start()
+                _ = await tenure.settled()
+                // What it said a short while ago still counts.
+                #expect(await tenure.decision(for: "cloud").outcome == .denied)
+            }
+            #expect(service.line.syncs == 1)
+            device.time.now += 3600
             for _ in 0..<3 { _ = await device.start().settled() }
+            #expect(service.line.syncs == 2)
+            await device.start().refresh()
             #expect(service.line.syncs == 3)
         }
     }

@@ -65,7 +65,9 @@ import Testing
         await app.engine.receiveForTests(World.purchase(id: "410000000000001"))
         await appExtension.engine.receiveForTests(World.purchase(World.yearly, id: "410000000000002"))
         for device in [first, second] { silence(device) }
-        let ids = await first.start().engine.memory.account.purchases.map(\.transactionID)
+        let engine = first.start().engine
+        await engine.load()
+        let ids = await engine.memory.account.purchases.map(\.transactionID)
         #expect(Set(ids) == ["410000000000001", "410000000000002"])
     }
 

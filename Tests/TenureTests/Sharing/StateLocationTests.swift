@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
-import Testing
 import TenureHTTP
+import Testing
 
 @testable import Tenure
 

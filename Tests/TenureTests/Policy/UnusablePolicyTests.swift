@@ -1,0 +1,99 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import Tenure
+
+@Suite(.timeLimit(.minutes(2))) struct `A policy that can't be used` {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
+
+    private func file(_ name: String, _ contents: String?) throws -> URL {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let url = folder.appendingPathComponent(name)
+        if let contents { try Data(contents.utf8).write(to: url) }
+        return url
+    }
+
+    private func problem(_ source: Tenure.PolicySource) -> TenureError.PolicyProblem? {
+        var options = Tenure.Options()
+        options.folder = folder.appendingPathComponent("state")
+        do throws(TenureError) {
+            _ = try Tenure(policy: source, options: options)
+            return nil
+        } catch {
+            if case .policy(let problem) = error { return problem }
+            Issue.record("\(error)")
+            return nil
+        }
+    }
+
+    @Test func `is named by the initializer: missing, empty, or not compiled`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        #expect(problem(.file(try file("none.json", nil))) == .missing(name: "none.json"))
+        #expect(problem(.bundled("none.json")) == .missing(name: "none.json"))
+        #expect(problem(.file(try file("empty.json", " \n"))) == .empty(name: "empty.json"))
+        let yaml = problem(.file(try file("policy.yaml", "app: { bundleID: com.example.calculator }\n")))
+        guard case .invalid(name: "policy.yaml", _) = yaml else {
+            Issue.record("\(String(describing: yaml))")
+            return
+        }
+    }
+
+    @Test func `is named by the initializer: of another app`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Ada") { _ in
+                let other = try Policy(
+                    app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
+                    entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+                #expect(
+                    throws: TenureError.policy(.otherApp(bundleID: "com.example.other", appBundleID: World.bundleID))
+                ) {
+                    try served.start(policy: other)
+                }
+            }
+        }
+    }
+
+    @Test func `lets an app start: a stored grant stands, and all else is undetermined and not allowed`() async throws {
+        try await ServedStore.run { served in
+            let missing = Tenure.PolicySource.file(served.folder.appendingPathComponent("none.json"))
+            try await served.device(of: "Ada") { _ in
+                let sound = try served.start(policy: World.policy())
+                #expect(await sound.settled().allows("everything"))
+                let tenure = Tenure(policyIfValid: missing, options: served.options())
+                #expect(await tenure.allows("everything"))
+                #expect(await !tenure.allows("cloud"))
+                let customer = await tenure.settled()
+                #expect(customer.policyError == .policy(.missing(name: "none.json")))
+                #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
+                #expect(await tenure.decision(for: "cloud").reasons.first?.code == "policyUnusable")
+            }
+            try await served.device(of: "Dana") { _ in
+                let options = served.options { $0.folder = served.folder.appendingPathComponent("dana") }
+                let tenure = Tenure(policyIfValid: missing, options: options)
+                #expect(await !tenure.allows("everything"))
+                #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+                var generous = options
+                generous.whileUndetermined = .allow(3600)
+                #expect(await Tenure(policyIfValid: missing, options: generous).allows("everything"))
+            }
+        }
+    }
+
+    @Test func `has an error with a problem and a recovery suggestion, in every case`() {
+        let errors: [TenureError] = [
+            .unverified("x"), .service("x"), .notStored("x"), .key("x"), .noTrial(entitlement: "x"),
+            .trialOver(entitlement: "x"), .policy(.missing(name: "x")), .policy(.empty(name: "x")),
+            .policy(.unreadable(name: "x")), .policy(.invalid(name: "x", reason: "y")),
+            .policy(.otherApp(bundleID: "x", appBundleID: "y")), .policy(.source("x")), .serviceAddress("x"),
+        ]
+        for error in errors {
+            #expect(error.localizedDescription == error.errorDescription)
+            #expect(error.errorDescription?.isEmpty == false)
+            #expect(error.recoverySuggestion?.isEmpty == false, "\(error)")
+        }
+    }
+}

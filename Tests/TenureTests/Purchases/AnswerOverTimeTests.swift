@@ -1,0 +1,180 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import TenureHTTP
+import Testing
+
+@testable import Tenure
+
+@Suite(.timeLimit(.minutes(2))) struct `A customer and the client` {
+    @Test func `answer alike for an owner's first start offline, and lock nobody out`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Ada") { device in
+                device.behaviour.isOffline = true
+                let tenure = try served.start(policy: World.policy())
+                #expect(tenure.customer.isResolving)
+                let allowed = await tenure.allows("everything")
+                #expect(allowed)
+                let customer = await tenure.settled()
+                #expect(customer.answers["everything"]?.outcome == .undetermined)
+                #expect(customer.allows("everything"))
+                // A name that the policy doesn't have is never allowed once the search has ended.
+                #expect(!customer.allows("everythin"))
+                #expect(await !tenure.allows("everythin"))
+            }
+        }
+    }
+
+    @Test func `answer alike in a trial session, which updates report when it begins and ends`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { _ in
+                let tenure = try served.start()
+                _ = await tenure.settled()
+                #expect(!tenure.customer.allows("everything"))
+                var updates = tenure.updates.makeAsyncIterator()
+                #expect(await updates.next()?.allows("everything") == false)
+                let session = try await tenure.trial("everything").begin()
+                #expect(await updates.next()?.allows("everything") == true)
+                #expect(tenure.customer.allows("everything"))
+                #expect(await tenure.allows("everything"))
+                #expect(tenure.customer.answers["everything"]?.outcome == .denied)
+                session.end()
+                #expect(await updates.next()?.allows("everything") == false)
+                #expect(await !tenure.allows("everything"))
+            }
+        }
+    }
+
+    @Test func `change together when a grace period, a session or a term ends, without another search`() async throws {
+        let end = World.now.addingTimeInterval(10 * World.day)
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = [World.subscription(until: end)]
+            })
+        let tenure = device.start()
+        _ = await tenure.settled()
+        let searches = device.store.now.listCalls
+        var updates = tenure.updates.makeAsyncIterator()
+        #expect(await updates.next()?.allows("cloud") == true)
+        device.time.now = end
+        #expect(await updates.next()?.allows("cloud") == false)
+        #expect(device.store.now.listCalls == searches)
+
+        let silent = Device(FakeStore { $0.appMood = .throwsAnError })
+        let waiting = silent.start()
+        _ = await waiting.settled()
+        var changes = waiting.updates.makeAsyncIterator()
+        #expect(await changes.next()?.allows("everything") == true)
+        silent.time.now = World.now.addingTimeInterval(72 * 3600)
+        #expect(await changes.next()?.allows("everything") == false)
+        #expect(await !waiting.allows("everything"))
+    }
+
+    @Test func `stop resolving after a while even if StoreKit never answers`() async throws {
+        let device = Device(
+            FakeStore {
+                $0.appMood = .hangs
+                $0.transactionsMood = .hangs
+            }, policy: World.policy(whileUndetermined: .deny))
+        let tenure = device.start {
+            $0.options.storeDeadline = 3600
+            $0.resolvingTimeout = 0.05
+        }
+        #expect(tenure.customer.isResolving)
+        #expect(await !tenure.allows("everything"))
+        #expect(!tenure.customer.isResolving)
+    }
+}
+
+@Suite struct `A known denial` {
+    @Test func `is checked again when somebody asks a minute later, and not before`() async throws {
+        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let tenure = device.start()
+        #expect(await !tenure.allows("everything"))
+        device.store.change { $0.transactions = [World.purchase()] }
+        device.time.now += 59
+        #expect(await !tenure.allows("everything"))
+        device.time.now += 1
+        #expect(await tenure.allows("everything"))
+    }
+
+    @Test func `keeps nobody waiting for a store that hangs`() async throws {
+        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let tenure = device.start {
+            $0.options.storeDeadline = 3600
+            $0.recheckTimeout = 0.05
+        }
+        #expect(await !tenure.allows("everything"))
+        device.store.change { $0.transactionsMood = .hangs }
+        device.time.now += 60
+        #expect(await !tenure.allows("everything"))
+    }
+
+    @Test func `is checked again when the app becomes active or the network returns, once in ten seconds`() async throws
+    {
+        for event in [DeviceEvent.appBecameActive, .networkReturned] {
+            let (events, occur) = AsyncStream.makeStream(of: DeviceEvent.self)
+            let device = Device(FakeStore { $0.app = World.newcomer() })
+            let tenure = device.start { $0.events = { events } }
+            #expect(await !tenure.allows("everything"))
+            device.store.change { $0.transactions = [World.purchase()] }
+            device.time.now += 9
+            occur.yield(event)
+            // The one after it is handled later, so that the first one has been ignored by then.
+            device.time.now += 1
+            occur.yield(event)
+            for await customer in tenure.updates where customer.allows("everything") { break }
+            #expect(await tenure.allows("everything"))
+        }
+    }
+
+    @Test func `is checked at once by refresh`() async throws {
+        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let tenure = device.start()
+        #expect(await !tenure.allows("everything"))
+        device.store.change { $0.transactions = [World.purchase()] }
+        #expect(await tenure.refresh().allows("everything"))
+        #expect(device.store.now.prompts == 0)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `Restoring over HTTP` {
+    @Test func `reads the store even if the sign-in is canceled`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start()
+                _ = await tenure.settled()
+                device.behaviour.transactions = .fails(.unknown)
+                try await served.store.perform(Act(.buy, [.customer: "Dana", .product: World.everything]))
+                device.behaviour.transactions = .genuine
+                device.behaviour.signIn = .isCancelled
+                let restored = await tenure.restore()
+                #expect(restored.signIn == .cancelled)
+                #expect(restored.customer.allows("everything"))
+            }
+        }
+    }
+
+    @Test func `stops waiting after its timeout, and a late sign-in still counts`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Ada") { device in
+                device.behaviour.appTransaction = .fails(.unknown)
+                let tenure = try served.start { $0.restoreTimeout = 0.1 }
+                #expect(await !tenure.allows("everything"))
+                device.behaviour.signIn = .hangs
+                let restored = await tenure.restore()
+                #expect(restored.signIn == .waiting)
+                #expect(!restored.customer.allows("everything"))
+                // A second tap opens no second sign-in.
+                _ = await tenure.restore()
+                #expect(device.signInRequests == 1)
+                device.behaviour.appTransaction = .genuine
+                device.behaviour.signIn = .succeeds
+                for await customer in tenure.updates where customer.allows("everything") { break }
+                #expect(device.signInRequests == 1)
+            }
+        }
+    }
+}

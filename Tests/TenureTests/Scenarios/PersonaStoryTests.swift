@@ -1,0 +1,90 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import TenureHTTP
+import Testing
+
+@testable import Tenure
+
+/// Right in TestFlight, wrong in production: the policy names the marketing version where iOS reports the build.
+@Suite(.timeLimit(.minutes(2))) struct `A persona on the device` {
+    private static func policy(boundary: String) throws -> Policy {
+        try Policy(
+            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "freemium", model: .free,
+                    begins: [.iOS: .at(version: AppVersion(boundary), date: nil)]),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(name: "everything", products: [.init(id: World.everything)], honours: [Honour(era: "paid")])
+            ], whileUndetermined: .deny, testEnvironments: .owner)
+    }
+
+    private static let earlyBuyer = Tenure.Persona.earlyBuyer(build: "37", on: World.date("2014-05-01"))
+
+    /// What an app with this policy allows.
+    private func allows(
+        _ customer: String, in environment: AppStoreEnvironment, boundary: String, persona: Tenure.Persona? = nil
+    ) async throws -> (Bool, reasons: [String]) {
+        let result = Locked<(Bool, [String])>((false, []))
+        try await ServedStore.run(environment) { served in
+            try await served.device(of: customer) { device in
+                let tenure = try served.start(policy: try Self.policy(boundary: boundary)) { $0.persona = persona }
+                let isAllowed = await tenure.allows("everything")
+                let reasons = await tenure.decision(for: "everything").reasons.map(\.code)
+                result.withLock { $0 = (isAllowed, reasons) }
+                #expect(device.signInRequests == 0)
+            }
+        }
+        return result.withLock { $0 }
+    }
+
+    @Test func `catches a policy that is right in TestFlight and wrong in production`() async throws {
+        // The mistake: "2.0" is the marketing version of build 120.
+        #expect(try await allows("Ada", in: .sandbox, boundary: "2.0").0, "right in TestFlight")
+        #expect(try await !allows("Ada", in: .production, boundary: "2.0").0, "wrong in production")
+        let caught = try await allows("Ada", in: .sandbox, boundary: "2.0", persona: Self.earlyBuyer)
+        #expect(!caught.0, "caught in TestFlight")
+        #expect(caught.reasons.contains("persona"))
+        // Corrected.
+        #expect(try await allows("Ada", in: .sandbox, boundary: "120", persona: Self.earlyBuyer).0)
+        #expect(try await allows("Ada", in: .production, boundary: "120").0)
+    }
+
+    @Test func `counts for nothing beside what was signed for production`() async throws {
+        let result = try await allows("Dana", in: .production, boundary: "120", persona: Self.earlyBuyer)
+        #expect(!result.0)
+        #expect(result.reasons.contains("personaRefused"))
+    }
+
+    @Test func `is ignored in every copy from the App Store`() async {
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer(environment: .sandbox)
+                $0.isRehearsal = false
+            })
+        #expect(await !device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
+    }
+
+    @Test func `asks a development build for its app transaction, which no other call does`() async {
+        let store = FakeStore {
+            $0.distribution = .development
+            $0.app = World.newcomer(environment: .xcode)
+        }
+        let device = Device(store)
+        #expect(await !device.start().allows("everything"))
+        #expect(store.now.appCalls == 0)
+        #expect(await device.start { $0.options.persona = Self.earlyBuyer }.allows("everything"))
+        #expect(store.now.appCalls == 1)
+    }
+
+    @Test func `of the wrong kind is an error`() throws {
+        var options = Tenure.Options()
+        options.persona = .token("of a service")
+        #expect(throws: TenureError.self) { try Tenure(policy: .policy(World.policy()), options: options) }
+    }
+}
