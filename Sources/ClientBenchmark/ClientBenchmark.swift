@@ -25,7 +25,7 @@ public struct ClientBenchmark: Sendable {
         let storage = FileStateStorage(folder: folder)
         var memory = StoredState(clock: now)
         memory.device = Self.device.hashed
-        memory.distribution = Distribution.appStore.rawValue
+        memory.distribution = Tenure.Distribution.appStore.rawValue
         memory.catalogue = KeptCatalogue(text: Self.products, tag: "\"0123456789abcdef\"", askedAt: now)
         memory.account.add(
             StoreAppTransaction(
@@ -91,7 +91,7 @@ public struct ClientBenchmark: Sendable {
     private struct SilentStore: StoreAccess {
         struct Silence: Error {}
 
-        var distribution: Distribution { .appStore }
+        var distribution: Tenure.Distribution { .appStore }
         var isRehearsal: Bool { false }
         var bundleID: String? { ClientBenchmark.bundleID }
         var deviceVerificationID: UUID? { ClientBenchmark.device }

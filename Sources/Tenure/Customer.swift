@@ -10,14 +10,14 @@ extension Tenure {
         /// The App Store environment that signed the acquisition. Nil until it was read.
         public let environment: AppStoreEnvironment?
         /// How this copy of the app was installed. Nil until the app's own files were read, right after the start.
-        public let distribution: Distribution?
+        public let distribution: Tenure.Distribution?
         /// Each step that led to these answers, with its outcome.
-        public let steps: [StoreStep]
+        public let steps: [Tenure.StoreStep]
         /// Whether the first search since the app started is still running. Show neither a lock nor a price until it
         /// ends, after 15 seconds at most.
         public let isResolving: Bool
         /// Why the policy can't be used. Nil if it can, or if the app has none.
-        public let policyError: TenureError?
+        public let policyError: Tenure.Error?
         let access: Access
 
         /// Which entitlements may be used: the default, and the names that differ from it.
@@ -32,8 +32,8 @@ extension Tenure {
 
         init(
             answers: [String: Answer] = [:], acquisition: Acquisition? = nil, environment: AppStoreEnvironment? = nil,
-            distribution: Distribution? = nil, steps: [StoreStep] = [], isResolving: Bool = true,
-            policyError: TenureError? = nil, access: Access = Access()
+            distribution: Tenure.Distribution? = nil, steps: [Tenure.StoreStep] = [], isResolving: Bool = true,
+            policyError: Tenure.Error? = nil, access: Access = Access()
         ) {
             self.answers = answers
             self.acquisition = acquisition

@@ -6,16 +6,16 @@ extension Tenure {
     /// Where the app's policy comes from.
     public struct PolicySource: Sendable {
         /// Reads the policy from the device, without the network.
-        let load: @Sendable (Options) throws(TenureError) -> LoadedPolicy
+        let load: @Sendable (Options) throws(Tenure.Error) -> LoadedPolicy
 
-        init(load: @escaping @Sendable (Options) throws(TenureError) -> LoadedPolicy) {
+        init(load: @escaping @Sendable (Options) throws(Tenure.Error) -> LoadedPolicy) {
             self.load = load
         }
 
         /// A resource of the app, as `tenure policy compile` writes it.
         public static func bundled(_ name: String, in bundle: Bundle = .main) -> PolicySource {
             let folders = Self.folders(of: bundle)
-            return PolicySource { _ throws(TenureError) in
+            return PolicySource { _ throws(Tenure.Error) in
                 let data = try Self.read(try Self.find(name, in: folders))
                 return LoadedPolicy(try Self.compiled(data, named: name))
             }
@@ -23,14 +23,14 @@ extension Tenure {
 
         /// A file anywhere, as `tenure policy compile` writes it.
         public static func file(_ url: URL) -> PolicySource {
-            PolicySource { _ throws(TenureError) in
+            PolicySource { _ throws(Tenure.Error) in
                 LoadedPolicy(try Self.compiled(try Self.read(url), named: url.lastPathComponent))
             }
         }
 
         /// A policy that the app made itself.
         public static func policy(_ policy: Policy) -> PolicySource {
-            PolicySource { _ throws(TenureError) in LoadedPolicy(policy) }
+            PolicySource { _ throws(Tenure.Error) in LoadedPolicy(policy) }
         }
     }
 
@@ -50,7 +50,7 @@ extension Tenure {
 extension Tenure.PolicySource {
     static func folders(of bundle: Bundle) -> [URL] { [bundle.resourceURL, bundle.bundleURL].compactMap(\.self) }
 
-    static func find(_ name: String, in folders: [URL]) throws(TenureError) -> URL {
+    static func find(_ name: String, in folders: [URL]) throws(Tenure.Error) -> URL {
         for folder in folders {
             let file = folder.appendingPathComponent(name)
             if FileManager.default.fileExists(atPath: file.path) { return file }
@@ -59,7 +59,7 @@ extension Tenure.PolicySource {
     }
 
     /// Returns the contents of a file that isn't empty.
-    static func read(_ file: URL) throws(TenureError) -> Data {
+    static func read(_ file: URL) throws(Tenure.Error) -> Data {
         let name = file.lastPathComponent
         guard FileManager.default.fileExists(atPath: file.path) else { throw .policy(.missing(name: name)) }
         guard let data = try? Data(contentsOf: file) else { throw .policy(.unreadable(name: name)) }
@@ -67,7 +67,7 @@ extension Tenure.PolicySource {
         return data
     }
 
-    private static func compiled(_ data: Data, named name: String) throws(TenureError) -> Policy {
+    private static func compiled(_ data: Data, named name: String) throws(Tenure.Error) -> Policy {
         do throws(PolicyFileError) {
             return try Policy.compiled(data, named: name)
         } catch {

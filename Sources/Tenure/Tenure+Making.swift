@@ -4,9 +4,9 @@ import TenureCore
 extension Tenure {
     /// Creates a client that decides on the device, under a policy that the app brings. It needs no server.
     ///
-    /// - Throws: `TenureError.policy` if the policy is missing, empty, not compiled, or of another app. See
+    /// - Throws: `Error.policy` if the policy is missing, empty, not compiled, or of another app. See
     ///   `init(policyIfValid:options:)` for an app that must start anyway.
-    public convenience init(policy: PolicySource, options: Options = Options()) throws(TenureError) {
+    public convenience init(policy: PolicySource, options: Options = Options()) throws(Tenure.Error) {
         let setup = Setup(live: options, policy: policy)
         try setup.validateOptions()
         self.init(setup, policy: .success(try setup.loadPolicy()))
@@ -27,10 +27,10 @@ extension Tenure {
     ///   - app: the app's name, if the service has several.
     ///   - key: the service's public key, pinned when the app is built.
     ///   - policy: decides on the device until the service has answered, such as at a first launch without network.
-    /// - Throws: `TenureError.policy` as above, `TenureError.serviceAddress` for any other address.
+    /// - Throws: `Error.policy` as above, `Error.serviceAddress` for any other address.
     public convenience init(
         service: URL, app: String? = nil, key: ServiceKey, policy: PolicySource? = nil, options: Options = Options()
-    ) throws(TenureError) {
+    ) throws(Tenure.Error) {
         try self.init(service: service, app: app, keys: [key], policy: policy, options: options)
     }
 
@@ -38,7 +38,7 @@ extension Tenure {
     public convenience init(
         service: URL, app: String? = nil, keys: [ServiceKey], policy: PolicySource? = nil,
         options: Options = Options()
-    ) throws(TenureError) {
+    ) throws(Tenure.Error) {
         var setup = Setup(live: options, policy: policy)
         let connection = ServiceConnection(url: service, app: app, deadline: options.serviceDeadline)
         if let mistake = connection.addressMistake { throw .serviceAddress(mistake) }
@@ -61,7 +61,7 @@ extension Tenure {
 extension Setup {
     fileprivate init(live options: Tenure.Options, policy: Tenure.PolicySource?) {
         let location: StateLocation
-        var optionsError: TenureError?
+        var optionsError: Tenure.Error?
         do throws(AccessGroupError) {
             location = try StateLocation(options, host: .current)
         } catch {
@@ -77,7 +77,7 @@ extension Setup {
     }
 
     /// Reads the policy from the device. Nil if the app brings none.
-    func loadPolicy() throws(TenureError) -> Tenure.LoadedPolicy? {
+    func loadPolicy() throws(Tenure.Error) -> Tenure.LoadedPolicy? {
         guard let loaded = try policy?.load(options) else { return nil }
         let bundleID = loaded.policy.app.bundleID
         guard host.accepts(bundleID: bundleID) else {
@@ -87,7 +87,7 @@ extension Setup {
     }
 
     /// Throws if the options can't be used with this setup.
-    fileprivate func validateOptions() throws(TenureError) {
+    fileprivate func validateOptions() throws(Tenure.Error) {
         if let optionsError { throw optionsError }
         guard let persona = options.persona else { return }
         if service == nil, persona.token != nil {

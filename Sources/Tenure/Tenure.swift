@@ -14,8 +14,8 @@ public final class Tenure: Sendable {
 
     /// Starts even if the policy can't be used.
     package convenience init(_ setup: Setup) {
-        let policy: Result<LoadedPolicy?, TenureError>
-        do throws(TenureError) {
+        let policy: Result<LoadedPolicy?, Tenure.Error>
+        do throws(Tenure.Error) {
             policy = .success(try setup.loadPolicy())
         } catch {
             policy = .failure(error)
@@ -23,7 +23,7 @@ public final class Tenure: Sendable {
         self.init(setup, policy: policy)
     }
 
-    init(_ setup: Setup, policy: Result<LoadedPolicy?, TenureError>) {
+    init(_ setup: Setup, policy: Result<LoadedPolicy?, Tenure.Error>) {
         self.setup = setup
         let engine = Engine(setup, policy: policy)
         self.engine = engine

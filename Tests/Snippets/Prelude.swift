@@ -9,7 +9,7 @@ import Tenure
 /// The key that a service signs with.
 @MainActor var key: Tenure.ServiceKey { fatalError() }
 @MainActor var product: Product { fatalError() }
-@MainActor var allTerms: [ProductTerms] { fatalError() }
+@MainActor var allTerms: [Tenure.ProductTerms] { fatalError() }
 /// When an app's business model changed.
 @MainActor var change: Date { fatalError() }
 

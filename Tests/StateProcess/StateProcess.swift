@@ -52,7 +52,7 @@ struct StateProcess {
             do {
                 let session = try await tenure.trial("cloud").begin()
                 say("began, \(session.sessionsLeft ?? -1) left")
-            } catch TenureError.trialOver {
+            } catch Tenure.Error.trialOver {
                 return say("over")
             } catch {
                 return say("failed: \(error)")

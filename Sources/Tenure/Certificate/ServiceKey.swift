@@ -18,7 +18,7 @@ extension Tenure {
         /// Reads a key as `GET /v1/keys` shows it (a JSON Web Key, or a set with one of them), or in PEM.
         ///
         /// Throws `key` where the text is none, or no P-256 key.
-        public init(_ text: String) throws(TenureError) {
+        public init(_ text: String) throws(Tenure.Error) {
             let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if text.hasPrefix("-----") {
                 guard let key = try? P256.Signing.PublicKey(pemRepresentation: text) else {
@@ -44,7 +44,7 @@ extension Tenure {
             self.coordinates = coordinates
         }
 
-        init(_ key: JSONWebKey) throws(TenureError) {
+        init(_ key: JSONWebKey) throws(Tenure.Error) {
             guard key.kty == "EC", key.crv == "P-256", let x = Base64.urlSafe.decode(key.x),
                 let y = Base64.urlSafe.decode(key.y),
                 x.count == 32, y.count == 32

@@ -190,7 +190,7 @@ extension Engine {
     }
 
     /// Throws where this process can't sell.
-    func preparePurchase() throws(TenureError) {
+    func preparePurchase() throws(Tenure.Error) {
         load()
         do throws(HostLimit) {
             try setup.host.checkMayBuy()
@@ -287,7 +287,7 @@ extension Engine {
     }
 }
 
-extension Distribution {
+extension Tenure.Distribution {
     /// In which environment its artifacts are signed, as far as that is known without an app transaction.
     func environment(of signed: AppStoreEnvironment?) -> AppStoreEnvironment {
         switch self {

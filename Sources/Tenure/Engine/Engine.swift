@@ -11,19 +11,19 @@ actor Engine {
 
     // Read by `load()`, away from the main thread.
     private var isLoaded = false
-    private(set) var distribution = Distribution.appStore
+    private(set) var distribution = Tenure.Distribution.appStore
     /// The device's ID, hashed. Nil if the store doesn't name it.
     private(set) var device: String?
     /// The test customer. Nil in every copy from the App Store.
     private(set) var persona: Tenure.Persona?
 
     var policy: Policy?
-    private(set) var policyError: TenureError?
+    private(set) var policyError: Tenure.Error?
     /// Where a newer policy comes from.
     let feed: SignedPolicyFeed?
     var policyAskedAt: Date?
     /// What the app registered for lists of versions.
-    var lists = VersionRights()
+    var lists = Tenure.VersionRights()
 
     /// The stored state, in step with what other processes write.
     var state: WorkingState
@@ -65,11 +65,11 @@ actor Engine {
     private var running: Task<Void, Never>?
 
     /// Reads and blocks nothing.
-    init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, TenureError>) {
+    init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, Tenure.Error>) {
         self.setup = setup
         certificates = CertificateReader(keys: KeyRing(setup.keys), isRehearsal: setup.access.isRehearsal)
         var reading = Reading()
-        var policyError: TenureError?
+        var policyError: Tenure.Error?
         switch policy {
         case .success(let loaded):
             self.policy = loaded?.policy
@@ -247,7 +247,7 @@ actor Engine {
 
     /// The signed app transaction contradicts the policy.
     func reject(policyOf bundleID: String, for appBundleID: String) {
-        let error = TenureError.policy(.otherApp(bundleID: bundleID, appBundleID: appBundleID))
+        let error = Tenure.Error.policy(.otherApp(bundleID: bundleID, appBundleID: appBundleID))
         setup.options.log.error("\(error)")
         policyError = error
         policy = nil

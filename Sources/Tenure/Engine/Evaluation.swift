@@ -7,10 +7,10 @@ import TenureCore
 /// is undetermined, and the last good answer stands behind it.
 struct Evaluation {
     let setup: Setup
-    let distribution: Distribution
+    let distribution: Tenure.Distribution
     let persona: Tenure.Persona?
     let policy: Policy?
-    let policyError: TenureError?
+    let policyError: Tenure.Error?
     let memory: StoredState
     let reading: Reading
     let claims: CertificateClaims?
@@ -18,7 +18,7 @@ struct Evaluation {
     let isSearched: Bool
     let checkedAt: Date?
     let clock: Date
-    var lists = VersionRights()
+    var lists = Tenure.VersionRights()
     var heals = 0
 
     private var account: Account { memory.account }

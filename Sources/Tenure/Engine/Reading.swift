@@ -9,7 +9,7 @@ struct Reading: Sendable {
     var renewals: [StoreRenewal] = []
     /// Whether the state of the subscriptions was read, where there are any.
     var knowsRenewals = false
-    var steps: [StoreStep] = []
+    var steps: [Tenure.StoreStep] = []
 
     /// Whether nothing that purchases could give was left out.
     var knowsPurchases: Bool { transactions != nil && knowsRenewals }
@@ -19,8 +19,8 @@ struct Reading: Sendable {
         steps.contains { if case .failed = $0.outcome { ![.localState, .policy].contains($0.name) } else { false } }
     }
 
-    mutating func note(_ name: StoreStep.Name, _ outcome: StoreStep.Outcome) {
-        let step = StoreStep(name, outcome)
+    mutating func note(_ name: Tenure.StoreStep.Name, _ outcome: Tenure.StoreStep.Outcome) {
+        let step = Tenure.StoreStep(name, outcome)
         if let place = steps.firstIndex(where: { $0.name == name }) { steps[place] = step } else { steps.append(step) }
     }
 }

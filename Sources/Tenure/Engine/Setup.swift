@@ -32,7 +32,7 @@ package struct Setup: Sendable {
     /// What happens to the device while the app runs.
     package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
     /// Why the options can't be used.
-    var optionsError: TenureError?
+    var optionsError: Tenure.Error?
     /// How long the first search may keep callers waiting, in seconds.
     package var resolvingTimeout: Double = 15
     /// How long `allows(_:)` waits while a denial is checked again, in seconds.

@@ -19,14 +19,14 @@ extension Tenure.PolicySource {
         _ url: URL, keys: [String], bundled name: String, in bundle: Bundle = .main
     ) -> Tenure.PolicySource {
         let folders = folders(of: bundle)
-        return signed(url, keys: keys) { () throws(TenureError) in try read(try find(name, in: folders)) }
+        return signed(url, keys: keys) { () throws(Tenure.Error) in try read(try find(name, in: folders)) }
     }
 
     package static func signed(
         _ url: URL, keys: [String], fetcher: (any PolicyFetcher)? = nil,
-        bundled: @escaping @Sendable () throws(TenureError) -> Data
+        bundled: @escaping @Sendable () throws(Tenure.Error) -> Data
     ) -> Tenure.PolicySource {
-        Tenure.PolicySource { options throws(TenureError) in
+        Tenure.PolicySource { options throws(Tenure.Error) in
             var pinned: [PinnedKey] = []
             for key in keys {
                 guard let key = PinnedKey(key) else {

@@ -3,13 +3,13 @@ import TenureCore
 
 extension Engine {
     /// What the service said it sells, or what the device's policy says; asks the service where neither is known.
-    func knownCatalogue() async -> ProductCatalogue? {
+    func knownCatalogue() async -> Tenure.ProductCatalogue? {
         load()
         if memory.catalogue == nil {
             await refreshProducts()
             save()
         }
-        return memory.catalogue?.catalogue ?? policy.map { ProductCatalogue($0) }
+        return memory.catalogue?.catalogue ?? policy.map { Tenure.ProductCatalogue($0) }
     }
 
     /// What the app sells, as far as it is known.

@@ -20,7 +20,7 @@ package struct KeptCatalogue: Sendable, Hashable, Codable {
     }
 
     /// Nil where it cannot be read.
-    var catalogue: ProductCatalogue? {
-        (try? JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8))).map { ProductCatalogue($0) }
+    var catalogue: Tenure.ProductCatalogue? {
+        (try? JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8))).map { Tenure.ProductCatalogue($0) }
     }
 }

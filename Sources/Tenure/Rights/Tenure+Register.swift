@@ -8,7 +8,7 @@ extension Tenure {
     /// It holds until the app ends, so register at each start, before the first question.
     public func register(
         entitlement: String, versions: [String]? = nil, purchasedBefore: Date? = nil, on platform: Platform? = nil
-    ) async throws(InvalidVersionList) {
+    ) async throws(Tenure.InvalidVersionList) {
         try await engine.register(
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
     }
@@ -20,7 +20,7 @@ extension Tenure {
 extension Engine {
     fileprivate func register(
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
-    ) throws(InvalidVersionList) {
+    ) throws(Tenure.InvalidVersionList) {
         load()
         try lists.register(
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)

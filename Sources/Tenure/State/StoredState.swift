@@ -21,7 +21,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     }
 
     /// Fits a state that was read, or made, to this process.
-    mutating func settle(on device: String?, _ distribution: Distribution, at clock: Date) {
+    mutating func settle(on device: String?, _ distribution: Tenure.Distribution, at clock: Date) {
         time.look(at: clock)
         self.device = device ?? self.device
         if let other = self.distribution, other != distribution.rawValue { discardAccount() }

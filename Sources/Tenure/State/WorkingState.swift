@@ -11,7 +11,7 @@ package struct WorkingState: Sendable {
     private let former: (any StateStorage)?
     private let gracePeriod: GracePeriodFile?
     private let device: String?
-    private let distribution: Distribution
+    private let distribution: Tenure.Distribution
     private let persona: String?
     private let initial: StoredState
 
@@ -25,7 +25,7 @@ package struct WorkingState: Sendable {
     package private(set) var moveFailure: String?
 
     package init(
-        _ location: StateLocation, device: String?, distribution: Distribution, persona: String?, clock: Date
+        _ location: StateLocation, device: String?, distribution: Tenure.Distribution, persona: String?, clock: Date
     ) {
         storage = location.storage
         former = location.former

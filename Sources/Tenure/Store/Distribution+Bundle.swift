@@ -4,9 +4,9 @@ import Foundation
     import UIKit
 #endif
 
-extension Distribution {
+extension Tenure.Distribution {
     /// Told from the app's own files alone.
-    static var ofThisApp: Distribution {
+    static var ofThisApp: Tenure.Distribution {
         #if os(Linux)
             // Behind the app stands a local App Store.
             .appStore
@@ -16,7 +16,7 @@ extension Distribution {
     }
 
     #if !os(Linux)
-        private static func of(_ bundle: Bundle) -> Distribution {
+        private static func of(_ bundle: Bundle) -> Tenure.Distribution {
             // Setapp's builds bear its name, and its key among their files.
             if bundle.bundleIdentifier?.hasSuffix("-setapp") == true
                 || bundle.url(forResource: "setappPublicKey", withExtension: "pem") != nil

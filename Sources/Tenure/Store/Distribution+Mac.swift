@@ -4,12 +4,12 @@ import Foundation
     import Security
 #endif
 
-extension Distribution {
+extension Tenure.Distribution {
     /// How a Mac app with a receipt came onto the Mac.
     ///
     /// The type of the receipt tells, and where it can't be read, the certificate that signed the app. A provisioning
     /// profile tells nothing: store builds with restricted entitlements have one, too.
-    static func ofMacApp(receipt: Data?, isSignedByTestFlight: () -> Bool) -> Distribution {
+    static func ofMacApp(receipt: Data?, isSignedByTestFlight: () -> Bool) -> Tenure.Distribution {
         switch receipt.flatMap({ ReceiptAttributes($0)?.type }) {
         case "Production", "ProductionVPP": .appStore
         case "ProductionSandbox", "ProductionVPPSandbox", "Sandbox": .testFlight
@@ -19,7 +19,7 @@ extension Distribution {
     }
 
     #if os(macOS) || targetEnvironment(macCatalyst)
-        static func ofMacApp(_ bundle: Bundle) -> Distribution {
+        static func ofMacApp(_ bundle: Bundle) -> Tenure.Distribution {
             let receipt = bundle.bundleURL.appendingPathComponent("Contents/_MASReceipt/receipt")
             if FileManager.default.fileExists(atPath: receipt.path) {
                 return ofMacApp(receipt: try? Data(contentsOf: receipt)) { isSignedByTestFlight(bundle) }

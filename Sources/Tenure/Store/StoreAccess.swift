@@ -7,7 +7,7 @@ package import TenureCore
 /// StoreKit, and tests put a store in its place that does all of that on command.
 package protocol StoreAccess: Sendable {
     /// How this copy of the app came onto the device: known without asking the store.
-    var distribution: Distribution { get }
+    var distribution: Tenure.Distribution { get }
     /// Whether test authorities stand in Apple's place: on Linux, and in development builds. Never in what people buy.
     var isRehearsal: Bool { get }
     /// `CFBundleIdentifier`; nil where there is no bundle.

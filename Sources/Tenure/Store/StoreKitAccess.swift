@@ -8,8 +8,8 @@ package struct StoreKitAccess: StoreAccess {
     package init() {}
 
     /// Read from the app's files once, at first use.
-    package var distribution: Distribution { Self.distributionOfThisApp }
-    private static let distributionOfThisApp = Distribution.ofThisApp
+    package var distribution: Tenure.Distribution { Self.distributionOfThisApp }
+    private static let distributionOfThisApp = Tenure.Distribution.ofThisApp
 
     package var isRehearsal: Bool {
         #if os(Linux)
@@ -229,28 +229,28 @@ extension Tenure {
     }
 
     /// The same as a value, to be sorted, compared and said in parts.
-    public func productTerms(of product: Product) async -> ProductTerms {
+    public func productTerms(of product: Product) async -> Tenure.ProductTerms {
         let style = product.priceFormatStyle
-        var offer: ProductTerms.Offer?
+        var offer: Tenure.ProductTerms.Offer?
         if let subscription = product.subscription, let introduction = subscription.introductoryOffer {
             // Who does not answer in time promises nothing.
             let isEligible = try? await withTimeout(setup.options.storeDeadline) {
                 await subscription.isEligibleForIntroOffer
             }
-            if isEligible == true { offer = ProductTerms.Offer(introduction) }
+            if isEligible == true { offer = Tenure.ProductTerms.Offer(introduction) }
         }
         let period =
             switch product.subscription {
             case let subscription?: CalendarPeriod(subscription.subscriptionPeriod)
             case nil: await catalogue?.length(of: product.id)
             }
-        return ProductTerms(
+        return Tenure.ProductTerms(
             id: product.id, kind: product.type.kind, price: product.price, currencyCode: style.currencyCode,
             priceLocale: style.locale, period: period, offer: offer)
     }
 }
 
-extension ProductTerms.Offer {
+extension Tenure.ProductTerms.Offer {
     fileprivate init?(_ offer: Product.SubscriptionOffer) {
         let period = CalendarPeriod(offer.period)
         switch offer.paymentMode {
@@ -276,7 +276,7 @@ extension CalendarPeriod {
 }
 
 extension Product.ProductType {
-    fileprivate var kind: ProductTerms.Kind {
+    fileprivate var kind: Tenure.ProductTerms.Kind {
         switch self {
         case .nonConsumable: .nonConsumable
         case .nonRenewable: .nonRenewing

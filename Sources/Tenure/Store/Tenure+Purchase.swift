@@ -21,8 +21,8 @@ extension Tenure {
         /// stored catalog.
         ///
         /// - Parameter options: passed on to StoreKit unchanged. An `appAccountToken` comes from the app alone.
-        /// - Throws: StoreKit's own errors; `TenureError.unverified` if StoreKit couldn't verify the transaction, which then
-        ///   stays unfinished; `TenureError.purchasesUnavailable` where this process can't sell.
+        /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
+        ///   stays unfinished; `Error.purchasesUnavailable` where this process can't sell.
         @MainActor
         public func purchase(
             _ product: Product, options: Set<Product.PurchaseOption> = []
@@ -45,7 +45,7 @@ extension Tenure {
     /// Processes the result of a purchase that the app made with StoreKit itself: verifies and records the transaction,
     /// decides, and finishes it as configured.
     ///
-    /// - Throws: `TenureError.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
+    /// - Throws: `Error.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
     public func process(_ result: Product.PurchaseResult) async throws -> PurchaseResult {
         switch result {
         case .success(let transaction): return try await process(transaction)
@@ -57,8 +57,8 @@ extension Tenure {
 
     /// Processes what StoreKit's views pass to `onInAppPurchaseCompletion`.
     ///
-    /// - Throws: the error of the result; `TenureError.unverified` as above.
-    public func process(_ result: Result<Product.PurchaseResult, any Error>) async throws -> PurchaseResult {
+    /// - Throws: the error of the result; `Error.unverified` as above.
+    public func process(_ result: Result<Product.PurchaseResult, any Swift.Error>) async throws -> PurchaseResult {
         do {
             return try await process(try result.get())
         } catch StoreKitError.userCancelled {
@@ -68,10 +68,10 @@ extension Tenure {
 
     /// Processes a transaction that the app got from StoreKit itself.
     ///
-    /// - Throws: `TenureError.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
+    /// - Throws: `Error.unverified` if StoreKit couldn't verify the transaction, which then stays unfinished.
     public func process(_ result: VerificationResult<Transaction>) async throws -> PurchaseResult {
         switch StoreKitAccess.result(result) {
-        case .unverified(let reason): throw TenureError.unverified(reason)
+        case .unverified(let reason): throw Tenure.Error.unverified(reason)
         case .verified(let transaction):
             await engine.process(transaction)
             return .purchased(result.unsafePayloadValue, state.customer)

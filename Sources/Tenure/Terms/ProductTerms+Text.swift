@@ -1,7 +1,7 @@
 public import Foundation
 import TenureCore
 
-extension ProductTerms {
+extension Tenure.ProductTerms {
     /// `3 days free, then $24.99 per year`: everything that the customer should know before paying.
     ///
     /// The words are in the language of the locale, in English where Tenure has none for it; prices and numbers are
@@ -46,11 +46,11 @@ private struct Speech {
         words = Wording(locale)
     }
 
-    func money(_ amount: Decimal, of product: ProductTerms) -> String {
+    func money(_ amount: Decimal, of product: Tenure.ProductTerms) -> String {
         amount.formatted(.currency(code: product.currencyCode).locale(product.priceLocale ?? locale))
     }
 
-    func price(of product: ProductTerms, recurring isRecurring: Bool) -> String {
+    func price(of product: Tenure.ProductTerms, recurring isRecurring: Bool) -> String {
         let price = money(product.price, of: product)
         switch (product.kind, product.period) {
         case (.autoRenewable, let period?) where isRecurring: return recurring(price, each: period)
@@ -63,7 +63,7 @@ private struct Speech {
         }
     }
 
-    func offer(of product: ProductTerms) -> String? {
+    func offer(of product: Tenure.ProductTerms) -> String? {
         guard let offer = product.offer else { return nil }
         func upFront(_ amount: Decimal) -> String {
             let length = length(offer.length, words.upFrontLength ?? words.length)

@@ -14,7 +14,7 @@ extension Engine {
         return memory.sessionsLeft(of: trial, named: entitlement, at: setup.clock()) > 0
     }
 
-    func beginTrial(of entitlement: String) async throws(TenureError) -> TrialSession {
+    func beginTrial(of entitlement: String) async throws(Tenure.Error) -> Tenure.TrialSession {
         load()
         if let service = setup.service { return try await beginTrial(of: entitlement, at: service) }
         guard let trial = policy?.entitlement(named: entitlement)?.trial else {
@@ -26,18 +26,18 @@ extension Engine {
     // MARK: Counted here
 
     /// Counts the session inside an update of the state: several processes together get no more than the trial has.
-    private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(TenureError) -> TrialSession {
+    private func begin(_ trial: TenureCore.Trial, of entitlement: String) throws(Tenure.Error) -> Tenure.TrialSession {
         look()
         let clock = setup.clock()
         let begun: BegunTrial
         do {
             begun = try updateState { try $0.beginTrial(trial, of: entitlement, at: clock) }
-        } catch let error as TenureError {
+        } catch let error as Tenure.Error {
             throw error
         } catch {
             throw .notStored("the session could not be counted: \(error)")
         }
-        return TrialSession(
+        return Tenure.TrialSession(
             entitlement, sessions: begun.sessions, sessionsLeft: begun.sessionsLeft, ends: begun.ends,
             state: customerState)
     }
@@ -46,7 +46,7 @@ extension Engine {
 
     private func beginTrial(
         of entitlement: String, at service: ServiceConnection
-    ) async throws(TenureError) -> TrialSession {
+    ) async throws(Tenure.Error) -> Tenure.TrialSession {
         // One id for all tries: a lost answer costs nothing.
         let id = UUID().uuidString.lowercased()
         var failure = "it gave no access token"
@@ -54,7 +54,7 @@ extension Engine {
             guard let token = await validToken(isFresh: attempt > 0) else { break }
             do throws(ServiceFailure) {
                 let answer = try await service.beginTrial(of: entitlement, session: id, token: token)
-                return TrialSession(
+                return Tenure.TrialSession(
                     entitlement, isOwner: answer.isOwner, sessions: answer.sessions, sessionsLeft: answer.sessionsLeft,
                     ends: answer.isOwner ? nil : answer.ends, state: customerState)
             } catch {

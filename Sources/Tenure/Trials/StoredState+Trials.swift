@@ -42,7 +42,7 @@ extension StoredState {
     /// Counts a session, or begins a trial of days that has not begun.
     mutating func beginTrial(
         _ trial: TenureCore.Trial, of entitlement: String, at clock: Date
-    ) throws(TenureError) -> BegunTrial {
+    ) throws(Tenure.Error) -> BegunTrial {
         guard sessionsLeft(of: trial, named: entitlement, at: clock) > 0 else {
             throw .trialOver(entitlement: entitlement)
         }

@@ -143,6 +143,6 @@ private func refusal(
         "-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----",
     ])
     func `that is none is refused with what to do`(_ text: String) {
-        #expect(throws: TenureError.self) { try Tenure.ServiceKey(text) }
+        #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
     }
 }

@@ -78,21 +78,22 @@ enum DeviceReceipts {
 
 @Suite struct `A Mac app with a receipt` {
     @Test(arguments: [
-        (ReceiptType.production, Distribution.appStore), (.productionVPP, .appStore),
+        (ReceiptType.production, Tenure.Distribution.appStore), (.productionVPP, .appStore),
         (.productionSandbox, .testFlight), (.productionVPPSandbox, .testFlight), (.sandbox, .testFlight),
         (.xcode, .development),
     ])
-    func `came from where its type says, whoever signed it`(type: ReceiptType, distribution: Distribution) throws {
+    func `came from where its type says, whoever signed it`(type: ReceiptType, distribution: Tenure.Distribution) throws
+    {
         let receipt = try DeviceReceipts.receipt(type)
         for isSignedByTestFlight in [false, true] {
-            #expect(Distribution.ofMacApp(receipt: receipt) { isSignedByTestFlight } == distribution)
+            #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { isSignedByTestFlight } == distribution)
         }
     }
 
     @Test func `came from where its signature says if the receipt cannot be read`() {
         for receipt in [nil, Data(), Data([1, 2, 3])] {
-            #expect(Distribution.ofMacApp(receipt: receipt) { true } == .testFlight)
-            #expect(Distribution.ofMacApp(receipt: receipt) { false } == .appStore)
+            #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { true } == .testFlight)
+            #expect(Tenure.Distribution.ofMacApp(receipt: receipt) { false } == .appStore)
         }
     }
 }

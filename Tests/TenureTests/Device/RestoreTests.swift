@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `asks nobody where there is no App Store behind the app`() async {
-        for distribution in [Distribution.setapp, .direct] {
+        for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }
             let tenure = Device(store).start()
             #expect(await tenure.restore().signIn == .notAllowed(distribution.whyNotAsked))
@@ -43,8 +43,8 @@ import Testing
 }
 
 @Suite struct `Copies from elsewhere` {
-    @Test(arguments: [Distribution.setapp, .direct])
-    func `are recognised before the store is asked anything`(_ distribution: Distribution) async {
+    @Test(arguments: [Tenure.Distribution.setapp, .direct])
+    func `are recognised before the store is asked anything`(_ distribution: Tenure.Distribution) async {
         let store = FakeStore {
             $0.distribution = distribution
             $0.app = World.owner()
@@ -53,7 +53,7 @@ import Testing
         let customer = await tenure.settled()
         #expect(store.now.appCalls == 0)
         #expect(store.now.listCalls == 0)
-        for name in [StoreStep.Name.appTransaction, .purchases] {
+        for name in [Tenure.StoreStep.Name.appTransaction, .purchases] {
             let step = customer.steps.first { $0.name == name }
             #expect(step?.outcome == .skipped(distribution.whyNotAsked))
         }

@@ -31,7 +31,7 @@ import Testing
             #expect(session.sessionsLeft == left)
         }
         let tenure = device.start()
-        await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+        await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
             try await tenure.trial("everything").begin()
         }
         #expect(await !tenure.trial("everything").isOffered)
@@ -47,7 +47,7 @@ import Testing
         device.store.change { $0.app = World.newcomer() }
         let back = device.start()
         _ = await back.settled()
-        await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+        await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
             try await back.trial("everything").begin()
         }
     }
@@ -74,7 +74,7 @@ import Testing
                 device.store.change { $0.app = name }
                 let tenure = device.start()
                 _ = await tenure.settled()
-                await #expect(throws: TenureError.trialOver(entitlement: "cloud"), "\(known)") {
+                await #expect(throws: Tenure.Error.trialOver(entitlement: "cloud"), "\(known)") {
                     try await tenure.trial("cloud").begin()
                 }
             }
@@ -88,7 +88,7 @@ import Testing
             }
             let back = device.start()
             _ = await back.settled()
-            await #expect(throws: TenureError.trialOver(entitlement: "cloud"), "\(known), back") {
+            await #expect(throws: Tenure.Error.trialOver(entitlement: "cloud"), "\(known), back") {
                 try await back.trial("cloud").begin()
             }
         }
@@ -137,7 +137,7 @@ import Testing
         _ = try await device.start().trial("everything").begin()
         device.time.now += World.day
         let tenure = device.start()
-        await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+        await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
             try await tenure.trial("everything").begin()
         }
     }
@@ -147,14 +147,14 @@ import Testing
         let tenure = device.start()
         _ = await tenure.settled()
         device.storage.refusesWrites = true
-        await #expect(throws: TenureError.self) { try await tenure.trial("everything").begin() }
+        await #expect(throws: Tenure.Error.self) { try await tenure.trial("everything").begin() }
         device.storage.refusesWrites = false
         #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
     }
 
     @Test func `there is none where the policy has none`() async throws {
         let tenure = newcomer().start()
-        await #expect(throws: TenureError.noTrial(entitlement: "cloud")) { try await tenure.trial("cloud").begin() }
+        await #expect(throws: Tenure.Error.noTrial(entitlement: "cloud")) { try await tenure.trial("cloud").begin() }
     }
 }
 
@@ -172,10 +172,10 @@ import Testing
             }
             // Another device of the same customer, with nothing of the first one.
             let other = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }.start()
-            await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+            await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
                 try await other.trial("everything").begin()
             }
-            await #expect(throws: TenureError.noTrial(entitlement: "cloud")) { try await other.trial("cloud").begin() }
+            await #expect(throws: Tenure.Error.noTrial(entitlement: "cloud")) { try await other.trial("cloud").begin() }
             let owned = try World.signed(World.owner())
             let owner = Device(FakeStore { $0.app = owned }, policy: nil) { service.connect(&$0) }.start()
             #expect(try await owner.trial("everything").begin().isOwner)

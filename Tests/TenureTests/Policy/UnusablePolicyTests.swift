@@ -17,10 +17,10 @@ import Testing
         return url
     }
 
-    private func problem(_ source: Tenure.PolicySource) -> TenureError.PolicyProblem? {
+    private func problem(_ source: Tenure.PolicySource) -> Tenure.Error.PolicyProblem? {
         var options = Tenure.Options()
         options.folder = folder.appendingPathComponent("state")
-        do throws(TenureError) {
+        do throws(Tenure.Error) {
             _ = try Tenure(policy: source, options: options)
             return nil
         } catch {
@@ -49,7 +49,7 @@ import Testing
                     app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
                     entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
                 #expect(
-                    throws: TenureError.policy(.otherApp(bundleID: "com.example.other", appBundleID: World.bundleID))
+                    throws: Tenure.Error.policy(.otherApp(bundleID: "com.example.other", appBundleID: World.bundleID))
                 ) {
                     try served.start(policy: other)
                 }
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `has an error with a problem and a recovery suggestion, in every case`() {
-        let errors: [TenureError] = [
+        let errors: [Tenure.Error] = [
             .unverified("x"), .service("x"), .notStored("x"), .key("x"), .noTrial(entitlement: "x"),
             .trialOver(entitlement: "x"), .policy(.missing(name: "x")), .policy(.empty(name: "x")),
             .policy(.unreadable(name: "x")), .policy(.invalid(name: "x", reason: "y")),

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `a policy's products stand once each, with what they give`() throws {
-        let catalogue = ProductCatalogue(try policy())
+        let catalogue = Tenure.ProductCatalogue(try policy())
         #expect(
             catalogue.ids == [
                 "com.example.calculator.everything", "com.example.calculator.yearly", "com.example.calculator.season",
@@ -44,7 +44,7 @@ import Testing
         var json = JSONWriter()
         json.value(ProductsResponse(try policy()))
         let response = try JSONDecoder().decode(ProductsResponse.self, from: Data(json.bytes))
-        #expect(ProductCatalogue(response) == ProductCatalogue(try policy()))
+        #expect(Tenure.ProductCatalogue(response) == Tenure.ProductCatalogue(try policy()))
     }
 
     @Test func `an answer that repeats itself or is out of its mind does no harm`() throws {
@@ -53,9 +53,9 @@ import Testing
             "entitlements":[{"name":"x","products":["a"],"trial":{"sessions":-1}},{"name":"x","products":[]},
             {"name":"y","products":[],"trial":{}}]}
             """
-        let catalogue = ProductCatalogue(try JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8)))
+        let catalogue = Tenure.ProductCatalogue(try JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8)))
         #expect(catalogue.ids == ["a"] && catalogue.products(for: "x") == ["a"])
-        #expect(catalogue.gifts(of: "a") == [ProductCatalogue.Gift(entitlement: "x", length: nil)])
+        #expect(catalogue.gifts(of: "a") == [Tenure.ProductCatalogue.Gift(entitlement: "x", length: nil)])
         #expect(catalogue.trial(of: "x") == nil && catalogue.trial(of: "y") == nil)
     }
 }

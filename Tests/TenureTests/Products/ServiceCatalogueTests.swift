@@ -21,7 +21,7 @@ import Testing
             let tenure = device.start()
             _ = await tenure.settled()
             let catalogue = try #require(await tenure.catalogue)
-            #expect(catalogue == ProductCatalogue(World.policy()))
+            #expect(catalogue == Tenure.ProductCatalogue(World.policy()))
             #expect(catalogue.gifts(of: World.yearly).map(\.entitlement) == ["everything", "cloud"])
             #expect(catalogue.trial(of: "everything") == .sessions(2))
             #expect(questions(service) == 1)
@@ -51,9 +51,9 @@ import Testing
                 entitlements: [Entitlement(name: "everything", products: [.init(id: World.everything)])])
             let device = try device(service, policy: old)
             service.line.condition = .down
-            #expect(await device.start().catalogue == ProductCatalogue(old))
+            #expect(await device.start().catalogue == Tenure.ProductCatalogue(old))
             service.line.condition = .up
-            #expect(await device.start().catalogue == ProductCatalogue(World.policy()))
+            #expect(await device.start().catalogue == Tenure.ProductCatalogue(World.policy()))
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
                 let tenure = try served.start()
                 _ = await tenure.settled()
                 device.behaviour.purchases = .unverified(.brokenSignature)
-                let thrown = await #expect(throws: TenureError.self) {
+                let thrown = await #expect(throws: Tenure.Error.self) {
                     try await tenure.purchase(try await product(World.everything))
                 }
                 guard case .unverified = thrown else {

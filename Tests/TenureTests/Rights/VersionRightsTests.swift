@@ -30,7 +30,7 @@ import Testing
     }
 
     private func given(
-        _ rights: VersionRights, _ acquisition: Acquisition?, in environment: AppStoreEnvironment? = .production
+        _ rights: Tenure.VersionRights, _ acquisition: Acquisition?, in environment: AppStoreEnvironment? = .production
     ) -> Set<String> {
         rights.rights(of: acquisition, in: environment, at: Self.now)
     }
@@ -40,13 +40,13 @@ import Testing
         ("3", false), ("37b", false), (nil, false),
     ])
     func `versions are compared by their numbers, never as texts`(_ version: String?, _ isListed: Bool) throws {
-        var rights = VersionRights()
+        var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["37", "1.10.0", "120"])
         #expect(given(rights, try acquisition(version)) == (isListed ? ["everything"] : []))
     }
 
     @Test func `a date is exclusive, and where both are said both must hold`() throws {
-        var rights = VersionRights()
+        var rights = Tenure.VersionRights()
         try rights.register(entitlement: "cloud", purchasedBefore: Self.day)
         try rights.register(entitlement: "everything", versions: ["37"], purchasedBefore: Self.day)
         #expect(given(rights, try acquisition("99")) == ["cloud"])
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `test environments, refunds and licences that ended give nothing, nor does nobody`() throws {
-        var rights = VersionRights()
+        var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.0", "1", "37"], purchasedBefore: Self.now)
         #expect(given(rights, try acquisition()) == ["everything"])
         for environment in [AppStoreEnvironment.sandbox, .xcode, nil] {
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a list for one platform is not read on another, where versions mean something else`() throws {
-        var rights = VersionRights()
+        var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.9"], on: .macOS)
         #expect(given(rights, try acquisition("1.9", on: .macOS)) == ["everything"])
         #expect(given(rights, try acquisition("1.9", on: .iOS)) == [])
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `registering adds, and unregistering takes back what was registered for that entitlement`() throws {
-        var rights = VersionRights()
+        var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["36"])
         try rights.register(entitlement: "everything", versions: ["37"])
         try rights.register(entitlement: "cloud", versions: ["37"])
@@ -86,17 +86,17 @@ import Testing
         #expect(given(rights, try acquisition()) == ["cloud"] && rights.entitlements == ["cloud"])
         rights.unregister(entitlement: "cloud")
         rights.unregister(entitlement: "nothing")
-        #expect(rights.isEmpty && rights == VersionRights())
+        #expect(rights.isEmpty && rights == Tenure.VersionRights())
     }
 
     @Test func `what is no version, and what would be everybody, is refused and changes nothing`() throws {
-        var rights = VersionRights()
-        let malformed = #expect(throws: InvalidVersionList.self) {
+        var rights = Tenure.VersionRights()
+        let malformed = #expect(throws: Tenure.InvalidVersionList.self) {
             try rights.register(entitlement: "everything", versions: ["1.0", "v2", "", "2.0b3"])
         }
         #expect(malformed == .malformed(["v2", "", "2.0b3"]))
         #expect(malformed?.description.contains("`v2`") == true)
-        #expect(throws: InvalidVersionList.saysNothing(entitlement: "everything")) {
+        #expect(throws: Tenure.InvalidVersionList.saysNothing(entitlement: "everything")) {
             try rights.register(entitlement: "everything")
         }
         #expect(rights.isEmpty)

@@ -85,6 +85,6 @@ import Testing
     @Test func `of the wrong kind is an error`() throws {
         var options = Tenure.Options()
         options.persona = .token("of a service")
-        #expect(throws: TenureError.self) { try Tenure(policy: .policy(World.policy()), options: options) }
+        #expect(throws: Tenure.Error.self) { try Tenure(policy: .policy(World.policy()), options: options) }
     }
 }

@@ -78,7 +78,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
     @Test func `in TestFlight sends it, and a copy from the App Store never does`() async throws {
         try await withPersona { service, token in
             for (distribution, environment, isSent) in [
-                (Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),
+                (Tenure.Distribution.testFlight, AppStoreEnvironment.sandbox, true), (.testFlight, .production, false),
                 (.appStore, .sandbox, false), (.appStore, .production, false),
             ] {
                 let sent = Locked<[String]>([])

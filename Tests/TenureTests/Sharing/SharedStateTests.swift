@@ -31,7 +31,7 @@ import Testing
         #expect(try await app.trial("everything").begin().sessionsLeft == 0)
         #expect(await !appExtension.trial("everything").isOffered)
         for tenure in [app, appExtension] {
-            await #expect(throws: TenureError.trialOver(entitlement: "everything")) {
+            await #expect(throws: Tenure.Error.trialOver(entitlement: "everything")) {
                 try await tenure.trial("everything").begin()
             }
         }

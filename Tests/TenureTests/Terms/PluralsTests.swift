@@ -11,7 +11,7 @@ import Testing
         func number(_ number: Int) -> String { number.formatted(.number.locale(locale)) }
         let price = try TermsTests.money("24", "USD", "ar_EG")
         func free(_ length: CalendarPeriod) -> String {
-            TermsTests.subscription(offer: ProductTerms.Offer(.free, for: length)).text(in: locale)
+            TermsTests.subscription(offer: Tenure.ProductTerms.Offer(.free, for: length)).text(in: locale)
         }
         #expect(free(CalendarPeriod(days: 1)) == "يوم واحد مجانًا، ثم \(price) سنويًا")
         #expect(free(CalendarPeriod(days: 2)) == "يومان مجانًا، ثم \(price) سنويًا")
@@ -24,7 +24,7 @@ import Testing
         #expect(
             TermsTests.subscription(each: CalendarPeriod(months: 6)).text(in: locale) == "\(price) كل \(number(6)) أشهر"
         )
-        let upFront = ProductTerms.Offer(.upFront(24), for: CalendarPeriod(days: 14))
+        let upFront = Tenure.ProductTerms.Offer(.upFront(24), for: CalendarPeriod(days: 14))
         #expect(TermsTests.subscription(offer: upFront).offerText(in: locale) == "\(price) لمدة أسبوعين")
     }
 
@@ -49,7 +49,7 @@ import Testing
     ])
     func `days follow the number`(_ language: String, _ wanted: [String]) {
         let texts = [1, 2, 5, 11, 22].map { count in
-            let offer = ProductTerms.Offer(.free, for: CalendarPeriod(days: count))
+            let offer = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: count))
             return TermsTests.subscription(offer: offer).offerText(in: Locale(identifier: language)) ?? ""
         }
         #expect(texts == wanted)
@@ -75,13 +75,13 @@ import Testing
         let russian = Locale(identifier: "ru_RU")
         let week = CalendarPeriod(days: 7)
         let price = try TermsTests.money("24", "USD", "ru_RU")
-        func offer(_ offer: ProductTerms.Offer) -> String? {
+        func offer(_ offer: Tenure.ProductTerms.Offer) -> String? {
             TermsTests.subscription(offer: offer).offerText(in: russian)
         }
-        #expect(offer(ProductTerms.Offer(.free, for: week)) == "1 неделя бесплатно")
-        #expect(offer(ProductTerms.Offer(.upFront(24), for: week)) == "\(price) за 1 неделю")
+        #expect(offer(Tenure.ProductTerms.Offer(.free, for: week)) == "1 неделя бесплатно")
+        #expect(offer(Tenure.ProductTerms.Offer(.upFront(24), for: week)) == "\(price) за 1 неделю")
         #expect(
-            offer(ProductTerms.Offer(.asYouGo(24, period: week), period: week, count: 3))
+            offer(Tenure.ProductTerms.Offer(.asYouGo(24, period: week), period: week, count: 3))
                 == "\(price) в неделю в течение 3 недель")
         #expect(
             TermsTests.subscription(each: CalendarPeriod(days: 21 * 7)).text(in: russian) == "\(price) раз в 21 неделю")

@@ -46,7 +46,7 @@ import Testing
         return (store, try await LocalStore(store, customer: "Ada"))
     }
 
-    private func terms() async throws -> [ProductTerms] {
+    private func terms() async throws -> [Tenure.ProductTerms] {
         let base = World.policy()
         let season = Entitlement.Product(
             id: "com.example.calculator.season", length: CalendarPeriod(months: 3))
@@ -54,7 +54,7 @@ import Testing
             app: base.app, eras: base.eras, buildNumbers: base.buildNumbers,
             entitlements: base.entitlements + [Entitlement(name: "seasonal", products: [season])])
         let tenure = Tenure(Setup(access: StoreKitAccess(), storage: MemoryStateStorage(), policy: .policy(policy)))
-        var terms: [ProductTerms] = []
+        var terms: [Tenure.ProductTerms] = []
         for product in try await Product.products(for: [
             "com.example.calculator.everything", "com.example.calculator.yearly", "com.example.calculator.monthly",
             "com.example.calculator.season",

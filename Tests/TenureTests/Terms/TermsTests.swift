@@ -15,9 +15,9 @@ import Testing
 
     static func subscription(
         _ price: Decimal = 24, _ code: String = "USD", each period: CalendarPeriod = year,
-        offer: ProductTerms.Offer? = nil
-    ) -> ProductTerms {
-        ProductTerms(
+        offer: Tenure.ProductTerms.Offer? = nil
+    ) -> Tenure.ProductTerms {
+        Tenure.ProductTerms(
             id: "com.example.calculator.yearly", kind: .autoRenewable, price: price, currencyCode: code, period: period,
             offer: offer)
     }
@@ -164,13 +164,14 @@ import Testing
     ])
     func `terms read as people say them`(_ identifier: String, _ wanted: [String]) throws {
         let locale = Locale(identifier: identifier)
-        let free = ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
-        let upFront = ProductTerms.Offer(.upFront(24), for: CalendarPeriod(months: 3))
-        let asYouGo = ProductTerms.Offer(.asYouGo(24, period: Self.month), period: Self.month, count: 5)
+        let free = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
+        let upFront = Tenure.ProductTerms.Offer(.upFront(24), for: CalendarPeriod(months: 3))
+        let asYouGo = Tenure.ProductTerms.Offer(.asYouGo(24, period: Self.month), period: Self.month, count: 5)
         let products = [
             Self.subscription(offer: free), Self.subscription(offer: upFront), Self.subscription(offer: asYouGo),
             Self.subscription(each: CalendarPeriod(months: 3)),
-            ProductTerms(id: "com.example.calculator.everything", kind: .nonConsumable, price: 24, currencyCode: "USD"),
+            Tenure.ProductTerms(
+                id: "com.example.calculator.everything", kind: .nonConsumable, price: 24, currencyCode: "USD"),
         ]
         let price = try Self.money("24", "USD", identifier)
         #expect(products.map { $0.text(in: locale) } == wanted.map { $0.replacingOccurrences(of: "$", with: price) })
@@ -184,12 +185,12 @@ import Testing
         ("pt_PT", "3 dias grátis"), ("es_419", "3 días gratis"), ("tlh", "3 days free"), ("", "3 days free"),
     ])
     func `the words follow the language, and are English where there are none`(_ identifier: String, _ wanted: String) {
-        let offer = ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
+        let offer = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         #expect(Self.subscription(offer: offer).offerText(in: Locale(identifier: identifier)) == wanted)
     }
 
     @Test func `prices are written as in the storefront, whatever the language of the words`() throws {
-        let terms = ProductTerms(
+        let terms = Tenure.ProductTerms(
             id: "com.example.calculator.yearly", kind: .autoRenewable, price: try #require(Decimal(string: "24.99")),
             currencyCode: "EUR", priceLocale: Locale(identifier: "de_DE"), period: Self.year)
         #expect(terms.text(in: Locale(identifier: "en_US")) == "24,99\u{A0}€ per year")
@@ -197,19 +198,19 @@ import Testing
 
     @Test func `what is used up has a price, and what runs for a time has its length`() throws {
         let english = Locale(identifier: "en_US")
-        let coins = ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
+        let coins = Tenure.ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
         #expect(coins.text(in: english) == "$1.00")
-        let season = ProductTerms(
+        let season = Tenure.ProductTerms(
             id: "season", kind: .nonRenewing, price: 9, currencyCode: "USD", period: CalendarPeriod(months: 3))
         #expect(season.text(in: english) == "$9.00 for 3 months" && season.lengthText(in: english) == "3 months")
-        let unsaid = ProductTerms(id: "season", kind: .nonRenewing, price: 9, currencyCode: "USD")
+        let unsaid = Tenure.ProductTerms(id: "season", kind: .nonRenewing, price: 9, currencyCode: "USD")
         #expect(unsaid.text(in: english) == "$9.00" && unsaid.lengthText(in: english) == nil)
         #expect(coins.pricePerMonthText(in: english) == nil)
     }
 
     @Test func `what one payment buys can be said alone`() {
         let english = Locale(identifier: "en_US")
-        let trial = ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
+        let trial = Tenure.ProductTerms.Offer(.free, for: CalendarPeriod(days: 3))
         let terms = Self.subscription(offer: trial)
         #expect(terms.text(in: english, recurring: false) == "3 days free, then $24.00 for 1 year")
         #expect(terms.priceText(in: english, recurring: false) == "$24.00 for 1 year")
@@ -226,9 +227,9 @@ import Testing
         #expect(
             Self.subscription(each: CalendarPeriod(months: 1, days: 10)).text(in: english)
                 == "$24.00 every 1 month and 10 days")
-        let endless = ProductTerms.Offer(.free, period: CalendarPeriod(months: .max, days: .max), count: .max)
+        let endless = Tenure.ProductTerms.Offer(.free, period: CalendarPeriod(months: .max, days: .max), count: .max)
         #expect(Self.subscription(offer: endless).text(in: english).hasSuffix("$24.00 per year"))
-        let once = ProductTerms.Offer(.asYouGo(1, period: Self.month), period: Self.month, count: 1)
+        let once = Tenure.ProductTerms.Offer(.asYouGo(1, period: Self.month), period: Self.month, count: 1)
         #expect(Self.subscription(offer: once).offerText(in: english) == "$1.00 for 1 month")
     }
 
@@ -246,7 +247,7 @@ import Testing
             Self.subscription(2500, "JPY").pricePerMonthText(in: Locale(identifier: "ja_JP"))
                 == "月額" + (try Self.money("208", "JPY", "ja_JP")))
         #expect(
-            ProductTerms(id: "all", kind: .nonConsumable, price: 9, currencyCode: "USD", period: Self.year)
+            Tenure.ProductTerms(id: "all", kind: .nonConsumable, price: 9, currencyCode: "USD", period: Self.year)
                 .pricePerMonth == nil)
     }
 
@@ -255,10 +256,10 @@ import Testing
         let month = Self.subscription(9, each: Self.month)
         let cheapYear = Self.subscription(20)
         let year = Self.subscription(30)
-        let thirtyDays = ProductTerms(
+        let thirtyDays = Tenure.ProductTerms(
             id: "pass", kind: .nonRenewing, price: 9, currencyCode: "USD", period: CalendarPeriod(days: 30))
-        let lifetime = ProductTerms(id: "all", kind: .nonConsumable, price: 50, currencyCode: "USD")
-        let coins = ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
+        let lifetime = Tenure.ProductTerms(id: "all", kind: .nonConsumable, price: 50, currencyCode: "USD")
+        let coins = Tenure.ProductTerms(id: "coins", kind: .consumable, price: 1, currencyCode: "USD")
         let sorted = [week, thirtyDays, month, cheapYear, year, lifetime, coins]
         #expect(sorted.reversed().sortedByPeriod() == sorted)
         #expect(sorted.shuffled().sortedByPeriod() == sorted)

@@ -14,7 +14,7 @@ final class FakeStore: StoreAccess {
     }
 
     struct State: Sendable {
-        var distribution = Distribution.appStore
+        var distribution = Tenure.Distribution.appStore
         var isRehearsal = true
         var device: UUID? = World.device
         var app: StoreAppTransaction?
@@ -71,7 +71,7 @@ final class FakeStore: StoreAccess {
 
     // MARK: StoreAccess
 
-    var distribution: Distribution { now.distribution }
+    var distribution: Tenure.Distribution { now.distribution }
     var isRehearsal: Bool { now.isRehearsal }
     var bundleID: String? { World.bundleID }
     var deviceVerificationID: UUID? { now.device }

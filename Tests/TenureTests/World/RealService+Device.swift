@@ -37,7 +37,7 @@ extension FakeStore {
     }
 }
 
-extension StoreStep {
+extension Tenure.StoreStep {
     var failedAtService: Bool {
         if name == .service, case .failed = outcome { true } else { false }
     }

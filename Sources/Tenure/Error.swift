@@ -1,55 +1,57 @@
 public import Foundation
 
-/// Why Tenure couldn't do what the app asked for. Questions such as `allows(_:)` never throw.
-public enum TenureError: Error, Sendable, Hashable {
-    /// StoreKit couldn't verify the transaction. It was neither recorded nor finished.
-    case unverified(String)
-    /// This process can't sell or restore purchases.
-    case purchasesUnavailable(String)
-    /// The service didn't answer, or refused the request.
-    case service(String)
-    /// The service's address can't be used.
-    case serviceAddress(String)
-    /// The device couldn't store the change.
-    case notStored(String)
-    case policy(PolicyProblem)
-    /// The text isn't a public key.
-    case key(String)
-    /// `Options.accessGroup` can't be used.
-    case accessGroup(String)
-    /// The persona can't be used like that.
-    case persona(String)
-    /// The policy has no trial of the entitlement.
-    case noTrial(entitlement: String)
-    /// The trial of the entitlement is used up.
-    case trialOver(entitlement: String)
+extension Tenure {
+    /// Why Tenure couldn't do what the app asked for. Questions such as `allows(_:)` never throw.
+    public enum Error: Swift.Error, Sendable, Hashable {
+        /// StoreKit couldn't verify the transaction. It was neither recorded nor finished.
+        case unverified(String)
+        /// This process can't sell or restore purchases.
+        case purchasesUnavailable(String)
+        /// The service didn't answer, or refused the request.
+        case service(String)
+        /// The service's address can't be used.
+        case serviceAddress(String)
+        /// The device couldn't store the change.
+        case notStored(String)
+        case policy(PolicyProblem)
+        /// The text isn't a public key.
+        case key(String)
+        /// `Options.accessGroup` can't be used.
+        case accessGroup(String)
+        /// The persona can't be used like that.
+        case persona(String)
+        /// The policy has no trial of the entitlement.
+        case noTrial(entitlement: String)
+        /// The trial of the entitlement is used up.
+        case trialOver(entitlement: String)
 
-    /// What is wrong with the app's policy.
-    public enum PolicyProblem: Sendable, Hashable {
-        /// The app has no such resource.
-        case missing(name: String)
-        case unreadable(name: String)
-        case empty(name: String)
-        /// It isn't what `tenure policy compile` or `tenure policy sign` writes.
-        case invalid(name: String, reason: String)
-        /// It belongs to another app.
-        case otherApp(bundleID: String, appBundleID: String)
-        /// The address of a signed policy, or a key that may sign it, can't be used.
-        case source(String)
-    }
+        /// What is wrong with the app's policy.
+        public enum PolicyProblem: Sendable, Hashable {
+            /// The app has no such resource.
+            case missing(name: String)
+            case unreadable(name: String)
+            case empty(name: String)
+            /// It isn't what `tenure policy compile` or `tenure policy sign` writes.
+            case invalid(name: String, reason: String)
+            /// It belongs to another app.
+            case otherApp(bundleID: String, appBundleID: String)
+            /// The address of a signed policy, or a key that may sign it, can't be used.
+            case source(String)
+        }
 
-    /// Whether the same call may succeed later.
-    public var isRetryable: Bool {
-        switch self {
-        case .service, .notStored: true
-        case .unverified, .purchasesUnavailable, .serviceAddress, .policy, .key, .accessGroup, .persona, .noTrial,
-            .trialOver:
-            false
+        /// Whether the same call may succeed later.
+        public var isRetryable: Bool {
+            switch self {
+            case .service, .notStored: true
+            case .unverified, .purchasesUnavailable, .serviceAddress, .policy, .key, .accessGroup, .persona, .noTrial,
+                .trialOver:
+                false
+            }
         }
     }
 }
 
-extension TenureError: CustomStringConvertible {
+extension Tenure.Error: CustomStringConvertible {
     public var description: String {
         [problem, recovery].compactMap(\.self).joined(separator: "; ")
     }
@@ -85,12 +87,12 @@ extension TenureError: CustomStringConvertible {
     }
 }
 
-extension TenureError: LocalizedError {
+extension Tenure.Error: LocalizedError {
     public var errorDescription: String? { problem }
     public var recoverySuggestion: String? { recovery }
 }
 
-extension TenureError.PolicyProblem: CustomStringConvertible {
+extension Tenure.Error.PolicyProblem: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let name): "the app has no resource `\(name)`"
