@@ -3,14 +3,15 @@ import TenureAPI
 public import TenureCore
 
 extension Tenure {
-    /// The answer for one entitlement, with why: from the device's own decision or from the service.
+    /// The decision about one entitlement, with its reasons, made by the device or by the service.
     public struct Answer: Sendable, Hashable {
         public let entitlement: String
-        /// Denied only where everything was seen that could have granted it. What fails ends in `undetermined`.
+        /// The outcome. Denied only if everything that could grant the entitlement was read. Failures are
+        /// `undetermined`.
         public let outcome: Decision.Outcome
-        /// When a granted right ends; nil: for good.
+        /// When a granted right ends. Nil if it is permanent.
         public let until: Date?
-        /// One sentence for people: the customer, or whoever answers their mail.
+        /// One sentence for the customer or your support.
         public let sentence: String
         /// The deciding one first.
         public let reasons: [Reason]
@@ -33,7 +34,7 @@ extension Tenure {
         public enum DeviceReason: String, Sendable, Hashable, CaseIterable {
             /// Nothing that was asked has answered yet.
             case notAnswered
-            /// What was right when it last answered is kept until it answers again.
+            /// The last good answer is kept until there is a new one.
             case kept
             /// The policy, or the service, knows no entitlement of that name.
             case unknownEntitlement
@@ -41,7 +42,7 @@ extension Tenure {
             case outsideAppStore
             /// The app's policy can't be used.
             case policyUnusable
-            /// Said by the service, but not signed with its key.
+            /// The service answered, but didn't sign the answer with its key.
             case unsigned
             /// The app registered the version in which it was acquired, or a later date, for this.
             case registeredVersion

@@ -18,7 +18,7 @@ extension Tenure {
         case key(String)
         /// `Options.accessGroup` can't be used.
         case accessGroup(String)
-        /// The persona can't be used like that.
+        /// The persona can't be used here: a token needs a service, and other personas work only without one.
         case persona(String)
         /// The policy has no trial of the entitlement.
         case noTrial(entitlement: String)
@@ -60,7 +60,7 @@ extension Tenure.Error: CustomStringConvertible {
         switch self {
         case .unverified(let reason): "StoreKit could not verify the transaction (\(reason))"
         case .purchasesUnavailable(let reason): reason
-        case .service(let detail): "the service could not do it: \(detail)"
+        case .service(let detail): "the request to the service failed: \(detail)"
         case .serviceAddress(let detail): detail
         case .notStored(let detail): "the device could not store the change: \(detail)"
         case .policy(let problem): problem.description
@@ -76,7 +76,7 @@ extension Tenure.Error: CustomStringConvertible {
         case .unverified: "ask the customer to try again, or to restore purchases"
         case .service: "try again later"
         case .serviceAddress: "use an `https` address, or `http` on this machine"
-        case .notStored: "free some space on the device and try again"
+        case .notStored: "try again; if it fails again, free some space on the device"
         case .policy(let problem): problem.recovery
         case .key: "copy it from `GET /v1/keys` of your service when you build the app"
         // The problem says what to do.

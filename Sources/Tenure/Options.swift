@@ -33,9 +33,9 @@ extension Tenure {
         /// read.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of one StoreKit call, in seconds.
-        public var storeDeadline: Double = 8
+        public var storeTimeout: Double = 8
         /// The timeout of one request to the service, in seconds.
-        public var serviceDeadline: Double = 15
+        public var serviceTimeout: Double = 15
         /// How long `restore()` waits for the customer to sign in, in seconds. The sign-in itself has no time limit.
         public var restoreTimeout: Double = 60
         /// A test customer for builds from Xcode and TestFlight. Ignored in every copy from the App Store.
@@ -44,7 +44,7 @@ extension Tenure {
         /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
         public var folder: URL?
         /// The App Group that shares the state between the app and its extensions, such as `group.com.example.app`; nil:
-        /// each has a state of its own. On Linux a folder that the processes share.
+        /// each keeps a separate state. On Linux, a folder that the processes share.
         ///
         /// Set later, it moves the state to the group. The group must be among the App Groups of the app and of each
         /// extension.

@@ -7,7 +7,7 @@ extension Tenure {
         public enum SignIn: Sendable, Hashable {
             case succeeded
             /// The customer closed the sign-in.
-            case cancelled
+            case canceled
             /// The App Store reported an error.
             case failed(String)
             /// The customer hasn't signed in yet. The sign-in stays open, and its result still counts: see `updates`.
@@ -50,7 +50,7 @@ extension Engine {
         restoring = task
         if let result = await value(of: task, within: setup.options.restoreTimeout) { return result }
         // The sign-in goes on. Meanwhile the store may have news without it.
-        await searchAgain()
+        _ = await value(of: Task { await searchAgain() }, within: setup.recheckTimeout)
         return .waiting
     }
 
@@ -74,10 +74,10 @@ extension Engine {
         do {
             try await call()
             return .succeeded
-        } catch is SignInCancelled {
-            return .cancelled
+        } catch is SignInCanceled {
+            return .canceled
         } catch is CancellationError {
-            return .cancelled
+            return .canceled
         } catch {
             return .failed("\(error)")
         }
@@ -85,6 +85,6 @@ extension Engine {
 }
 
 /// The customer closed the sign-in.
-package struct SignInCancelled: Error {
+package struct SignInCanceled: Error {
     package init() {}
 }

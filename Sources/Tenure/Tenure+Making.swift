@@ -40,7 +40,7 @@ extension Tenure {
         options: Options = Options()
     ) throws(Tenure.Error) {
         var setup = Setup(live: options, policy: policy)
-        let connection = ServiceConnection(url: service, app: app, deadline: options.serviceDeadline)
+        let connection = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
         if let mistake = connection.addressMistake { throw .serviceAddress(mistake) }
         setup.service = connection
         setup.keys = keys
@@ -52,7 +52,7 @@ extension Tenure {
     /// nothing, finishes nothing and shows nothing. A rehearsal reads what it collects.
     public static func listening(service: URL, app: String? = nil, options: Options = Options()) -> Tenure {
         var setup = Setup(live: options, policy: nil)
-        setup.service = ServiceConnection(url: service, app: app, deadline: options.serviceDeadline)
+        setup.service = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
         setup.isListening = true
         return Tenure(setup)
     }
@@ -66,7 +66,12 @@ extension Setup {
             location = try StateLocation(options, host: .current)
         } catch {
             options.log.error("\(error)")
-            location = StateLocation(UnavailableStateStorage(error: .accessGroup(error)))
+            // A client that starts anyway keeps its own state.
+            var own = options
+            own.accessGroup = nil
+            location =
+                (try? StateLocation(own, host: .current))
+                ?? StateLocation(UnavailableStateStorage(error: .accessGroup(error)))
             optionsError = .accessGroup("\(error)")
         }
         self.init(access: StoreKitAccess(), storage: location.storage, policy: policy)

@@ -62,7 +62,7 @@ public final class Tenure: Sendable {
             return .unanswered(entitlement, because: .policyUnusable, "\(error)", settlements: [.support])
         }
         // A misspelled name isn't a customer without a right.
-        let isUnknownName = !customer.isResolving && !customer.answers.isEmpty
+        let isUnknownName = state.isUnknown(entitlement)
         if isUnknownName { setup.options.log.error("there is no entitlement `\(entitlement)`; check its spelling") }
         return .unanswered(
             entitlement, because: isUnknownName ? .unknownEntitlement : .notAnswered,

@@ -39,10 +39,13 @@ import Testing
         return counts
     }
 
-    @Test func `1,000 starts and cancels, 20 times, leave no task and no connection`() async throws {
+    /// `make soak` runs it twenty times.
+    private static let rounds = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ? 2 : 20
+
+    @Test func `1,000 starts and cancels, time and again, leave no task and no connection`() async throws {
         let server = try server()
         defer { server.stop() }
-        for _ in 0..<20 {
+        for _ in 0..<Self.rounds {
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<8 {
                     group.addTask {

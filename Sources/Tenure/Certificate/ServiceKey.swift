@@ -17,7 +17,7 @@ extension Tenure {
 
         /// Reads a key as `GET /v1/keys` shows it (a JSON Web Key, or a set with one of them), or in PEM.
         ///
-        /// Throws `key` where the text is none, or no P-256 key.
+        /// - Throws: `Error.key` if the text isn't a P-256 key.
         public init(_ text: String) throws(Tenure.Error) {
             let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
             if text.hasPrefix("-----") {

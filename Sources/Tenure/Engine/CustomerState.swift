@@ -13,12 +13,14 @@ final class CustomerState: Sendable {
         var floor: Date
         /// How often a new signature has shown that the clock had been wrong.
         var heals = 0
-        /// Whether the stored state was read.
-        var isLoaded = false
         /// Whether a search has ended since the app started.
         var isSearched = false
         /// When the last search ended, by the device's clock.
         var checkedAt: Date?
+        /// How often another account was signed in.
+        var accountChanges = 0
+        /// Whether an entitlement without an answer is a misspelled name.
+        var knowsAllNames = false
         /// The end of the grace period for undetermined decisions. Nil if there is none.
         var graceEnds: Date?
         /// Entitlements that were denied when everything was last known.
@@ -121,6 +123,11 @@ final class CustomerState: Sendable {
         }
     }
 
+    /// Returns whether there is no entitlement with this name.
+    func isUnknown(_ entitlement: String) -> Bool {
+        state.withLock { $0.knowsAllNames && $0.snapshot.customer.answers[entitlement] == nil }
+    }
+
     // MARK: Changes
 
     func post(_ snapshot: Snapshot) {
@@ -130,6 +137,7 @@ final class CustomerState: Sendable {
             // Only a new signature turns time back. A caller may have seen a later clock meanwhile.
             let isHealed = snapshot.heals > state.snapshot.heals
             state.floor = isHealed ? floor : max(state.floor, floor)
+            if snapshot.accountChanges != state.snapshot.accountChanges { state.over = [] }
             for name in state.over where isHealed || (ends[name] ?? 0) > state.floor { state.over.remove(name) }
             state.snapshot = snapshot
             state.ends = ends
@@ -183,7 +191,7 @@ final class CustomerState: Sendable {
         publish()
     }
 
-    /// Returns the customer now and at every change, until nobody listens.
+    /// Returns the customer now and at every change, until the listener stops.
     func watch() -> AsyncStream<Tenure.Customer> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Tenure.Customer.self, bufferingPolicy: .bufferingNewest(1))
@@ -244,7 +252,10 @@ extension CustomerState.State {
         if clock > floor { floor = clock }
     }
 
-    var isResolving: Bool { !snapshot.isLoaded || !snapshot.isSearched && !isResolvingOver }
+    var isResolving: Bool { !isResolvingOver && !snapshot.isSearched }
+
+    /// Whether names without an answer are misspelled.
+    var knowsAllNames: Bool { snapshot.knowsAllNames && !snapshot.customer.answers.isEmpty }
 
     func hasSession(of entitlement: String) -> Bool {
         guard !sessions.isEmpty else { return false }
@@ -259,7 +270,7 @@ extension CustomerState.State {
         if let end = ends[entitlement], end <= floor { return false }
         if let answer = snapshot.customer.answers[entitlement] {
             guard answer.outcome == .undetermined, !answer.isUnknownName else { return false }
-        } else if snapshot.isSearched, !snapshot.customer.answers.isEmpty {
+        } else if knowsAllNames {
             return false
         }
         return isGraceRunning
@@ -279,7 +290,7 @@ extension CustomerState.State {
         var access = Tenure.Customer.Access()
         access.isAllowedByDefault =
             snapshot.allowsEverything
-            || !snapshot.hasNoGrace && isGraceRunning && !(snapshot.isSearched && !snapshot.customer.answers.isEmpty)
+            || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
         let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(over).union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }
         return snapshot.customer.with(access: access, isResolving: isResolving)

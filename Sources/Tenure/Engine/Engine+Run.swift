@@ -7,16 +7,24 @@ extension Engine {
         load()
         while !Task.isCancelled {
             await search()
-            do {
-                try await setup.sleep(wait)
-            } catch {
-                return
+            // Another search that fails meanwhile shortens the wait.
+            while !Task.isCancelled {
+                let wait = wait
+                let sleeping = Task { try await setup.sleep(wait) }
+                sleeper = sleeping
+                let result = await withTaskCancellationHandler {
+                    await sleeping.result
+                } onCancel: {
+                    sleeping.cancel()
+                }
+                if case .success = result { break }
             }
+            sleeper = nil
         }
     }
 
     /// Lets callers go on without the first search if it takes too long.
-    func limitResolving() async {
+    nonisolated func limitResolving() async {
         guard (try? await Task.sleep(nanoseconds: UInt64(setup.resolvingTimeout * 1e9))) != nil else { return }
         customerState.endResolving()
     }
@@ -26,7 +34,7 @@ extension Engine {
         for await event in setup.events() {
             switch event {
             case .keychainUnlocked: if state.isUnreadable { await searchAgain() }
-            case .appBecameActive, .networkReturned: if isSomethingMissing { await recheck() }
+            case .appBecameActive, .networkReturned: if isSomethingMissing || isReportMissing { await recheck() }
             }
         }
     }
@@ -36,6 +44,9 @@ extension Engine {
         let answers = evaluation().answers
         return answers.isEmpty || answers.values.contains { $0.outcome != .granted }
     }
+
+    /// Whether the service hasn't got a purchase yet.
+    private var isReportMissing: Bool { setup.service != nil && !memory.account.unanswered.isEmpty }
 
     /// Seconds until another search is worthwhile: after a failure, at the end of a right, or the next day. With a service,
     /// the next hour while something isn't granted.

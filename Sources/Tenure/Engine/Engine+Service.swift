@@ -43,6 +43,7 @@ extension Engine {
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
             let changes = accountChanges
+            let news = newsCount
             let response = try await service.sync(request)
             retryAfter = nil
             // An account that changed meanwhile was not asked about.
@@ -50,6 +51,8 @@ extension Engine {
                 return reading.note(.service, .failed("another account was signed in meanwhile"))
             }
             take(response, to: request)
+            // What came meanwhile isn't covered.
+            if news != newsCount { memory.account.askedAt = nil }
         } catch {
             if case .refused(_, let seconds) = error { retryAfter = seconds }
             reading.note(.service, .failed("\(error)"))

@@ -37,11 +37,11 @@ extension Engine {
         }
     }
 
-    /// What follows from another process's writes.
+    /// Updates this engine after another process's writes.
     private func adopt(changesSince before: StoredState) {
         let account = memory.account
         if before.account.isAnother(than: account) {
-            setup.options.log.info("another process met another account: what the first one had is discarded")
+            setup.options.log.info("another process found another account; the previous one's data is discarded")
             forgetReadings()
         }
         if account.certificate != before.account.certificate {

@@ -38,7 +38,9 @@ extension Engine {
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areOthers = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
-        guard areOthers ?? (memory.account.stale == id) else { return take(result) }
+        // A list without any purchase of the account stored here is another account's.
+        let isBack = !memory.account.purchases.isEmpty && (try? listed?.get()) != nil
+        guard areOthers ?? (memory.account.stale == id && !isBack) else { return take(result) }
         memory.account.stale = id
         reading.appTransaction = nil
         reading.note(.appTransaction, .failed(Self.whyStale))
@@ -137,6 +139,7 @@ extension Engine {
 
     /// There is new evidence: what the service has said doesn't cover it.
     private func hasNews() {
+        newsCount += 1
         memory.account.askedAt = nil
         memory.account.denials = []
     }
@@ -183,8 +186,9 @@ extension Engine {
                 setup.options.log.error("StoreKit could not verify a new transaction: \(reason)")
             case .verified(let transaction):
                 record(transaction)
-                // The service gets it with all the others: only their whole list can be called complete.
-                await searchAgain()
+                // The service gets it with all the others: only their whole list can be called complete. The next
+                // transaction doesn't wait for that.
+                _ = searchForNews()
             }
         }
     }
@@ -204,12 +208,27 @@ extension Engine {
     func process(_ transaction: StoreTransaction) async {
         load()
         record(transaction)
-        if setup.service == nil {
-            await finishRecorded()
-        } else {
-            // The device has decided already. The service may take its time.
-            _ = await value(of: Task { await searchAgain() }, within: setup.purchaseTimeout)
+        if !memory.account.purchases.contains(where: { $0.transactionID == transaction.purchase.transactionID }) {
+            setup.options.log.error("a purchase belongs to another account or environment than the app")
         }
+        // The device has decided already. StoreKit and the service may take their time.
+        let rest = setup.service == nil ? Task { await finishRecorded() } : searchForNews()
+        _ = await value(of: rest, within: setup.purchaseTimeout)
+    }
+
+    /// Starts a search that covers what was recorded until now. Several callers share it.
+    private func searchForNews() -> Task<Void, Never> {
+        isSearchWanted = true
+        if let pendingSearch { return pendingSearch }
+        let search = Task {
+            while isSearchWanted {
+                isSearchWanted = false
+                await searchAgain()
+            }
+            pendingSearch = nil
+        }
+        pendingSearch = search
+        return search
     }
 
     private func record(_ transaction: StoreTransaction) {
@@ -237,6 +256,8 @@ extension Engine {
                 finishing.remove(id)
                 // A store that hangs would hang for the next one, too.
                 if error is TimedOut { return }
+            } else if memory.account.delivered.remove(id) != nil {
+                save()
             }
         }
     }
@@ -246,18 +267,20 @@ extension Engine {
         guard let stored = state.stored?.account, stored.purchases.contains(where: { $0.transactionID == id }) else {
             return false
         }
-        return setup.service == nil || !stored.unanswered.contains(id) && !stored.refused.contains(id)
+        guard setup.service != nil else { return true }
+        return !stored.unanswered.contains(id) && (!stored.refused.contains(id) || stored.delivered.contains(id))
     }
 
-    /// Whether Tenure may finish it. Other products are sold by other code of the app, which delivers and finishes them. A
-    /// consumable that is finished before its delivery is lost for good.
+    /// Whether Tenure may finish the transaction. Other code in the app sells, delivers and finishes other products. A
+    /// consumable that is finished before its delivery is lost permanently.
     private func mayFinish(_ transaction: StoreTransaction, _ ours: Set<String>) -> Bool {
         let purchase = transaction.purchase
+        let isNamed = memory.account.delivered.contains(purchase.transactionID)
         switch purchase.type {
         case .nonConsumable, .nonRenewing, .autoRenewable: break
-        case .consumable, .unknown, nil: return deliveredConsumables.contains(purchase.transactionID)
+        case .consumable, .unknown, nil: return isNamed
         }
-        if delivered.contains(purchase.originalTransactionID) { return true }
+        if isNamed || delivered.contains(purchase.originalTransactionID) { return true }
         guard ours.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }
         return !products.contains(purchase.productID)
@@ -266,7 +289,7 @@ extension Engine {
     func contentArrived(ofPurchase original: String, transaction id: String) async {
         load()
         delivered.insert(original)
-        deliveredConsumables.insert(id)
+        memory.account.delivered.insert(id)
         await finishDelivered()
     }
 

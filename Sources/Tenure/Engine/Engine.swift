@@ -37,10 +37,8 @@ actor Engine {
     /// What the service has said about the present evidence. Nil if it wasn't asked, or didn't answer.
     var fresh: [String: Tenure.Answer]?
     var token: AccessToken?
-    /// Purchases, by their original transaction, that the app has delivered.
+    /// Purchases, by their original transaction, whose content has arrived.
     var delivered: Set<String> = []
-    /// Consumables that the app has delivered, by transaction.
-    var deliveredConsumables: Set<String> = []
     var backoff = Backoff()
     /// Seconds for which the service asked not to be called.
     var retryAfter: Double?
@@ -53,6 +51,13 @@ actor Engine {
     var finishing: Set<String> = []
     /// Grows with every account that is discarded.
     var accountChanges = 0
+    /// Grows with all new evidence.
+    var newsCount = 0
+    /// The wait of `run()` for its next search.
+    var sleeper: Task<Void, any Error>?
+    /// The search for transactions that were recorded meanwhile, and whether it has to start again.
+    var pendingSearch: Task<Void, Never>?
+    var isSearchWanted = false
     /// Whether the service must be asked even if it isn't due.
     var isServiceWanted = false
     /// The request for the service's products that is under way.
@@ -197,7 +202,12 @@ actor Engine {
         noteOutcomes()
         memory.joinTrials()
         save()
-        if reading.failed { backoff.fail() } else { backoff.succeed() }
+        if reading.failed {
+            backoff.fail()
+            sleeper?.cancel()
+        } else {
+            backoff.succeed()
+        }
         // Callers go on here, and one that asks again wants a new search.
         running = nil
         post()
@@ -239,7 +249,7 @@ actor Engine {
         guard isAsked else { return nil }
         let access = setup.access
         do {
-            return .success(try await withTimeout(setup.options.storeDeadline) { try await call(access) })
+            return .success(try await withTimeout(setup.options.storeTimeout) { try await call(access) })
         } catch {
             return .failure(error)
         }
@@ -269,6 +279,6 @@ actor Engine {
         Evaluation(
             setup: setup, distribution: distribution, persona: persona, policy: policy, policyError: policyError,
             memory: memory, reading: reading, claims: claims, fresh: fresh, isSearched: isSearched,
-            checkedAt: checkedAt, clock: setup.clock(), lists: lists, heals: heals)
+            checkedAt: checkedAt, clock: setup.clock(), lists: lists, heals: heals, accountChanges: accountChanges)
     }
 }

@@ -20,6 +20,7 @@ struct Evaluation {
     let clock: Date
     var lists = Tenure.VersionRights()
     var heals = 0
+    var accountChanges = 0
 
     private var account: Account { memory.account }
     private var isOutside: Bool { !distribution.hasPurchases }
@@ -29,10 +30,16 @@ struct Evaluation {
             customer: Tenure.Customer(
                 answers: answers, acquisition: account.acquisition, environment: environment,
                 distribution: distribution, steps: reading.steps, policyError: policyError),
-            floor: memory.time.now(clock), heals: heals, isLoaded: true, isSearched: isSearched, checkedAt: checkedAt,
-            graceEnds: graceEnds, denials: account.denials,
+            floor: memory.time.now(clock), heals: heals, isSearched: isSearched, checkedAt: checkedAt,
+            accountChanges: accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
+            denials: account.denials,
             allowsEverything: setup.isListening || (isOutside && setup.options.outsideAppStore == .allow),
             hasNoGrace: isOutside && setup.options.outsideAppStore == .deny)
+    }
+
+    /// Whether an entitlement without an answer is a misspelled name.
+    private var knowsAllNames: Bool {
+        isSearched && policyError == nil && (setup.service == nil || !account.told.isEmpty)
     }
 
     /// The environment of this copy of the app, as far as it is known.
@@ -103,12 +110,18 @@ struct Evaluation {
     /// What purchases grant about which the service hasn't answered yet: by the bundled policy, otherwise by the service's
     /// stored catalog. A service that is down must take nothing from a payer.
     private var answersToNewPurchases: [String: Tenure.Answer] {
-        guard !account.unanswered.isEmpty, let policy = policy ?? memory.catalogue?.catalogue?.policy else {
-            return [:]
-        }
+        guard !account.unanswered.isEmpty else { return [:] }
         let evidence = account.evidence(in: assumedEnvironment, of: account.unanswered)
-        let granted = decide(evidence, under: policy, at: memory.time.now(clock)).filter { $0.outcome == .granted }
-        return Dictionary(granted.map { ($0.entitlement, Tenure.Answer($0)) }) { first, _ in first }
+        var answers: [String: Tenure.Answer] = [:]
+        // The catalog may name a product that is newer than the bundled policy.
+        for policy in [policy, memory.catalogue?.catalogue?.policy].compactMap(\.self) {
+            for decision in decide(evidence, under: policy, at: memory.time.now(clock))
+            where decision.outcome == .granted {
+                let answer = Tenure.Answer(decision)
+                if answer.lastsLonger(than: answers[answer.entitlement]) { answers[answer.entitlement] = answer }
+            }
+        }
+        return answers
     }
 
     private func serviceAnswer(
@@ -119,6 +132,8 @@ struct Evaluation {
         if let signed { return signed }
         if let told = fresh?[name] {
             switch told.outcome {
+            // A right that has ended since says nothing about now.
+            case .granted where told.until.map { $0 <= memory.time.now(clock) } ?? false: break
             case .granted: return .unanswered(name, because: .unsigned, keeping: told.reasons)
             // The service can't know what could not be sent.
             case .denied: return account.toldAll ? told : told.demoted(because: .notAnswered)

@@ -34,7 +34,7 @@ package struct HostProcess: Sendable, Hashable {
     /// Only the app finishes transactions: it delivers what they bought.
     package var mayFinishTransactions: Bool { kind == .app }
 
-    /// Only the app may show a sign-in: a widget has nobody in front of it.
+    /// Whether this process may show a sign-in. Only the app may: a widget isn't in front of a person.
     package var mayPrompt: Bool { kind == .app }
 
     package var mayBuy: Bool { kind == .app }

@@ -10,7 +10,7 @@ extension Engine {
         policyAskedAt = now
         let result: PolicyRefresh
         do {
-            result = try await withTimeout(setup.options.serviceDeadline) { await feed.refresh() }
+            result = try await withTimeout(setup.options.serviceTimeout) { await feed.refresh() }
         } catch {
             result = .failed(.unreachable("\(error)"))
         }

@@ -34,7 +34,7 @@ package struct HTTPPolicyFetcher: PolicyFetcher {
 extension PolicyFetchError {
     fileprivate init(_ failure: TransportFailure) {
         switch failure {
-        case .canceled: self = .cancelled
+        case .canceled: self = .canceled
         case .bodyTooLarge(let limit): self = .tooLarge(limit: limit)
         case .connection, .timedOut: self = .unreachable(failure.description)
         }

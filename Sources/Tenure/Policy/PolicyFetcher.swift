@@ -20,11 +20,11 @@ package enum PolicyFetchError: Error, Sendable, Hashable {
     case status(Int)
     /// The answer was longer than any policy is; it was not read to its end.
     case tooLarge(limit: Int)
-    case cancelled
+    case canceled
 
     package var isRetryable: Bool {
         switch self {
-        case .unreachable, .cancelled: true
+        case .unreachable, .canceled: true
         case .status(let code): code == 408 || code == 429 || code >= 500
         case .tooLarge: false
         }
@@ -38,7 +38,7 @@ extension PolicyFetchError: CustomStringConvertible {
         case .status(let code): "the server of the policy answers with status \(code); check the address"
         case .tooLarge(let limit):
             "what the server hands out has more than \(limit) bytes, and no policy has; check the address"
-        case .cancelled: "the question for the policy was given up; it is asked again later"
+        case .canceled: "the question for the policy was given up; it is asked again later"
         }
     }
 }

@@ -38,7 +38,7 @@ extension Tenure.PolicySource {
             do throws(SignedPolicyError) {
                 let feed = try SignedPolicyFeed(
                     url: url, keys: pinned, bundled: data, shelf: PolicyFileShelf(url: shelf(options)),
-                    fetcher: fetcher ?? HTTPPolicyFetcher(timeout: options.serviceDeadline))
+                    fetcher: fetcher ?? HTTPPolicyFetcher(timeout: options.serviceTimeout))
                 return Tenure.LoadedPolicy(feed.initial, feed: feed)
             } catch {
                 throw .policy(.source("\(error)"))

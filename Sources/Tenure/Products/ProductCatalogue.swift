@@ -2,8 +2,8 @@ package import TenureAPI
 public import TenureCore
 
 extension Tenure {
-    /// Which products there are, and what each of them gives: from the policy, or from the service (`GET /v1/products`), so
-    /// that an app need not hold their ids twice.
+    /// The products and the entitlements that each one grants, from the policy or the service (`GET /v1/products`).
+    /// With it, an app doesn't need a second list of product IDs.
     public struct ProductCatalogue: Sendable, Hashable {
         public struct Gift: Sendable, Hashable {
             public let entitlement: String
@@ -11,7 +11,7 @@ extension Tenure {
             public let length: CalendarPeriod?
         }
 
-        /// All of them, once each, in the order of the policy: what to ask StoreKit for.
+        /// The IDs of all products, without duplicates, in the order of the policy. Pass them to StoreKit.
         public let ids: [String]
         private let gifts: [String: [Gift]]
         private let productsByEntitlement: [String: [String]]
@@ -21,7 +21,7 @@ extension Tenure {
             self.init(ProductsResponse(policy))
         }
 
-        /// An answer of the service. A length that cannot be read counts as not said.
+        /// Creates a catalog from a response of the service. Ignores a length that can't be read.
         package init(_ response: ProductsResponse) {
             var seen: Set<String> = []
             ids = response.products.map(\.id).filter { seen.insert($0).inserted }
@@ -59,10 +59,10 @@ extension Tenure {
                 })
         }
 
-        /// The products that give an entitlement, in the order of the policy.
+        /// Returns the products that grant an entitlement, in the order of the policy.
         public func products(for entitlement: String) -> [String] { productsByEntitlement[entitlement] ?? [] }
 
-        /// What a product gives; nothing where it is unknown.
+        /// Returns the entitlements that a product grants. Empty if the product is unknown.
         public func gifts(of product: String) -> [Gift] { gifts[product] ?? [] }
 
         /// How long a purchase of a non-renewing product runs, for its terms: of several lengths the longest.
@@ -70,7 +70,7 @@ extension Tenure {
             gifts(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
         }
 
-        /// How others may try an entitlement.
+        /// Returns the trial of an entitlement. Nil if it has none.
         public func trial(of entitlement: String) -> TenureCore.Trial? { trials[entitlement] }
     }
 }

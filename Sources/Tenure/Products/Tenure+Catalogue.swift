@@ -1,6 +1,6 @@
 extension Tenure {
-    /// The products and what they give: as the service says (`GET /v1/products`, once a day and kept), else as the device's
-    /// policy does; nil where nobody says. Waits for the service where nothing is known of it yet.
+    /// The products and what they grant, from the service (`GET /v1/products`, asked once a day) or else from the
+    /// policy. Nil if neither is available. Waits for the service if it hasn't answered yet.
     public var catalogue: Tenure.ProductCatalogue? {
         get async { await engine.knownCatalogue() }
     }

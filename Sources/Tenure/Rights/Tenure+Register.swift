@@ -2,10 +2,10 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// Gives an entitlement to those who first got the app in one of these versions and before that instant: for those
-    /// who come from lists of versions. See `VersionRights`, and prefer a policy.
+    /// Grants an entitlement to customers who first got the app in one of these versions and before the date. Prefer a
+    /// policy; see `VersionRights`.
     ///
-    /// It holds until the app ends, so register at each start, before the first question.
+    /// The grant lasts until the process ends, so register at each start, before the first call of `allows(_:)`.
     public func register(
         entitlement: String, versions: [String]? = nil, purchasedBefore: Date? = nil, on platform: Platform? = nil
     ) async throws(Tenure.InvalidVersionList) {
@@ -13,7 +13,7 @@ extension Tenure {
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
     }
 
-    /// Takes back everything that was registered for an entitlement; what else gives it stays.
+    /// Removes everything that was registered for an entitlement. Grants from other sources stay.
     public func unregister(entitlement: String) async { await engine.unregister(entitlement: entitlement) }
 }
 

@@ -2,12 +2,10 @@ public import Foundation
 public import TenureCore
 
 extension Tenure {
-    /// Rights for those who come from lists of versions: whoever first got the app in one of these versions, or before that
-    /// day, has an entitlement.
+    /// Entitlements granted by the version that a customer first got, or by the date.
     ///
-    /// A policy says the same better, and says more: what a build proves on which platform, what happens around a change,
-    /// and why. This is for an app that has such lists already. What stands here only ever gives; it takes nothing that
-    /// anything else gives.
+    /// Use this only in an app that already has such lists. Prefer a policy, which also covers platforms and the days
+    /// around a change, and gives reasons. These rights only add entitlements; they never remove one.
     public struct VersionRights: Sendable, Hashable {
         private struct Rule: Sendable, Hashable {
             let entitlement: String
@@ -26,17 +24,18 @@ extension Tenure {
 
         public var isEmpty: Bool { rules.isEmpty }
 
-        /// Gives an entitlement to those who first got the app in one of the versions and before that instant. What is nil
-        /// does not matter; where both are said, both must hold. Registered again it gives more, not less.
+        /// Grants an entitlement to customers who first got the app in one of the versions and before the date. A nil
+        /// parameter is ignored. Registering an entitlement again adds to its customers.
         ///
         /// - Parameters:
-        ///   - versions: as the App Store reports the original version: builds (CFBundleVersion), and on macOS marketing
-        ///     versions (CFBundleShortVersionString). They are compared by their numbers: `1.0` is `1`, and `1.10` is not
-        ///     `1.1`.
-        ///   - purchasedBefore: exclusive.
-        ///   - platform: only who first got the app there; nil: on any. An app that is the same purchase on iOS and on the
-        ///     Mac has two kinds of versions, and needs a list for each.
-        /// - Throws: where a text is no version, or neither versions nor a date were said: that would be everybody.
+        ///   - versions: original versions as the App Store reports them: builds (CFBundleVersion), and on macOS
+        ///     marketing versions (CFBundleShortVersionString). They are compared by number: `1.0` equals `1`, and
+        ///     `1.10` doesn't equal `1.1`.
+        ///   - purchasedBefore: the end of the period, exclusive.
+        ///   - platform: the platform on which the customer first got the app; nil for any. An app with one purchase
+        ///     for iOS and the Mac has two kinds of versions, and needs a list for each.
+        /// - Throws: `InvalidVersionList` if a version is malformed, or if both `versions` and `purchasedBefore` are
+        ///   nil.
         public mutating func register(
             entitlement: String, versions: [String]? = nil, purchasedBefore: Date? = nil, on platform: Platform? = nil
         ) throws(Tenure.InvalidVersionList) {
@@ -53,15 +52,15 @@ extension Tenure {
             if !rules.contains(rule) { rules.append(rule) }
         }
 
-        /// Takes back everything that was registered for an entitlement. Nothing else that gives it is touched.
+        /// Removes everything that was registered for an entitlement. Grants from other sources stay.
         public mutating func unregister(entitlement: String) {
             rules.removeAll { $0.entitlement == entitlement }
         }
 
-        /// What these rights give to whoever acquired the app like that.
+        /// Returns the entitlements that these rights grant for an acquisition.
         ///
-        /// Sandbox and Xcode invent version and date, so that they would pass every list; there nothing is given. Nor is it
-        /// for an app that was refunded, or a licence that has ended. A fact that is missing or unreadable meets no rule.
+        /// Returns none in the sandbox and in Xcode, which invent the version and the date. Also returns none for a
+        /// refunded app or an expired license. A missing or unreadable fact matches no rule.
         public func rights(
             of acquisition: Acquisition?, in environment: AppStoreEnvironment?, at now: Date
         ) -> Set<String> {
@@ -84,7 +83,7 @@ extension Tenure {
 }
 
 extension Tenure {
-    /// Why a list of versions is not taken.
+    /// An error in a list of versions.
     public enum InvalidVersionList: Swift.Error, Sendable, Hashable, CustomStringConvertible {
         case malformed([String])
         case saysNothing(entitlement: String)
@@ -92,9 +91,9 @@ extension Tenure {
         public var description: String {
             switch self {
             case .malformed(let texts):
-                "\(texts.map { "`\($0)`" }.joined(separator: ", ")) can be no version that the App Store reports; write numbers separated by periods, such as `1.2`"
+                "these are not versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", ")); write numbers separated by periods, such as `1.2`"
             case .saysNothing(let entitlement):
-                "`\(entitlement)` would be everybody's; say which versions, before when it was purchased, or both"
+                "`\(entitlement)` would be granted to every customer; pass `versions`, `purchasedBefore`, or both"
             }
         }
     }

@@ -4,7 +4,7 @@ package enum AccessGroupError: Error, Sendable, Hashable {
     case missing(String)
     /// The text cannot be the name of a group.
     case invalidName(String)
-    /// App Clips have a keychain that they share with nobody.
+    /// An App Clip can't share its keychain.
     case appClip
 }
 

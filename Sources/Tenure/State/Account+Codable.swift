@@ -7,7 +7,7 @@ extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
         case environment, bundleID, appTransactionID, proofs, purchases, renewals, certificate, told, askedAt, denials,
             stale, persona, toldAll, unanswered, refused,
-            granted
+            delivered, granted
     }
 
     package init(from decoder: any Decoder) throws {
@@ -30,6 +30,7 @@ extension Account: Codable {
         toldAll = try fields.decodeIfPresent(Bool.self, forKey: .toldAll) ?? false
         unanswered = try fields.decodeIfPresent(Set<String>.self, forKey: .unanswered) ?? []
         refused = try fields.decodeIfPresent(Set<String>.self, forKey: .refused) ?? []
+        delivered = try fields.decodeIfPresent(Set<String>.self, forKey: .delivered) ?? []
         granted = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .granted) ?? [:]
     }
 
@@ -49,6 +50,7 @@ extension Account: Codable {
         if toldAll { try fields.encode(toldAll, forKey: .toldAll) }
         if !unanswered.isEmpty { try fields.encode(unanswered.sorted(), forKey: .unanswered) }
         if !refused.isEmpty { try fields.encode(refused.sorted(), forKey: .refused) }
+        if !delivered.isEmpty { try fields.encode(delivered.sorted(), forKey: .delivered) }
         if !granted.isEmpty { try fields.encode(granted, forKey: .granted) }
         if !denials.isEmpty { try fields.encode(denials.sorted(), forKey: .denials) }
     }

@@ -24,6 +24,7 @@ extension Account {
         // Answered is what either process got an answer about.
         merged.unanswered = unanswered.filter { stored.isUnanswered($0) }.union(
             stored.unanswered.filter { isUnanswered($0) })
+        merged.delivered = delivered.union(stored.delivered.subtracting(base.delivered))
         merged.granted = granted == base.granted ? stored.granted : granted
         return merged
     }

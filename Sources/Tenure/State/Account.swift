@@ -25,6 +25,8 @@ package struct Account: Sendable, Hashable {
     package var unanswered: Set<String> = []
     /// Transactions that the service rejected. They stay unfinished.
     package var refused: Set<String> = []
+    /// Transactions that the app has delivered and that aren't finished yet.
+    package var delivered: Set<String> = []
     /// What the device granted under the last policy that it could read.
     package var granted: [String: Tenure.Answer] = [:]
 
@@ -129,7 +131,7 @@ package struct Account: Sendable, Hashable {
 
     @discardableResult
     package mutating func add(_ news: [Renewal]) -> Bool {
-        let known = renewals.map(\.essence)
+        let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.essence) }) { first, _ in first }
         for renewal in news {
             if let place = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
                 if renewal.isLaterWord(than: renewals[place]) { renewals[place] = renewal }
@@ -137,7 +139,12 @@ package struct Account: Sendable, Hashable {
                 renewals.append(renewal)
             }
         }
-        return renewals.map(\.essence) != known
+        // A grace period extends a transaction that was answered long ago.
+        let changed = Set(
+            renewals.filter { known[$0.originalTransactionID] != $0.essence }.map(\.originalTransactionID))
+        unanswered.formUnion(
+            purchases.lazy.filter { changed.contains($0.originalTransactionID) }.map(\.transactionID))
+        return !changed.isEmpty
     }
 
     package func evidence(

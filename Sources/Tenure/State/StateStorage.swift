@@ -36,11 +36,11 @@ extension StateStorageError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .locked(let operation):
-            "cannot \(operation) the keychain before the device is unlocked; it is tried again once it is unlocked"
+            "cannot \(operation) the keychain before the device is unlocked; the client tries again after the unlock"
         case .refused(let operation):
             "cannot \(operation) the keychain because the app lacks the entitlement (-34018); sign the app with a team"
         case .failed(let operation, let status): "cannot \(operation) the keychain (\(status))"
-        case .lockTimeout(let path): "another process holds `\(path)` for more than 2 seconds; it is tried again"
+        case .lockTimeout(let path): "another process has held `\(path)` for over 2 seconds; the client will retry"
         case .lockUnavailable(let path, let reason): "cannot open the lock file `\(path)` (\(reason))"
         case .accessGroup(let error): "\(error)"
         }

@@ -120,11 +120,13 @@ package struct WorkingState: Sendable {
         do {
             guard let bytes = try former.read() else { return }
             let digest = SealedState.digest(of: bytes)
-            let device = device
+            let (device, distribution) = (device, distribution)
             try update(at: clock) { state in
                 // It was added before, and then could not be removed.
                 guard state.moved?.contains(digest) != true else { return }
-                if case .state(let formerState) = try former.decode(bytes, device: device) {
+                if case .state(var formerState) = try former.decode(bytes, device: device) {
+                    // A TestFlight build may have stored it.
+                    formerState.settle(on: device, distribution, at: clock)
                     state.add(formerState, at: clock)
                 }
                 state.moved = (state.moved ?? []) + [digest]
@@ -133,7 +135,8 @@ package struct WorkingState: Sendable {
             moveFailure = nil
         } catch {
             moveFailure = "\(error)"
-            if case .state(let known) = former.load(device: device) {
+            if case .state(var known) = former.load(device: device) {
+                known.settle(on: device, distribution, at: clock)
                 // Only its evidence: sessions of trials are added when it is moved.
                 current.account = current.account.merging(known.account, base: initial.account)
             }

@@ -1,13 +1,13 @@
 extension Tenure {
-    /// How this copy of the app came onto the device. Told from the app's own files, before the store is asked anything:
-    /// where there is no store behind the app, StoreKit answers with a sign-in.
+    /// How this copy of the app was installed. The client reads this from the app's files before it calls StoreKit,
+    /// which may show a sign-in in a copy that isn't from the App Store.
     public enum Distribution: String, Sendable, Hashable, CaseIterable {
         /// From the App Store, also for App Review.
         case appStore
         case testFlight
-        /// From Setapp, who take the money themselves.
+        /// A build from Setapp, which charges the customer itself.
         case setapp
-        /// A Mac app that its developer hands out.
+        /// A Mac app that its developer distributes.
         case direct
         /// Run from Xcode, in a simulator, or signed for a developer's devices.
         case development
@@ -32,8 +32,8 @@ extension Tenure {
         var whyNotAsked: String {
             switch self {
             case .appStore, .testFlight: "the app came from the App Store"
-            case .setapp: "the app came from Setapp, so that the App Store knows nothing of it"
-            case .direct: "the app came from its developer, so that the App Store knows nothing of it"
+            case .setapp: "the app came from Setapp, and the App Store has no record of it"
+            case .direct: "the app came from its developer, and the App Store has no record of it"
             case .development: "a development build has no app transaction, and asking for one may show a sign-in"
             }
         }

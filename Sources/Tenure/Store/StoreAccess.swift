@@ -31,7 +31,7 @@ package protocol StoreAccess: Sendable {
     func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>]
     /// `Transaction.unfinished`, by id.
     func unfinished() async throws -> [StoreTransaction]
-    /// `Transaction.updates`, until the task is cancelled.
+    /// `Transaction.updates`, until the task is canceled.
     func updates() -> AsyncStream<StoreResult<StoreTransaction>>
     /// Tells the store that a transaction was dealt with.
     func finish(_ transactionID: String) async throws
@@ -73,7 +73,7 @@ package struct StoreAppTransaction: Sendable, Hashable {
 package struct StoreTransaction: Sendable, Hashable {
     package let jws: String
     package let environment: AppStoreEnvironment
-    /// Whose purchase it is, where the artifact says so.
+    /// The app transaction that the purchase belongs to, if the artifact names it.
     package let appTransactionID: String?
     package let subscriptionGroupID: String?
     package let purchase: Purchase

@@ -129,7 +129,7 @@ package struct StoreKitAccess: StoreAccess {
         do {
             return try await call()
         } catch StoreKitError.userCancelled {
-            throw SignInCancelled()
+            throw SignInCanceled()
         }
     }
 
@@ -234,7 +234,7 @@ extension Tenure {
         var offer: Tenure.ProductTerms.Offer?
         if let subscription = product.subscription, let introduction = subscription.introductoryOffer {
             // Who does not answer in time promises nothing.
-            let isEligible = try? await withTimeout(setup.options.storeDeadline) {
+            let isEligible = try? await withTimeout(setup.options.storeTimeout) {
                 await subscription.isEligibleForIntroOffer
             }
             if isEligible == true { offer = Tenure.ProductTerms.Offer(introduction) }

@@ -4,18 +4,18 @@ import TenureCore
 extension Tenure {
     /// What came of a purchase.
     public enum PurchaseResult: Sendable {
-        /// The purchase is verified and recorded, and the customer has what it grants.
+        /// The purchase is verified and recorded. The customer has what it grants.
         ///
         /// Tenure finishes the transaction as `Options.finishing` says. Consumables, and products that neither the policy nor
         /// the service's catalog names, are the app's to finish.
         case purchased(Transaction, Customer)
-        /// Somebody else has to agree first, such as a parent. The transaction arrives later: see `updates`.
+        /// The purchase waits for approval, such as a parent's. The transaction arrives later: see `updates`.
         case pending
         case userCancelled
     }
 
     #if !os(visionOS)
-        /// Sells a product: purchases it, verifies and records the transaction, decides, and finishes it as configured.
+        /// Purchases a product: verifies and records the transaction, decides, and finishes it as configured.
         ///
         /// If a service decides and doesn't answer, the bundled policy decides about this purchase, otherwise the service's
         /// stored catalog.

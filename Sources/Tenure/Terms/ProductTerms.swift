@@ -7,7 +7,7 @@ extension Tenure {
     /// A plain value: an app that shows its own prices, or a test, can make one.
     public struct ProductTerms: Sendable, Hashable {
         public enum Kind: Sendable, Hashable {
-            /// Bought once, for good.
+            /// Bought once, permanently.
             case nonConsumable
             case consumable
             /// Bought once, for `period`, which the policy says.
@@ -81,7 +81,7 @@ extension Tenure {
 extension CalendarPeriod {
     var approximateDays: Decimal { Decimal(months) * Tenure.ProductTerms.daysPerMonth + Decimal(days) }
 
-    /// The same several times over; no less than once, and no more than anybody sells.
+    /// Returns this period multiplied by `count`, which is limited to 1...10,000.
     func times(_ count: Int) -> CalendarPeriod {
         let count = min(max(count, 1), 10_000)
         func product(_ number: Int) -> Int { min(max(number, 0), 100_000) * count }
@@ -90,7 +90,8 @@ extension CalendarPeriod {
 }
 
 extension Sequence<Tenure.ProductTerms> {
-    /// The shortest first; then what is bought for good, then what is used up. Of equally long ones the cheaper first.
+    /// Returns the terms sorted by length, the shortest first, followed by lifetime products and then consumables.
+    /// Products of the same length are sorted by price.
     public func sortedByPeriod() -> [Tenure.ProductTerms] {
         sorted { left, right in
             if left.rank != right.rank { return left.rank < right.rank }

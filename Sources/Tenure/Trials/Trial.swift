@@ -11,7 +11,7 @@ extension Tenure {
         public let entitlement: String
         let tenure: Tenure
 
-        /// Whether there is anything to offer: not to whoever has the entitlement, or may have it.
+        /// Whether to offer the trial. False if the customer has the entitlement, or if the decision is undetermined.
         public var isOffered: Bool {
             get async {
                 guard await tenure.decision(for: entitlement).outcome == .denied else { return false }
@@ -19,15 +19,15 @@ extension Tenure {
             }
         }
 
-        /// Begins a session. It lasts as long as it is kept, and a day at the most; meanwhile `allows` says yes.
+        /// Begins a session. It lasts as long as the app keeps it, a day at most. `allows(_:)` returns true meanwhile.
         ///
-        /// - Throws: `trialOver` where nothing is left, `noTrial` where there is none, `service` and `notWritten` where
-        ///   it could not be counted: what is not counted does not begin.
+        /// - Throws: `trialOver` if no session is left; `noTrial` if the policy has no trial; `service` or `notStored`
+        ///   if the session couldn't be counted, in which case it doesn't begin.
         public func begin() async throws(Tenure.Error) -> Tenure.TrialSession {
             let tenure = tenure
             let isAllowed = await tenure.allows(entitlement)
             let outcome = await tenure.decision(for: entitlement).outcome
-            // Whoever has it, or may have it as far as anybody knows now, uses nothing up.
+            // A customer who has the entitlement, or may have it, uses no session.
             if isAllowed, outcome != .denied {
                 return Tenure.TrialSession(entitlement, isOwner: outcome == .granted, state: tenure.state)
             }
@@ -37,10 +37,10 @@ extension Tenure {
 }
 
 extension Tenure {
-    /// One sitting with something that is tried. It ends with its scope: with the last reference to it.
+    /// A session of a trial. It ends when its last reference is released.
     public final class TrialSession: Sendable {
         public let entitlement: String
-        /// The customer has it: this is no trial, and nothing is to be said of one.
+        /// Whether the customer has the entitlement. If so, don't show this session as a trial.
         public let isOwner: Bool
         /// How many sessions the trial has, and how many are left after this one; nil for a trial of days, and for owners.
         public let sessions: Int?
@@ -67,7 +67,7 @@ extension Tenure {
 
         deinit { end() }
 
-        /// Ends it before its scope does.
+        /// Ends the session now.
         public func end() { state.endSession(of: entitlement, id) }
     }
 }

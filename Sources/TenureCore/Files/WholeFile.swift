@@ -22,8 +22,8 @@ package struct WholeFile: Sendable {
 
     /// Nil where there is none.
     ///
-    /// This file is part of apps, where Apple wants a reason for `fstat` and its kin. So the size comes from `lseek`, and
-    /// who needs to know more of the file asks by its descriptor.
+    /// Apps contain this code, and Apple requires a reason for `fstat` and similar calls. So the size comes from
+    /// `lseek`. Callers that need more attributes read them from the descriptor in `inspect`.
     ///
     /// - Parameters:
     ///   - most: the number of bytes that any good file has at most; of a larger one no more than that and one are read.

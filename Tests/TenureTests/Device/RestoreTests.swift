@@ -28,7 +28,7 @@ import Testing
         }
         let tenure = Device(store).start()
         #expect(await tenure.allows("everything"))
-        #expect(await tenure.restore().signIn == .cancelled)
+        #expect(await tenure.restore().signIn == .canceled)
         #expect(await tenure.allows("everything"))
     }
 
@@ -44,7 +44,7 @@ import Testing
 
 @Suite struct `Copies from elsewhere` {
     @Test(arguments: [Tenure.Distribution.setapp, .direct])
-    func `are recognised before the store is asked anything`(_ distribution: Tenure.Distribution) async {
+    func `are recognized before the store is asked anything`(_ distribution: Tenure.Distribution) async {
         let store = FakeStore {
             $0.distribution = distribution
             $0.app = World.owner()

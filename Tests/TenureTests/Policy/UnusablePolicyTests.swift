@@ -70,6 +70,11 @@ import Testing
                 #expect(customer.policyError == .policy(.missing(name: "none.json")))
                 #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
                 #expect(await tenure.decision(for: "cloud").reasons.first?.code == "policyUnusable")
+                let generous = Tenure(
+                    policyIfValid: missing, options: served.options { $0.whileUndetermined = .allow(3600) })
+                _ = await generous.settled()
+                #expect(await !generous.allows("cloud"), "a known denial")
+                #expect(await generous.allows("scanner"), "one stored grant takes nothing else away")
             }
             try await served.device(of: "Dana") { _ in
                 let options = served.options { $0.folder = served.folder.appendingPathComponent("dana") }

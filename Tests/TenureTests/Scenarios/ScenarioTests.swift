@@ -60,7 +60,7 @@ private func playOnDevice(
         scenario: scenario, signer: signer, time: TestTime(World.now), behaviour: behaviour, showsNoMore: showsNoMore,
         setUp: { setup in
             setup.policy = .policy(policy)
-            setup.options.storeDeadline = behaviour.waits ? 0.2 : 60
+            setup.options.storeTimeout = behaviour.waits ? 0.2 : 60
         }
     ).play()
 }
@@ -77,7 +77,7 @@ private func playWithService(
             courier: { payload, _, _ in await service.receive(payload) },
             setUp: { setup in
                 service.connect(&setup)
-                setup.options.storeDeadline = behaviour.waits ? 0.2 : 60
+                setup.options.storeTimeout = behaviour.waits ? 0.2 : 60
             }
         ).play()
         played.notified = service.notified.withLock { $0 }

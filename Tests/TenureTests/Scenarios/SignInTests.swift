@@ -74,12 +74,38 @@ private let examples = URL(fileURLWithPath: #filePath)
         }
     }
 
+    @Test func `who has bought nothing keeps the owner's right until the store shows another account`() async throws {
+        try await onAdasDevice { device, start in
+            #expect(await start().allows("everything"))
+            device.signIn(as: "Dana")
+            let tenure = start()
+            _ = await tenure.settled()
+            #expect(await tenure.allows("everything"), "an empty list shows nothing")
+            await tenure.restore()
+            #expect(await !tenure.allows("everything"))
+        }
+    }
+
+    @Test func `gives the device back to its owner, whose app transaction counts again without a sign-in`() async throws
+    {
+        try await onAdasDevice { device, start in
+            #expect(await start().allows("everything"))
+            device.signIn(as: "Emre")
+            #expect(await start().settled().acquisition == nil)
+            device.signIn(as: "Ada")
+            let tenure = start()
+            _ = await tenure.settled()
+            #expect(await tenure.decision(for: "everything").reasons.first?.code == "eraHonoured")
+            #expect(device.signInRequests == 0)
+        }
+    }
+
     @Test func `who does not sign in changes nothing`() async throws {
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))
             device.behaviour.signIn = .isCancelled
-            #expect(await tenure.restore().signIn == .cancelled)
+            #expect(await tenure.restore().signIn == .canceled)
             #expect(await tenure.allows("everything"))
         }
     }

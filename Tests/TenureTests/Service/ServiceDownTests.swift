@@ -7,6 +7,14 @@ import Testing
 
 @testable import Tenure
 
+/// A service that accepts requests and never answers.
+private struct HangingTransport: Transport {
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        try? await Task.sleep(nanoseconds: 3_600_000_000_000)
+        throw .canceled
+    }
+}
+
 @Suite(.timeLimit(.minutes(2))) struct `A service that is down` {
     /// An app that asks the service, on Dana's device, with StoreKit over HTTP.
     private func withApp(
@@ -57,6 +65,84 @@ import Testing
             service.line.condition = .up
             #expect(await relaunched.refresh().answers["everything"]?.outcome == .granted)
             for await _ in StoreKit.Transaction.unfinished { Issue.record("it is recorded now") }
+        }
+    }
+
+    @Test func `takes nothing from somebody who buys a product that is newer than the bundled policy`() async throws {
+        let old = try Policy(
+            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "paid", model: .paid)],
+            entitlements: [
+                Entitlement(name: "everything", honours: [Honour(era: "paid", boughtBefore: World.date("2015-01-01"))])
+            ],
+            whileUndetermined: .deny)
+        try await withApp(policy: old) { service, _, start in
+            let tenure = start()
+            _ = await tenure.settled()
+            service.line.condition = .down
+            _ = try await tenure.purchase(try await product(World.everything))
+            #expect(await tenure.allows("everything"))
+            #expect(await start().settled().allows("everything"))
+        }
+    }
+
+    @Test func `takes nothing from a subscriber whose charge failed and whom Apple grants a grace period`() async throws
+    {
+        try await RealService.run { service in
+            let end = World.now.addingTimeInterval(10 * World.day)
+            let store = try FakeStore.newcomer()
+            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store) { $0.policy = .policy(World.policy(whileUndetermined: .deny)) }
+            let tenure = device.start()
+            #expect(await tenure.settled().has("cloud"))
+            service.line.condition = .down
+            device.time.now = end.addingTimeInterval(60)
+            store.change { state in
+                state.renewals = [
+                    StoreRenewal(
+                        jws: "renewal",
+                        renewal: Renewal(
+                            originalTransactionID: "410000000000002", productID: World.yearly,
+                            gracePeriodExpiresDate: end.addingTimeInterval(6 * World.day),
+                            isInBillingRetryPeriod: true, signedDate: end.addingTimeInterval(30)))
+                ]
+            }
+            #expect(await tenure.allows("cloud"))
+            #expect(await device.start().settled().allows("cloud"))
+        }
+    }
+
+    @Test func `finishes a delivered consumable once it answers, also after a relaunch`() async throws {
+        try await withApp(policy: World.policy(whileUndetermined: .deny)) { service, _, start in
+            let tenure = start()
+            _ = await tenure.settled()
+            service.line.condition = .down
+            let result = try await tenure.purchase(try await product(ServedStore.coins))
+            guard case .purchased(let transaction, _) = result else { throw Unexpected() }
+            await tenure.contentArrived(for: transaction)
+            var count = 0
+            for await _ in StoreKit.Transaction.unfinished { count += 1 }
+            #expect(count == 1)
+            service.line.condition = .up
+            await start().refresh()
+            for await _ in StoreKit.Transaction.unfinished { Issue.record("it is recorded now") }
+        }
+    }
+
+    @Test func `delays no transaction that arrives while it hangs`() async throws {
+        try await RealService.run { service in
+            let store = try FakeStore.newcomer()
+            let device = Device(store, policy: World.policy(whileUndetermined: .deny)) { setup in
+                setup.service = ServiceConnection(
+                    url: service.url, app: nil, deadline: 3600, transport: HangingTransport())
+                setup.keys = [service.key]
+                setup.resolvingTimeout = 0.05
+            }
+            let tenure = device.start()
+            #expect(await !tenure.allows("everything"))
+            store.deliverUpdate(World.purchase(id: "1"))
+            store.deliverUpdate(World.purchase(World.yearly, id: "2", type: .nonConsumable))
+            for await customer in tenure.updates where customer.has("everything") && customer.has("cloud") { break }
         }
     }
 }

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `is never another app whose bundle ID its own extends`() {
+    @Test func `does not accept another app's bundle ID that its bundle ID extends`() {
         let pro = HostProcess(BundleDescription(path: "/Apps/Pro.app", bundleID: "com.example.app.pro"))
         #expect(!pro.accepts(bundleID: "com.example.app"))
         #expect(pro.accepts(bundleID: "com.example.app.pro"))

@@ -96,7 +96,7 @@ private let scenario = URL(fileURLWithPath: #filePath).deletingLastPathComponent
         let waiting = try start("try", folder.path, "3")
         #expect(await waiting.ended() == 0)
         #expect(waiting.output.contains("failed"), "\(waiting.output)")
-        #expect(waiting.output.contains("another process holds"), "\(waiting.output)")
+        #expect(waiting.output.contains("another process has held"), "\(waiting.output)")
         #expect(await holder.end(by: SIGKILL) == SIGKILL)
         let next = try start("try", folder.path, "3")
         #expect(await next.ended() == 0)

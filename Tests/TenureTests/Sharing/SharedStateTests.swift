@@ -191,7 +191,7 @@ extension Engine {
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func `keeps no file about who the customer is`() async throws {
+    @Test func `stores no file that identifies the customer`() async throws {
         let device = await lockedDevice()
         _ = await device.start().settled()
         defer { try? FileManager.default.removeItem(at: file) }

@@ -31,7 +31,7 @@ import Testing
         #expect(try location(nil, .appClip).former == nil)
     }
 
-    @Test func `that cannot be had is said with the reason, and keeps nothing`() async {
+    @Test func `that is unavailable is reported with the reason, and nothing is stored`() async {
         let device = Device(FakeStore { $0.app = World.owner() }) { setup in
             setup.storage = UnavailableStateStorage(error: .accessGroup(.missing("group.other")))
         }

@@ -113,7 +113,7 @@ final class FakeStore: StoreAccess {
         change { $0.prompts += 1 }
         switch now.restoreMood {
         case .throwsAnError: throw Failure()
-        case .asksToSignIn: throw SignInCancelled()
+        case .asksToSignIn: throw SignInCanceled()
         default: break
         }
         change { state in

@@ -112,7 +112,7 @@ final class Device: Sendable {
         self.storage = storage
         time = TestTime(now)
         configure = { setup in
-            setup.options.serviceDeadline = 60
+            setup.options.serviceTimeout = 60
             change(&setup)
         }
         basePolicy = policy
@@ -128,7 +128,7 @@ final class Device: Sendable {
         setup.waitUntil = { try await time.waitUntil($0) }
         setup.chance = { 1 }
         // Only a store that never answers is waited for to the end.
-        setup.options.storeDeadline = store.now.hangs ? 1 : 60
+        setup.options.storeTimeout = store.now.hangs ? 1 : 60
         configure(&setup)
         change(&setup)
         return Tenure(setup)
