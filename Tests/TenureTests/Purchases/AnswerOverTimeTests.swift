@@ -53,7 +53,8 @@ import Testing
                 $0.app = World.newcomer()
                 $0.transactions = [World.subscription(until: end)]
             })
-        let tenure = device.start()
+        // Nothing else publishes meanwhile.
+        let tenure = device.start { $0.resolvingTimeout = 3600 }
         _ = await tenure.settled()
         let searches = device.store.now.listCalls
         var updates = tenure.updates.makeAsyncIterator()
@@ -63,7 +64,7 @@ import Testing
         #expect(device.store.now.listCalls == searches)
 
         let silent = Device(FakeStore { $0.appMood = .throwsAnError })
-        let waiting = silent.start()
+        let waiting = silent.start { $0.resolvingTimeout = 3600 }
         _ = await waiting.settled()
         var changes = waiting.updates.makeAsyncIterator()
         #expect(await changes.next()?.allows("everything") == true)

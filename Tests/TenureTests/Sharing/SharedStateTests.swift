@@ -112,6 +112,26 @@ extension Engine {
         #expect(await device.start(share).allows("everything"))
     }
 
+    @Test func `of a tester grants nothing to the copy from the App Store that shares its state`() async {
+        let device = device {
+            $0.distribution = .testFlight
+            $0.app = World.newcomer(environment: .sandbox)
+            $0.transactions = [World.purchase(environment: .sandbox)]
+        }
+        #expect(await device.start().allows("everything"))
+        device.store.change {
+            $0.distribution = .appStore
+            $0.appMood = .throwsAnError
+            $0.transactionsMood = .throwsAnError
+        }
+        let tenure = device.start {
+            share(&$0)
+            $0.options.whileUndetermined = .deny
+        }
+        #expect(await !tenure.allows("everything"))
+        #expect(tenure.customer.environment == nil)
+    }
+
     @Test func `is added to the shared one, with its trial sessions, and only once`() async throws {
         let device = device()
         for _ in 0..<2 { _ = try await device.start().trial("everything").begin() }
