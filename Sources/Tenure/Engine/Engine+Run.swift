@@ -46,7 +46,7 @@ extension Engine {
     }
 
     /// Whether the service hasn't got a purchase yet.
-    private var isReportMissing: Bool { setup.service != nil && !memory.account.unanswered.isEmpty }
+    private var isReportMissing: Bool { setup.service != nil && !unsent.isEmpty }
 
     /// Seconds until another search is worthwhile: after a failure, at the end of a right, or the next day. With a service,
     /// the next hour while something isn't granted.

@@ -12,6 +12,7 @@ extension Engine {
         let age = clock.timeIntervalSince(asked)
         if age < 0 || age >= Self.day { return true }
         guard !setup.isListening else { return false }
+        if !unsent.isEmpty { return true }
         let now = memory.time.now(clock)
         guard let claims, !memory.account.told.isEmpty else { return age >= Self.hour }
         // A right that has ended may have been renewed.
@@ -21,6 +22,13 @@ extension Engine {
             claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
         }
         return hasEnded || !isAllGranted && age >= Self.hour
+    }
+
+    /// Transactions about which the service hasn't answered yet, as far as the next request can contain them.
+    var unsent: Set<String> {
+        guard !memory.account.unanswered.isEmpty, let listed = reading.transactions else { return [] }
+        return memory.account.unanswered.intersection(
+            SyncRequest.mostTelling(listed).lazy.map(\.purchase.transactionID))
     }
 
     func askService() async {
@@ -33,6 +41,8 @@ extension Engine {
             if fresh == nil, hasSeenAll, !setup.isListening { fresh = memory.account.told }
             return reading.note(.service, .skipped("it was asked a short while ago, and there is no new evidence"))
         }
+        let changes = accountChanges
+        let news = newsCount
         guard var request = await SyncRequest(reading, from: setup.access) else {
             let why = "nothing that the App Store signed could be read, so that there is nothing to send"
             return reading.note(.service, asksForAppTransaction ? .failed(why) : .skipped(why))
@@ -42,8 +52,6 @@ extension Engine {
         reading.note(
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
-            let changes = accountChanges
-            let news = newsCount
             let response = try await service.sync(request)
             retryAfter = nil
             // An account that changed meanwhile was not asked about.

@@ -38,8 +38,11 @@ extension Engine {
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areOthers = purchases.first.map { _ in purchases.allSatisfy { $0.isOfAnother(than: id) } }
-        // A list without any purchase of the account stored here is another account's.
-        let isBack = !memory.account.purchases.isEmpty && (try? listed?.get()) != nil
+        // An empty list lacks what the account stored here has bought, so another account is signed in. The store was asked
+        // in a way that can fail, and such purchases stay in the list.
+        let isEmpty = (try? listed?.get())?.isEmpty ?? false
+        let isBack =
+            isEmpty && !productIDs.isEmpty && memory.account.purchases.contains { $0.type?.staysListed ?? false }
         guard areOthers ?? (memory.account.stale == id && !isBack) else { return take(result) }
         memory.account.stale = id
         reading.appTransaction = nil
@@ -245,8 +248,13 @@ extension Engine {
     func finishRecorded() async {
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             distribution.hasPurchases,
-            case .success(let unfinished)? = await attempt(true, { try await $0.unfinished() })
+            case (let named, .success(let unfinished)?) = (
+                memory.account.delivered, await attempt(true, { try await $0.unfinished() })
+            )
         else { return }
+        // The app has finished the others itself.
+        let ids = Set(unfinished.map(\.purchase.transactionID))
+        memory.account.delivered.subtract(named.subtracting(ids))
         let ours = Set(productIDs).union(memory.catalogue?.catalogue?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
@@ -317,6 +325,16 @@ extension Tenure.Distribution {
         case .appStore, .setapp, .direct: .production
         case .testFlight: .sandbox
         case .development: signed.flatMap { $0.isProduction ? nil : $0 } ?? .xcode
+        }
+    }
+}
+
+extension Purchase.ProductType {
+    /// Whether `Transaction.all` lists it after it was finished.
+    fileprivate var staysListed: Bool {
+        switch self {
+        case .nonConsumable, .nonRenewing, .autoRenewable: true
+        case .consumable, .unknown: false
         }
     }
 }

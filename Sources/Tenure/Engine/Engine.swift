@@ -92,7 +92,10 @@ actor Engine {
         // `load()` replaces it.
         state = WorkingState(setup.location, device: nil, distribution: .appStore, persona: nil, clock: clock)
         customerState = CustomerState(
-            CustomerState.Snapshot(customer: Tenure.Customer(policyError: policyError), floor: clock),
+            CustomerState.Snapshot(
+                customer: Tenure.Customer(policyError: policyError), floor: clock,
+                graceEnds: setup.grace(under: self.policy, policyError).map { clock.addingTimeInterval($0) },
+                allowsEverything: setup.isListening),
             clock: setup.clock, waitUntil: setup.waitUntil)
     }
 

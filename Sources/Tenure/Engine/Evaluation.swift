@@ -159,9 +159,7 @@ struct Evaluation {
     // MARK: The grace period
 
     private var graceEnds: Date? {
-        let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
-        let grace = setup.options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault
-        guard case .allow(let seconds) = grace else { return nil }
+        guard let seconds = setup.grace(under: policy, policyError) else { return nil }
         return memory.time.now(clock).addingTimeInterval(seconds - memory.time.age(clock))
     }
 
@@ -169,6 +167,17 @@ struct Evaluation {
         _ names: [String], _ answer: (String) -> Tenure.Answer
     ) -> [String: Tenure.Answer] {
         Dictionary(names.map { ($0, answer($0)) }) { first, _ in first }
+    }
+}
+
+extension Setup {
+    /// Seconds for which undetermined decisions are allowed. Nil if they aren't.
+    func grace(under policy: Policy?, _ policyError: Tenure.Error?) -> TimeInterval? {
+        let byDefault: Policy.WhileUndetermined = policyError == nil ? .allow(72 * 3600) : .deny
+        guard case .allow(let seconds) = options.whileUndetermined ?? policy?.whileUndetermined ?? byDefault else {
+            return nil
+        }
+        return seconds
     }
 }
 

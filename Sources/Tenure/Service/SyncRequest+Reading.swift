@@ -22,7 +22,7 @@ extension SyncRequest {
     }
 
     /// The service takes 2,000 of them and 4 MiB in all. Where there are more, old periods of subscriptions are left out.
-    private static func mostTelling(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
+    static func mostTelling(_ transactions: [StoreTransaction]) -> [StoreTransaction] {
         let total = transactions.reduce(0) { $0 + $1.jws.utf8.count }
         guard transactions.count > mostTransactions || total > largestTransactions else { return transactions }
         let ordered = transactions.sorted { left, right in

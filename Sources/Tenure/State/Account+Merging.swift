@@ -21,10 +21,12 @@ extension Account {
         let known = merged.essence
         merged.service = service(mergedWith: stored, base: base, knowing: known)
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
-        // Answered is what either process got an answer about.
-        merged.unanswered = unanswered.filter { stored.isUnanswered($0) }.union(
-            stored.unanswered.filter { isUnanswered($0) })
-        merged.delivered = delivered.union(stored.delivered.subtracting(base.delivered))
+        // Answered is what either process got an answer about. A mark that came since `base` stands: it's about a change.
+        let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
+        merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
+            stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })
+        merged.delivered = delivered.subtracting(base.delivered.subtracting(stored.delivered)).union(
+            stored.delivered.subtracting(base.delivered))
         merged.granted = granted == base.granted ? stored.granted : granted
         return merged
     }

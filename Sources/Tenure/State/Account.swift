@@ -142,8 +142,11 @@ package struct Account: Sendable, Hashable {
         // A grace period extends a transaction that was answered long ago.
         let changed = Set(
             renewals.filter { known[$0.originalTransactionID] != $0.essence }.map(\.originalTransactionID))
-        unanswered.formUnion(
-            purchases.lazy.filter { changed.contains($0.originalTransactionID) }.map(\.transactionID))
+        for subscription in changed {
+            let periods = purchases.lazy.filter { $0.originalTransactionID == subscription }
+            let latest = periods.max { ($0.expiresDate ?? .distantPast) < ($1.expiresDate ?? .distantPast) }
+            if let latest { unanswered.insert(latest.transactionID) }
+        }
         return !changed.isEmpty
     }
 
