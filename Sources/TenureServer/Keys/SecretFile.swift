@@ -1,17 +1,6 @@
 import Foundation
 import TenureCore
-
-#if canImport(CoreFoundation)
-    // On Linux, the compiler attributes C's structures to this module or to Glibc, depending on what it loads first.
-    import CoreFoundation
-#endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import TenureStore
 
 /// A secret in a file that only its owner can read: made on first need, and never replaced.
 package struct SecretFile {
@@ -42,7 +31,7 @@ package struct SecretFile {
         let contents: WholeFile.Contents?
         var isOpenToOthers = true
         do throws(FileFailure) {
-            contents = try file.read(most: Self.largestSize) { isOpenToOthers = Self.isOpenToOthers($0) }
+            contents = try file.read(most: Self.largestSize) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
@@ -54,12 +43,6 @@ package struct SecretFile {
             throw .keyFile(path: path, detail: "it is larger than any key; restore it from your backup")
         }
         return contents.bytes
-    }
-
-    /// Whether anybody but its owner may do anything with it, or nothing can be said about that.
-    private static func isOpenToOthers(_ descriptor: CInt) -> Bool {
-        var status = stat()
-        return fstat(descriptor, &status) != 0 || status.st_mode & 0o077 != 0
     }
 
     private func write(_ contents: [UInt8]) throws(ServiceError) {

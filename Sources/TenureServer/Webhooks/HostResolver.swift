@@ -1,10 +1,6 @@
 import NIOCore
 import NIOPosix
 
-#if canImport(CoreFoundation)
-    // On Linux, the compiler attributes C's structures to this module or to Glibc, depending on what it loads first.
-    import CoreFoundation
-#endif
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)

@@ -1,9 +1,5 @@
 import NIOCore
 
-#if canImport(CoreFoundation)
-    // On Linux, the compiler attributes C's structures to this module or to Glibc, depending on what it loads first.
-    import CoreFoundation
-#endif
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
