@@ -48,7 +48,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // FoundationNetworking traps when a task that was canceled meanwhile is told what to do.
+            // FoundationNetworking traps if the delegate answers for a canceled task.
             guard exchange(of: task) != nil else { return }
         #endif
         completionHandler(nil)

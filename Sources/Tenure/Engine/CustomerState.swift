@@ -21,7 +21,7 @@ final class CustomerState: Sendable {
         var accountChanges = 0
         /// Whether an entitlement without an answer is a misspelled name.
         var knowsAllNames = false
-        /// The end of the grace period for undetermined decisions. Nil if there is none.
+        /// The end of the grace period for undetermined decisions. Nil: there is no grace period.
         var graceEnds: Date?
         /// Entitlements that were denied when everything was last known.
         var denials: Set<String> = []
@@ -161,7 +161,7 @@ final class CustomerState: Sendable {
             let customer = state.customer
             if customer != state.published {
                 state.published = customer
-                // Inside the lock, so that nobody gets an older value after a newer one. It runs no code of theirs.
+                // Inside the lock, so that values arrive in order. `yield` runs none of the app's code.
                 for watcher in state.watchers.values { watcher.yield(customer) }
             }
             setAlarm(&state)

@@ -7,7 +7,7 @@ extension Engine {
         let before = memory
         let wasUnreadable = state.isUnreadable
         let result = state.reload(at: setup.clock())
-        // Told once, not with each search.
+        // Noted once, not with each search.
         if wasUnreadable != state.isUnreadable { reading.note(result, log: setup.options.log) }
         if let failure = state.moveFailure {
             setup.options.log.error("the state could not be moved to the access group yet: \(failure)")

@@ -27,8 +27,10 @@ extension Engine {
         return memory.account.isAnother(than: app)
     }
 
-    /// Who signs in on a device where another installed the app finds that one's app transaction, until it is refreshed on
-    /// a tap. The purchases are the present account's at once, and tell.
+    /// Takes an app transaction unless the purchases belong to another account.
+    ///
+    /// After a change of account, StoreKit returns the previous account's app transaction until it is refreshed on a tap. The
+    /// purchases belong to the present account at once.
     func take(
         _ result: Result<StoreResult<StoreAppTransaction>, any Error>?,
         unlessPurchasesAreOf listed: Result<[StoreResult<StoreTransaction>], any Error>?

@@ -10,7 +10,7 @@ struct TimedOut: Error, CustomStringConvertible {
 /// Runs `work` and waits for it, for at most `seconds`.
 ///
 /// StoreKit calls have been seen to hang and to ignore cancellation, and a task group waits for its children. So the work
-/// runs in a task of its own. After the timeout it is canceled, and left alone if it doesn't react.
+/// runs in its own task. After the timeout the task is canceled. A task that ignores this is abandoned.
 func withTimeout<Value: Sendable>(
     _ seconds: Double, _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

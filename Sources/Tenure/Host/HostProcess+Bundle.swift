@@ -33,7 +33,7 @@ extension HostProcess {
         } else if bundle.isAppClip {
             self.init(.appClip, bundleID: bundle.bundleID)
         } else if bundle.companionBundleID != nil {
-            // It has a device of its own, whose state its own extensions share.
+            // The watch is another device. Its extensions share the watch app's state.
             self.init(.watchApp, bundleID: bundle.bundleID, containingBundleID: bundle.bundleID)
         } else {
             self.init(.app, bundleID: bundle.bundleID)

@@ -47,7 +47,7 @@ package struct StateLocation: Sendable {
             guard let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) else {
                 throw .missing(group)
             }
-            // Several apps may share a group: each has a state of its own, which its extensions share.
+            // Several apps may use one group. Each app has its own state, shared with its extensions.
             let app = host.containingBundleID ?? AppName.ofThisApp
             let folder = container.appendingPathComponent("Library/Application Support/tenure/\(app)")
             // On the Mac the system names a container for a group that the app lacks, too.

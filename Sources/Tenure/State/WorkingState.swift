@@ -21,7 +21,7 @@ package struct WorkingState: Sendable {
     package private(set) var stored: StoredState?
     /// Whether there may be a state that could not be read.
     package private(set) var isUnreadable = false
-    /// Why the private state was not moved yet; nil: there is none, or it was.
+    /// Why the private state could not be moved yet. Nil: it was moved, or none exists.
     package private(set) var moveFailure: String?
 
     package init(

@@ -12,7 +12,7 @@ extension Tenure {
         /// Run from Xcode, in a simulator, or signed for a developer's devices.
         case development
 
-        /// Whether `AppTransaction.shared` has something to say, and asks nobody to sign in for it.
+        /// Whether `AppTransaction.shared` can answer without asking for a sign-in.
         package var hasAppTransaction: Bool {
             switch self {
             case .appStore, .testFlight: true
