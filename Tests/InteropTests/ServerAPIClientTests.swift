@@ -54,12 +54,7 @@ struct ServerAPIClientTests {
         // What waited is carried.
         try await store.perform(Act(.advance, [.by: "0"]))
         let key = try ServerAPIKey(seed: "interop")
-        let (ports, started) = AsyncStream.makeStream(of: Int.self)
-        let application = await StoreServer(store: store, key: key, port: 0).application { started.yield($0) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next())
+        try await StoreServer(store: store, key: key, port: 0).serve { port in
             let input = await Self.input(store, key, port: port, root: Data(authority.jws.root.der))
             let results = try await Task.detached { try AppleLibrary.run("client.py", JSONValue.object(input).bytes) }
                 .value
@@ -70,7 +65,6 @@ struct ServerAPIClientTests {
             let errors = ServerAPIError.allCases.map { JSONValue.string("\($0.status) \($0.rawValue)") }
             #expect(told["errors"] == .array(errors))
             for member in expected.members { #expect(told[member.name] == member.value, "\(member.name)") }
-            group.cancelAll()
         }
     }
 

@@ -11,19 +11,16 @@ import Testing
 
 @Test func `a notification is posted to the app's URL, and verifies there`() async throws {
     let (bodies, continuation) = AsyncStream.makeStream(of: [UInt8].self)
-    let (ports, started) = AsyncStream.makeStream(of: Int.self)
     let router = Router()
     router.post("hook") { request, _ in
         continuation.yield(Array(try await request.body.collect(upTo: 1 << 20).readableBytesView))
         return HTTPResponse.Status.ok
     }
-    let server = Application(
-        router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { started.yield($0.localAddress?.port ?? 0) })
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await server.run() }
-        var iterator = ports.makeAsyncIterator()
-        let port = try #require(await iterator.next())
+    try await withServer { onServerRunning in
+        Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { await onServerRunning($0.localAddress?.port ?? 0) })
+    } _: { port in
         var world = Shop.world(url: "http://127.0.0.1:\(port)/hook")
         try world.addCustomer("Ada")
         let store = LocalAppStore(world, signer: Shop.signer, courier: HTTPCourier().carry)
@@ -40,6 +37,5 @@ import Testing
         #expect(notification.notification.payload.data?.status?.known == .active)
         #expect(notification.notification.payload.data?.bundleVersion == "37")
         #expect(await store.world.notifications[0].attempts.map(\.result) == [.success])
-        group.cancelAll()
     }
 }

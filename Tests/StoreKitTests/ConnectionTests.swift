@@ -12,18 +12,7 @@ import Testing
         _ kiosk: Kiosk, _ body: @escaping @Sendable (URL) async throws -> Void
     ) async throws {
         let server = StoreServer(store: kiosk.store, key: try ServerAPIKey(seed: "StoreKit"), port: 0)
-        let (ports, running) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run { port in running.yield(port) } }
-            group.addTask {
-                for await port in ports {
-                    try await body(try #require(URL(string: "http://127.0.0.1:\(port)")))
-                    break
-                }
-            }
-            try await group.next()
-            group.cancelAll()
-        }
+        try await server.serve { port in try await body(try #require(URL(string: "http://127.0.0.1:\(port)"))) }
     }
 
     @Test func `StoreKit asks by the same names as the store answers`() {

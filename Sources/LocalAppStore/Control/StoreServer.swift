@@ -49,39 +49,10 @@ package struct StoreServer: Sendable {
     package func serve<Result: Sendable>(
         _ body: @escaping @Sendable (_ port: Int) async throws -> Result
     ) async throws -> Result {
-        let (ports, started) = AsyncStream.makeStream(of: Int.self)
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [await application { started.yield($0) }], logger: Self.logger))
-        return try await withThrowingTaskGroup(of: Result?.self) { tasks in
-            tasks.addTask {
-                // Where it cannot listen nobody must wait for its port.
-                defer { started.finish() }
-                do {
-                    try await group.run()
-                } catch let error as IOError where error.errnoCode == EADDRINUSE {
-                    throw PortInUse(port: port)
-                }
-                return nil
-            }
-            tasks.addTask {
-                for await port in ports {
-                    let result: Result
-                    do {
-                        result = try await body(port)
-                    } catch {
-                        await group.triggerGracefulShutdown()
-                        throw error
-                    }
-                    await group.triggerGracefulShutdown()
-                    return result
-                }
-                return nil
-            }
-            var result: Result?
-            while let ended = try await tasks.next() { result = ended ?? result }
-            guard let result else { throw CancellationError() }
-            return result
+        do {
+            return try await withServer({ await application(onServerRunning: $0) }, logger: Self.logger, body)
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw PortInUse(port: port)
         }
     }
 

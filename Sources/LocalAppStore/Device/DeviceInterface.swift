@@ -1,4 +1,5 @@
 import Foundation
+import ServiceLifecycle
 package import TenureAppStore
 import TenureCore
 import TenureMint
@@ -48,6 +49,8 @@ package struct DeviceInterface: Sendable {
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = await store.change(after: last) }
             group.addTask { try await Task.sleep(for: .seconds(max(1, min(seconds, 60)))) }
+            // A waiting device doesn't delay the end of the store.
+            group.addTask { try? await gracefulShutdown() }
             try await group.next()
             group.cancelAll()
             return ["change": .integer(Int64(await store.changeCount))]

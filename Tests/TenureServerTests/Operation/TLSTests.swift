@@ -136,26 +136,6 @@ import Testing
         var configuration = try Calculator.configuration(folder)
         configuration.certificateFiles = files
         configuration.now = { Date() }
-        let (ports, started) = AsyncStream.makeStream(of: Int.self)
-        let running = configuration
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { started.finish() }
-                let application = try await buildApplication(configuration: running, logger: Calculator.logger) {
-                    started.yield($0)
-                }
-                try await application.run()
-            }
-            for await port in ports {
-                do {
-                    try await body(port)
-                } catch {
-                    group.cancelAll()
-                    throw error
-                }
-                group.cancelAll()
-            }
-            do { try await group.waitForAll() } catch is CancellationError {}
-        }
+        try await withService(configuration: configuration, logger: Calculator.logger, body)
     }
 }

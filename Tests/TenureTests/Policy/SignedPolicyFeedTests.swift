@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import LocalAppStore
 import NIOCore
 import TenureCore
 import TenurePolicyFile
@@ -14,15 +15,12 @@ private func withWebServer(
 ) async throws {
     let router = Router()
     router.get("/policy.jws") { request, _ in try answer(request) }
-    let (started, continuation) = AsyncStream.makeStream(of: Int.self)
-    let server = Application(
-        router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) })
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await server.run() }
-        let port = try #require(await started.first { _ in true })
+    try await withServer { onServerRunning in
+        Application(
+            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { await onServerRunning($0.localAddress?.port ?? 0) })
+    } _: { port in
         try await body(try #require(URL(string: "http://127.0.0.1:\(port)/policy.jws")))
-        group.cancelAll()
     }
 }
 

@@ -31,18 +31,9 @@ struct ServedStore: Sendable {
         try await scenario.happen(in: store)
         try await store.perform(Act(.advance, [.to: World.now.rfc3339]))
         let server = StoreServer(store: store, key: try ServerAPIKey(seed: "client"), port: 0)
-        let (ports, running) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run { port in running.yield(port) } }
-            group.addTask {
-                for await port in ports {
-                    let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
-                    try await body(ServedStore(store: store, url: url, folder: folder))
-                    break
-                }
-            }
-            try await group.next()
-            group.cancelAll()
+        try await server.serve { port in
+            let url = try #require(URL(string: "http://127.0.0.1:\(port)"))
+            try await body(ServedStore(store: store, url: url, folder: folder))
         }
     }
 

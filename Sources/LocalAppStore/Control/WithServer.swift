@@ -1,0 +1,55 @@
+package import Hummingbird
+package import Logging
+import ServiceLifecycle
+
+/// Runs an HTTP server while `body` runs, then shuts it down gracefully.
+///
+/// Don't cancel the task of a server instead: SwiftNIO traps when a canceled server has accepted a connection that it
+/// doesn't serve yet (https://github.com/apple/swift-nio/issues/2637).
+///
+/// - Parameters:
+///   - application: Makes the server, which must call the closure with its port once clients can connect.
+///   - body: Gets the port.
+/// - Throws: What the server or `body` throws.
+package func withServer<Result: Sendable>(
+    _ application: (@escaping @Sendable (_ port: Int) async -> Void) async throws -> some ApplicationProtocol,
+    logger: Logger = Logger(label: "server") { _ in SwiftLogNoOpLogHandler() },
+    _ body: @escaping @Sendable (_ port: Int) async throws -> Result
+) async throws -> Result {
+    let (ports, started) = AsyncStream.makeStream(of: Int.self)
+    var configuration = ServiceGroupConfiguration(
+        services: [try await application { started.yield($0) }], logger: logger)
+    // Clients that keep a request open don't keep the server from ending.
+    configuration.maximumGracefulShutdownDuration = .seconds(10)
+    let group = ServiceGroup(configuration: configuration)
+    return try await withThrowingTaskGroup(of: Result?.self) { tasks in
+        tasks.addTask {
+            // Where the server can't listen, nothing must wait for its port.
+            defer { started.finish() }
+            do {
+                try await group.run()
+            } catch is CancellationError {
+                // The time for the shutdown has passed.
+            }
+            return nil
+        }
+        tasks.addTask {
+            for await port in ports {
+                let result: Result
+                do {
+                    result = try await body(port)
+                } catch {
+                    await group.triggerGracefulShutdown()
+                    throw error
+                }
+                await group.triggerGracefulShutdown()
+                return result
+            }
+            return nil
+        }
+        var result: Result?
+        while let ended = try await tasks.next() { result = ended ?? result }
+        guard let result else { throw CancellationError() }
+        return result
+    }
+}
