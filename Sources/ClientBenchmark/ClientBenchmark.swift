@@ -26,7 +26,7 @@ public struct ClientBenchmark: Sendable {
         var memory = StoredState(clock: now)
         memory.device = Self.device.hashed
         memory.distribution = Tenure.Distribution.appStore.rawValue
-        memory.catalogue = KeptCatalogue(text: Self.products, tag: "\"0123456789abcdef\"", askedAt: now)
+        memory.catalog = KeptCatalog(text: Self.products, tag: "\"0123456789abcdef\"", askedAt: now)
         memory.account.add(
             StoreAppTransaction(
                 jws: "", bundleID: Self.bundleID, environment: .production,

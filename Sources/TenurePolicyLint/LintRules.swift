@@ -11,7 +11,7 @@ extension LintRule {
         .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,
         .platformForgotten, .inheritsFromIOS, .noChangeover, .changeoverWithoutDate, .changeoverWide,
         // Entitlements.
-        .entitlementWithoutSource, .honouredEraFree, .paidEraUnhonoured, .honourWithoutEnd, .honourWindowOutsideEra,
+        .entitlementWithoutSource, .honoredEraFree, .paidEraUnhonored, .honorWithoutEnd, .honorWindowOutsideEra,
         .productGivesNothing, .trialForEverybody,
         // Settings.
         .testersAreOwners, .undeterminedDenies, .noAppleID,

@@ -57,15 +57,15 @@ struct LintSubject: Sendable {
 
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// The entitlements that some honour gives to those who came in the era.
-    func honoured(in era: Int) -> [String] {
+    /// The entitlements that some honor gives to those who came in the era.
+    func honored(in era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
-        return entitlements.filter { ($0.honours ?? []).contains { $0.era == eras[era].name } }.map(\.name)
+        return entitlements.filter { ($0.honors ?? []).contains { $0.era == eras[era].name } }.map(\.name)
     }
 
     /// Whether everybody who has the app has the entitlement for good.
     func isForEverybody(_ entitlement: Entitlement) -> Bool {
-        let unlimited = Set((entitlement.honours ?? []).filter(\.isUnlimited).map(\.era))
+        let unlimited = Set((entitlement.honors ?? []).filter(\.isUnlimited).map(\.era))
         return eras.allSatisfy { unlimited.contains($0.name) }
     }
 
@@ -79,7 +79,7 @@ struct LintSubject: Sendable {
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // Before any honour of limited length has ended.
+        // Before any honor of limited length has ended.
         return decide(evidence, under: policy, at: .distantPast).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
@@ -133,8 +133,8 @@ struct EraChange: Sendable {
         after = subject.eras[index]
         let written = after.begins[platform.platform] == nil ? Platform.iOS : platform.platform
         path = ["eras", .index(index), "begins", .key(written.rawValue)]
-        let earlier = subject.honoured(in: index - 1)
-        let later = subject.honoured(in: index)
+        let earlier = subject.honored(in: index - 1)
+        let later = subject.honored(in: index)
         lost = earlier.filter { !later.contains($0) }
         gained = later.filter { !earlier.contains($0) }
     }

@@ -18,7 +18,7 @@ import Testing
         #expect(first.status == 0, "\(first.errors)")
         for sentence in [
             "“everything” is yours for good: you got the app on 1 May 2014 (build 37), while it was sold for a price.",
-            "around the time when its price changed, and we decide in your favour.",
+            "around the time when its price changed, and we decide in your favor.",
             "whose purchase was refunded on 3 February 2024", "in Sandbox every tester counts as a new customer.",
         ] {
             #expect(first.output.contains(sentence))
@@ -34,17 +34,17 @@ import Testing
         let first = try await visit(folder)
         #expect(first.status == 0)
         let sample = try String(contentsOf: folder.url("var/policy.yaml"), encoding: .utf8)
-        func output(honouring honours: String) async throws -> String {
-            try folder.write(sample.replacing("honours: [paid] ", with: "honours: \(honours) "), to: "var/policy.yaml")
+        func output(honoring honors: String) async throws -> String {
+            try folder.write(sample.replacing("honors: [paid] ", with: "honors: \(honors) "), to: "var/policy.yaml")
             let result = try await visit(folder)
             #expect(result.status == 0, "\(result.errors)")
             #expect(result.errors == "")
             return result.output
         }
-        let generous = try await output(honouring: "[paid, freemium]")
+        let generous = try await output(honoring: "[paid, freemium]")
         #expect(generous.contains("decides from now on as version 2"))
         #expect(denials(generous) < denials(first.output))
-        let harsh = try await output(honouring: "[]")
+        let harsh = try await output(honoring: "[]")
         #expect(harsh.contains("was not published: ") && harsh.contains("would lose something"))
         #expect(denials(harsh) == denials(generous))
     }

@@ -14,7 +14,7 @@ import Testing
           - { name: paid, model: paid }
           - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } } }
         buildNumbers: increasing
-        entitlements: { everything: { honours: [paid] } }
+        entitlements: { everything: { honors: [paid] } }
         """
 
     private let folder: Folder

@@ -47,7 +47,7 @@ import Testing
         #expect(rehearsed.status == 0, "\(rehearsed.errors)")
         #expect(rehearsed.output.contains("3 customers, against version 1"))
         #expect(rehearsed.output.contains("1 lose, 1 of whom were promised"))
-        #expect(rehearsed.output.contains("loses [iOS, 110, 2014-05-01]: granted (eraHonoured), then denied"))
+        #expect(rehearsed.output.contains("loses [iOS, 110, 2014-05-01]: granted (eraHonored), then denied"))
 
         let publish = ["policy", "publish", file, "--reason", "110 was free", "--author", "ada"]
         let refused = try await Command.run(publish + options)

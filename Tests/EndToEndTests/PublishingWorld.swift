@@ -24,7 +24,7 @@ struct PublishingWorld {
           - { name: freemium, model: free, begins: { iOS: { build: "\(boundary)" } } }
         buildNumbers: increasing
         entitlements:
-          everything: { honours: [paid] }
+          everything: { honors: [paid] }
         """
     }
 

@@ -14,7 +14,7 @@ import Testing
           - { name: paid, model: paid }
           - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } } }
         buildNumbers: increasing
-        entitlements: { everything: { honours: [HONOURS] } }
+        entitlements: { everything: { honors: [HONORS] } }
         """
 
     private struct Service {
@@ -25,9 +25,9 @@ import Testing
             try #require(try await Command.run("mint", "authority", folder.url("authority").path).status == 0)
         }
 
-        func start(honours: String = "paid", port: Int = 0, _ more: [String] = []) throws -> RunningCommand {
+        func start(honors: String = "paid", port: Int = 0, _ more: [String] = []) throws -> RunningCommand {
             let policy = try folder.write(
-                ServeTests.policy.replacingOccurrences(of: "HONOURS", with: honours), to: "policy.yaml")
+                ServeTests.policy.replacingOccurrences(of: "HONORS", with: honors), to: "policy.yaml")
             return try RunningCommand(
                 [
                     "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--trust",
@@ -89,7 +89,7 @@ import Testing
         #expect(await first.end(by: SIGKILL) != 0)
 
         // Another file at the start decides nothing before it is published.
-        let second = try service.start(honours: "")
+        let second = try service.start(honors: "")
         let secondPort = try #require(try await second.port(), "\(second.errors)")
         #expect(try await second.says("is not what decides"))
         let again = try await send("GET", "/v1/customer", to: secondPort, token: token)
@@ -140,7 +140,7 @@ import Testing
         #expect(second.errors.contains("port \(port) on `127.0.0.1` is in use"))
         #expect(await first.end(by: SIGINT) == 0)
 
-        let broken = try service.start(honours: "payed")
+        let broken = try service.start(honors: "payed")
         #expect(try await broken.port() == nil)
         #expect(await broken.end(by: SIGTERM) == 1)
         #expect(broken.errors.contains("policy.yaml:6:"))

@@ -102,7 +102,7 @@ extension FuzzedReaders {
         var memory = StoredState(clock: now)
         memory.device = "device"
         memory.distribution = "appStore"
-        memory.catalogue = KeptCatalogue(text: #"{"products":[],"entitlements":[]}"#, tag: "1", askedAt: now)
+        memory.catalog = KeptCatalog(text: #"{"products":[],"entitlements":[]}"#, tag: "1", askedAt: now)
         guard (try? shelf.update(device: nil, { _ in memory })) != nil, let sealed = shelf.read(),
             let contents = SealedState.open(sealed, with: Shelf.sound)
         else { return [] }

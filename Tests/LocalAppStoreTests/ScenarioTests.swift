@@ -48,7 +48,7 @@ func `every example goes as it expects`(_ name: String) async throws {
           - { name: freemium, model: free, begins: { iOS: { build: "38", at: 2014-06-10T18:00:00Z } } }
         buildNumbers: increasing
         entitlements:
-          everything: { products: [com.example.calculator.everything], honours: [paid] }
+          everything: { products: [com.example.calculator.everything], honors: [paid] }
           cloud: { products: [com.example.calculator.yearly] }
         """, named: "wrong.yaml")
     let service = try DecidingService(
@@ -137,7 +137,7 @@ func `every example goes as it expects`(_ name: String) async throws {
             Byron: acquires
             Olga: { acquires: iOS, preordered: 2014-01-01 }
             Paul: { acquires: iOS, way: promoCode }
-            Vera: { acquires: iOS, way: volumePurchase, licenceEnds: 2015-01-01 }
+            Vera: { acquires: iOS, way: volumePurchase, licenseEnds: 2015-01-01 }
           - after: 1d
             Ada:
               - buys: \(monthly)

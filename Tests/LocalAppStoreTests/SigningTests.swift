@@ -6,7 +6,7 @@ import TenureCore
 import TenureMint
 import Testing
 
-@Test func `an app transaction says what was acquired, and only its device recognises it`() throws {
+@Test func `an app transaction says what was acquired, and only its device recognizes it`() throws {
     var world = try Shop.world(of: "Ada")
     world.advance(to: Shop.date("2015-07-01"))
     try world.update("Ada")
@@ -60,10 +60,10 @@ import Testing
     #expect(again.originalApplicationVersion == "37")
 }
 
-@Test func `a volume licence ends, a promo code costs nothing, a pre-order is dated`() throws {
+@Test func `a volume license ends, a promo code costs nothing, a pre-order is dated`() throws {
     var world = Shop.world()
     for name in ["Vera", "Paul", "Olga"] { try world.addCustomer(name) }
-    try world.acquire("Vera", way: .volumePurchase, licenceEnds: Shop.date("2015-09-06"))
+    try world.acquire("Vera", way: .volumePurchase, licenseEnds: Shop.date("2015-09-06"))
     try world.acquire("Paul", way: .promoCode)
     try world.acquire("Olga", preorderDate: Shop.date("2014-08-01"))
     let receipt = try Shop.signer.receipt(of: world.acquisitions[0], in: world, device: world.accounts[0].devices[0])

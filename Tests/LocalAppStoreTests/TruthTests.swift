@@ -17,7 +17,7 @@ private func policy() throws -> Policy {
         buildNumbers: .increasing,
         entitlements: [Shop.everything, Shop.monthly, Shop.yearly, Shop.pro].map {
             Entitlement(name: $0, products: [.init(id: $0)])
-        }, inDoubt: .favourCustomer, testEnvironments: .newCustomer)
+        }, inDoubt: .favorCustomer, testEnvironments: .newCustomer)
 }
 
 @Test(arguments: [1, 2, 3, 4] as [UInt64])

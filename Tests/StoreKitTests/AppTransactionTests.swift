@@ -56,10 +56,10 @@ import Testing
         let device = try await kiosk.device()
         try await device.run {
             let first = try await AppTransaction.shared
-            device.behaviour.isOffline = true
+            device.behavior.isOffline = true
             try await kiosk.advance("40d")
             #expect(try await AppTransaction.shared == first)
-            device.behaviour.isOffline = false
+            device.behavior.isOffline = false
             #expect(try await AppTransaction.shared == first)
         }
         #expect(device.signInRequests == 0)
@@ -68,7 +68,7 @@ import Testing
     @Test func `without a copy and without a network there is an error of the network`() async throws {
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
-        device.behaviour.isOffline = true
+        device.behavior.isOffline = true
         await device.run {
             await #expect { try await AppTransaction.shared } throws: {
                 if case StoreKitError.networkError? = $0 as? StoreKitError { true } else { false }
@@ -88,7 +88,7 @@ import Testing
             #expect(refreshed.revocationDate == Kiosk.date("2014-09-09T10:00:00Z"))
             #expect(try await AppTransaction.shared.payloadValue == refreshed)
             #expect(device.signInRequests == 1)
-            device.behaviour.signIn = .isCancelled
+            device.behavior.signIn = .isCancelled
             await #expect { try await AppTransaction.refresh() } throws: {
                 if case StoreKitError.userCancelled? = $0 as? StoreKitError { true } else { false }
             }

@@ -130,19 +130,19 @@ import Testing
         let device = try await kiosk.device()
         try await device.run {
             let product = try await product(Kiosk.everything)
-            device.behaviour.purchases = .isCancelled
+            device.behavior.purchases = .isCancelled
             guard case .userCancelled = try await product.purchase() else { throw Unexpected() }
-            device.behaviour.purchases = .fails(Product.PurchaseError.invalidOfferPrice)
+            device.behavior.purchases = .fails(Product.PurchaseError.invalidOfferPrice)
             await #expect(throws: Product.PurchaseError.invalidOfferPrice) { try await product.purchase() }
-            device.behaviour.purchases = .completes
-            device.behaviour.canMakePayments = false
+            device.behavior.purchases = .completes
+            device.behavior.canMakePayments = false
             #expect(!AppStore.canMakePayments)
             await #expect(throws: Product.PurchaseError.purchaseNotAllowed) { try await product.purchase() }
-            device.behaviour.canMakePayments = true
+            device.behavior.canMakePayments = true
             try await kiosk.act(.failBilling, "Ada")
             await #expect(throws: StoreKitError.self) { try await product.purchase() }
             #expect(await entitledProducts().isEmpty)
-            device.behaviour.purchases = .unverified(.brokenSignature)
+            device.behavior.purchases = .unverified(.brokenSignature)
             try await kiosk.act(.customer, "Ben")
             try await kiosk.act(.acquire, "Ben")
             device.signIn(as: "Ben")
@@ -156,7 +156,7 @@ import Testing
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
-            device.behaviour.purchases = .waitsForApproval
+            device.behavior.purchases = .waitsForApproval
             guard case .pending = try await product(Kiosk.coins).purchase() else { throw Unexpected() }
             device.declinePurchases()
             guard case .pending = try await product(Kiosk.everything).purchase() else { throw Unexpected() }

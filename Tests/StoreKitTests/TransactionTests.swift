@@ -71,13 +71,13 @@ import Testing
         try await kiosk.buy(Kiosk.pro)
         try await kiosk.buy(Kiosk.everything)
         let device = try await kiosk.device()
-        device.behaviour.isOffline = true
+        device.behavior.isOffline = true
         await device.run { #expect(await entitledProducts() == [Kiosk.everything, Kiosk.pro].sorted()) }
         try await kiosk.advance("60d")
         try await device.run { () async throws -> Void in
             #expect(await entitledProducts() == [Kiosk.everything])
             #expect(try await Product.SubscriptionInfo.status(for: "plans").map(\.state) == [.expired])
-            device.behaviour.isOffline = false
+            device.behavior.isOffline = false
             #expect(await entitledProducts() == [Kiosk.everything, Kiosk.pro].sorted())
         }
     }
@@ -124,10 +124,10 @@ import Testing
             for await result in StoreKit.Transaction.unfinished { unfinished.append(result.unsafePayloadValue) }
             #expect(unfinished.map(\.productID) == [Kiosk.coins])
             // Offline, the device keeps it in mind, and tells it later.
-            device.behaviour.isOffline = true
+            device.behavior.isOffline = true
             await unfinished.first?.finish()
             for await _ in StoreKit.Transaction.unfinished { Issue.record("it was finished") }
-            device.behaviour.isOffline = false
+            device.behavior.isOffline = false
             for await _ in StoreKit.Transaction.all { Issue.record("a finished consumable is not kept") }
             #expect(await kiosk.store.world.transactions[0].isFinished)
         }

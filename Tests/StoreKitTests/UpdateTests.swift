@@ -122,13 +122,13 @@ import Testing
         let kiosk = try await Kiosk()
         let device = try await kiosk.device()
         try await device.run {
-            device.behaviour.isOffline = true
+            device.behavior.isOffline = true
             try await kiosk.buy(Kiosk.everything)
             let next = Task {
                 var updates = StoreKit.Transaction.updates.makeAsyncIterator()
                 return await updates.next()
             }
-            device.behaviour.isOffline = false
+            device.behavior.isOffline = false
             #expect(await next.value?.unsafePayloadValue.productID == Kiosk.everything)
         }
     }

@@ -16,7 +16,7 @@ import Testing
             ],
             buildNumbers: .increasing,
             entitlements: [
-                Entitlement(name: "every \"thing\"", products: [.init(id: "x")], honours: [Honour(era: "paid")]),
+                Entitlement(name: "every \"thing\"", products: [.init(id: "x")], honors: [Honor(era: "paid")]),
                 Entitlement(name: "cloud", products: [.init(id: "yearly")]),
             ])
         let purchase = Purchase(

@@ -41,6 +41,6 @@ struct Desk {
         entitlements:
           everything:
             products: [com.example.calculator.everything, com.example.calculator.yearly]
-            honours: [paid]
+            honors: [paid]
         """
 }

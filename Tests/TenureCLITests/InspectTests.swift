@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct InspectTests {
     @Test(arguments: ["app-transaction", "transaction", "renewal-info", "notification", "receipt"])
-    func `what is minted is recognised, and verified where its authority is trusted`(kind: String) async throws {
+    func `what is minted is recognized, and verified where its authority is trusted`(kind: String) async throws {
         let desk = try await Desk()
         let file = try await desk.mint(kind)
         let trusted = try await Command.run("inspect", "--json", "--trust", desk.authority, file)

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--map", "Day=date"], ["--releases", "x.csv", "--map", "Day"], ["--releases", "x.csv", "--map", "Day=colour"],
+        ["--map", "Day=date"], ["--releases", "x.csv", "--map", "Day"], ["--releases", "x.csv", "--map", "Day=color"],
         ["--json", "--format", "sarif"], ["--format", "xml"], ["--at", "soon"],
     ])
     func `what cannot be meant is wrong usage`(_ arguments: [String]) async throws {
@@ -102,7 +102,7 @@ import Testing
 
     @Test func `what customers would lose is an error, and a file with mistakes is not compared`() async throws {
         let earlier = try folder.write(
-            Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: []"), to: "earlier.yaml")
+            Desk.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: []"), to: "earlier.yaml")
         let result = try await Command.run("policy", "check", earlier, "--against", policy, "--json")
         #expect(result.status == 2)
         let json = try result.json()
@@ -113,7 +113,7 @@ import Testing
         #expect(findings.contains { $0["code"] as? String == "right-lost" && $0["severity"] as? String == "error" })
         #expect(try await Command.run("policy", "check", policy, "--against", earlier).status == 0)
 
-        let broken = try folder.write(Desk.policy + "\ncolour: red\n", to: "broken.yaml")
+        let broken = try folder.write(Desk.policy + "\ncolor: red\n", to: "broken.yaml")
         let uncompared = try await Command.run("policy", "check", broken, "--against", policy)
         #expect(uncompared.output.contains("not compared with the policy before: that takes a file without mistakes"))
     }
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test func `SARIF has what its schema requires, and nothing that it does not know`() async throws {
-        for (name, text) in [("policy.yaml", Desk.policy), ("broken.yaml", Desk.policy + "\ncolour: red\n")] {
+        for (name, text) in [("policy.yaml", Desk.policy), ("broken.yaml", Desk.policy + "\ncolor: red\n")] {
             let policy = try folder.write(text, to: name)
             try expectSARIF(try await Command.run("policy", "check", policy, "--format", "sarif").json())
         }

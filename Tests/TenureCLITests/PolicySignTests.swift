@@ -69,7 +69,7 @@ import Testing
     @Test func `an unsound policy is not signed, and no key is made on the way`() async throws {
         let (folder, _, key, _) = try await desk()
         let unsound = try folder.write(
-            Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: [payed]"), to: "unsound.yaml")
+            Desk.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]"), to: "unsound.yaml")
         let out = folder.url("tenure-policy.jws").path
         let result = try await Command.run("policy", "sign", unsound, "--key", key, "--out", out)
         #expect(result.status == 2 && result.errors.contains("unsound.yaml:"))

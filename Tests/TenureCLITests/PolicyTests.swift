@@ -9,7 +9,7 @@ import Testing
         #expect(try await Command.run("policy", "check", sound).output.hasSuffix("\(sound): no mistakes, 1 note\n"))
 
         let unsound = try folder.write(
-            Desk.policy.replacingOccurrences(of: "honours: [paid]", with: "honours: [payed]")
+            Desk.policy.replacingOccurrences(of: "honors: [paid]", with: "honors: [payed]")
                 .replacingOccurrences(of: "buildNumbers: increasing\n", with: ""), to: "unsound.yaml")
         let result = try await Command.run("policy", "check", "--json", unsound)
         #expect(result.status == 2)

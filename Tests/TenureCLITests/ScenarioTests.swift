@@ -19,7 +19,7 @@ private let examples = URL(fileURLWithPath: #filePath)
           - { name: paid, model: paid }
           - { name: freemium, model: free, begins: { iOS: { build: "9", at: 2021-02-01T00:00:00Z } } }
         buildNumbers: increasing
-        entitlements: { pro: { products: [com.example.sketch.pro], honours: [paid] } }
+        entitlements: { pro: { products: [com.example.sketch.pro], honors: [paid] } }
         """, to: "wrong.yaml")
     let bad = try await Command.run("scenario", "run", "--policy", policy, story)
     #expect(bad.status == 2)

@@ -15,8 +15,8 @@ enum Calculator {
         eras: [Era]? = nil,
         buildNumbers: Policy.BuildNumbers? = .increasing,
         releases: [Release] = [],
-        honours: [Honour]? = [Honour(era: "paid")],
-        inDoubt: Policy.InDoubt = .favourCustomer,
+        honors: [Honor]? = [Honor(era: "paid")],
+        inDoubt: Policy.InDoubt = .favorCustomer,
         testEnvironments: Policy.TestEnvironments = .newCustomer
     ) throws -> Policy {
         try Policy(
@@ -34,7 +34,7 @@ enum Calculator {
             buildNumbers: buildNumbers,
             releases: releases,
             entitlements: [
-                Entitlement(name: "everything", products: [.init(id: all), .init(id: yearly)], honours: honours)
+                Entitlement(name: "everything", products: [.init(id: all), .init(id: yearly)], honors: honors)
             ],
             inDoubt: inDoubt,
             testEnvironments: testEnvironments

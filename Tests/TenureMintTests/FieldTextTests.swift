@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("colour", "red", "there is no field `colour`"), ("quantity", "many", "`quantity` is an integer"),
+        ("color", "red", "there is no field `color`"), ("quantity", "many", "`quantity` is an integer"),
         ("purchaseDate", "yesterday", "`purchaseDate` is an instant"),
         ("isUpgraded", "yes", "`isUpgraded` is true or false"),
         ("commitmentInfo", "{", "`commitmentInfo` is written as JSON"),

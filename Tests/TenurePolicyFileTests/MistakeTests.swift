@@ -34,15 +34,15 @@ import Testing
             entitlements:
               everything:
                 product: [a]
-                honors: [paid]
+                honours: [paid]
                 trial: { sessions: 5, days: 3 }
               cloud:
                 products: com.example.calculator.yearly
-                honours:
+                honors:
                   - { era: payed, for: 1Y }
                   - { boughtSince: June }
               cloud: {}
-            inDoubt: favorCustomer
+            inDoubt: favourCustomer
             whileUndetermined: allow
             testEnvironments:
             """
@@ -59,7 +59,7 @@ import Testing
                 policy.yaml:12:25: `-24` is no length of time; write a number with its unit (`w`, `d`, `h`, `m`, `s`), such as `-24h`
                 policy.yaml:13:1: `buildNumber` is unknown here; did you mean `buildNumbers`?
                 policy.yaml:16:5: `product` is unknown here; did you mean `products`?
-                policy.yaml:17:5: `honors` is unknown here; did you mean `honours`?
+                policy.yaml:17:5: `honours` is unknown here; did you mean `honors`?
                 policy.yaml:18:5: a trial counts sessions or days; keep one of `sessions` and `days`
                 policy.yaml:20:15: `com.example.calculator.yearly` is no list; write `products: [com.example.calculator.everything]`
                 policy.yaml:22:9: there is no era `payed`; write one of `paid`, `freemium`
@@ -67,7 +67,7 @@ import Testing
                 policy.yaml:23:9: `era` is missing; write `era: paid`
                 policy.yaml:23:24: `June` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
                 policy.yaml:24:3: `cloud` stands twice, first in line 19; keep one
-                policy.yaml:25:10: `favorCustomer` is unknown here; did you mean `favourCustomer`?
+                policy.yaml:25:10: `favourCustomer` is unknown here; did you mean `favorCustomer`?
                 policy.yaml:26:20: `allow` is unknown here; write `{ allow: 72h }` or `deny`
                 policy.yaml:27:1: `testEnvironments` has no value; write one, or remove the line
                 """)
@@ -91,7 +91,7 @@ import Testing
             entitlements:
               everything:
                 products: [a, a]
-                honours: [unknown, { era: paid, boughtSince: 2015-01-01, boughtBefore: 2014-01-01 }]
+                honors: [unknown, { era: paid, boughtSince: 2015-01-01, boughtBefore: 2014-01-01 }]
             """
         #expect(
             mistakes(text) == """
@@ -124,7 +124,7 @@ import Testing
             """
             policy.yaml:1:1: `app` is missing; write `app: { bundleID: com.example.calculator }`
             policy.yaml:1:1: `eras` is missing; write `eras: [{ name: paid, model: paid }]`
-            policy.yaml:1:1: `entitlements` is missing; write `entitlements: { everything: { honours: [paid] } }`
+            policy.yaml:1:1: `entitlements` is missing; write `entitlements: { everything: { honors: [paid] } }`
             """
         ),
     ])
@@ -133,7 +133,7 @@ import Testing
     }
 
     private static let header =
-        "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honours: [paid] } }\n"
+        "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honors: [paid] } }\n"
 
     @Test func `an unsaid promise about build numbers is asked for, unless the release list could not be read`() {
         let eras = "eras: [{ name: paid, model: paid }, { name: free, model: free, begins: { iOS: { build: 120 } } }]\n"
@@ -215,7 +215,7 @@ import Testing
     @Test func `a repeated key is reported at each repetition, and the rest of the file all the same`() {
         let json = """
             {"app": {"bundleID": "x", "bundleID": "y"}, "eras": [{"name": "paid", "model": "paid"}],
-             "entitlements": {"e": {"honours": ["paid"]}}, "eras": [], "inDoubts": "x"}
+             "entitlements": {"e": {"honors": ["paid"]}}, "eras": [], "inDoubts": "x"}
             """
         #expect(
             mistakes(json, named: "policy.json") == """
@@ -226,7 +226,7 @@ import Testing
         let yaml = """
             app: { bundleID: x, "bundleID": y }
             eras: [{ name: paid, model: paid }]
-            entitlements: { e: { honours: [paid] } }
+            entitlements: { e: { honors: [paid] } }
             eras: []
             eras: []
             """

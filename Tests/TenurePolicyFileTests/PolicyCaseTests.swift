@@ -40,10 +40,10 @@ import Testing
         #expect(results[0].place == "cases.yaml:3:5")
         #expect(
             results[0].differences == [
-                "everything: expected granted until 2016-01-01T00:00:00Z, got for good (eraHonoured, version, date)",
-                "everything: expected the reason `changeover`, got (eraHonoured, version, date)",
-                "everything: expected no reason `date`, got (eraHonoured, version, date)",
-                "cloud: expected denied, got granted (eraHonoured, version, date): \(results[0].decisions[1].sentence)",
+                "everything: expected granted until 2016-01-01T00:00:00Z, got for good (eraHonored, version, date)",
+                "everything: expected the reason `changeover`, got (eraHonored, version, date)",
+                "everything: expected no reason `date`, got (eraHonored, version, date)",
+                "cloud: expected denied, got granted (eraHonored, version, date): \(results[0].decisions[1].sentence)",
                 "cloud: expected `support` to settle it, got nothing that would",
                 "cloud: expected a sentence with “refund”, got “\(results[0].decisions[1].sentence)”",
                 "there is no entitlement `clouds`; did you mean `cloud`?",
@@ -92,7 +92,7 @@ import Testing
                 policy:
                   app: { bundleID: com.example.calculator }
                   eras: [{ name: paid, model: paid }]
-                  entitlements: { everything: { honours: [paid] } }
+                  entitlements: { everything: { honors: [paid] } }
                 cases: [{ name: anybody, app: {}, expect: { everything: granted } }]
                 """.utf8), named: "cases.yaml", policy: nil)
         #expect(cases.run().map(\.differences) == [[]])

@@ -27,10 +27,10 @@ import Testing
         #expect(policy.entitlements.map(\.name) == ["everything", "cloud"])
         #expect(policy.entitlements[0].trial == .sessions(5))
         #expect(
-            policy.entitlements[1].honours == [
-                Honour(era: "paid", boughtSince: CivilDay("2014-06-10")?.midnight, length: CalendarPeriod(months: 12))
+            policy.entitlements[1].honors == [
+                Honor(era: "paid", boughtSince: CivilDay("2014-06-10")?.midnight, length: CalendarPeriod(months: 12))
             ])
-        #expect(policy.inDoubt == .favourCustomer)
+        #expect(policy.inDoubt == .favorCustomer)
         #expect(policy.whileUndetermined == .allow(72 * 3600))
         #expect(policy.testEnvironments == .newCustomer)
     }
@@ -49,14 +49,14 @@ import Testing
               - { name: "paid 😀", model: paid }
               - { name: free, model: free, begins: { iOS: { build: 1.10, at: "2015-06-10T18:00:00Z" } }, changeover: { until: 1d } }
             buildNumbers: restarted
-            entitlements: { everything: { honours: ["paid 😀"] } }
+            entitlements: { everything: { honors: ["paid 😀"] } }
             """
         let json = """
             {\t"app": {"bundleID": "com.example.calculator"},
             \t"eras"
             : [{"name":"paid \\uD83D\\uDE00", "model":"paid"},
             {"name":"free","model":"free","begins":{"iOS":{"build":1.10,"at":"2015-06-10T18:00:00Z"}},"changeover":{"until":"24h"}}],
-            "buildNumbers":"restarted","entitlements":{"everything":{"honours":["paid \\ud83d\\ude00"]}}}
+            "buildNumbers":"restarted","entitlements":{"everything":{"honors":["paid \\ud83d\\ude00"]}}}
             """
         let policy = try PolicyFile.read(yaml, named: "policy.yaml")
         #expect(policy == (try PolicyFile.read(json, named: "policy.json")))
@@ -80,7 +80,7 @@ import Testing
             # bought *before* the change, R &D, or &after
             app: { bundleID: com.example.calculator } # see *this* &that
             eras: [{ name: "a & b", model: paid }, { name: c&d, model: free, begins: { macOS: new } }]
-            entitlements: { everything: { honours: [a & b] } }
+            entitlements: { everything: { honors: [a & b] } }
             """
         #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
     }
@@ -102,7 +102,7 @@ import Testing
             eras: [{ name: paid, model: paid }]
             buildNumbers: increasing
             releases: releases.csv
-            entitlements: { everything: { honours: [paid] } }
+            entitlements: { everything: { honors: [paid] } }
             """
         func policy(_ releases: Int) throws -> Policy {
             let rows = (1...releases).map { "macOS,\($0),2014-06-10" }
@@ -225,10 +225,10 @@ enum RandomPolicy {
                     Entitlement.Product(
                         id: "p\($0)", length: Bool.random(using: &random) ? CalendarPeriod(months: 15, days: $0) : nil)
                 },
-                honours: Int.random(in: 0..<4, using: &random) == 0
+                honors: Int.random(in: 0..<4, using: &random) == 0
                     ? nil
                     : (0..<Int.random(in: 0...2, using: &random)).map { _ in
-                        Honour(
+                        Honor(
                             era: names[Int.random(in: 0..<eraCount, using: &random)],
                             boughtSince: Bool.random(using: &random) ? date - 1000 : nil,
                             boughtBefore: Bool.random(using: &random) ? date : nil,

@@ -21,7 +21,7 @@ import Testing
         entitlements:
           premium:
             products: [com.example.calculator.premium]
-            honours: [paid]
+            honors: [paid]
         """
 
     private func codes(

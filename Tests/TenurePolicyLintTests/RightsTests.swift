@@ -22,10 +22,10 @@ import Testing
         entitlements:
           premium:
             products: [com.example.calculator.premium]
-            honours: [paid]
+            honors: [paid]
           cloud:
             products: [com.example.calculator.yearly, { id: com.example.calculator.season, for: P3M }]
-            honours: [{ era: paid, boughtSince: 2014-06-10, for: P1Y }]
+            honors: [{ era: paid, boughtSince: 2014-06-10, for: P1Y }]
         """
 
     private static let list = """
@@ -49,9 +49,9 @@ import Testing
         [("until: +48h", "until: +24h")],
         [("    - name: freemium", "    - name: freemium")],
         [("  macOS: { version: \"2.0\", at: 2015-06-12T18:00:00Z }", "  macOS: new")],
-        [("honours: [paid]", "honours: []")],
-        [("honours: [paid]", "honours: [{ era: paid, until: 2020-01-01 }]")],
-        [("honours: [paid]", "honours: [{ era: paid, boughtBefore: 2015-01-01 }]")],
+        [("honors: [paid]", "honors: []")],
+        [("honors: [paid]", "honors: [{ era: paid, until: 2020-01-01 }]")],
+        [("honors: [paid]", "honors: [{ era: paid, boughtBefore: 2015-01-01 }]")],
         [("P1Y", "P6M")],
         [("2014-06-10", "2014-06-11")],
         [("  premium:", "  pro:")],

@@ -9,16 +9,16 @@ enum Population {
     static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
 
     /// `build`: the first build of the free era on iOS.
-    static func policy(freeFrom build: String, honours: Bool = true, alsoNames extra: String? = nil) throws -> Policy {
+    static func policy(freeFrom build: String, honors: Bool = true, alsoNames extra: String? = nil) throws -> Policy {
         var entitlements = [
             Entitlement(
                 name: "everything", products: [.init(id: "com.example.calculator.everything")],
-                honours: honours ? [Honour(era: "paid")] : nil),
+                honors: honors ? [Honor(era: "paid")] : nil),
             Entitlement(
                 name: "cloud", products: [.init(id: "com.example.calculator.yearly")],
-                honours: [Honour(era: "paid", length: CalendarPeriod(months: 12))]),
+                honors: [Honor(era: "paid", length: CalendarPeriod(months: 12))]),
         ]
-        if let extra { entitlements.append(Entitlement(name: extra, honours: [Honour(era: "paid")])) }
+        if let extra { entitlements.append(Entitlement(name: extra, honors: [Honor(era: "paid")])) }
         return try Policy(
             app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
             eras: [

@@ -31,7 +31,7 @@ enum Calculator {
     static let yearly = "com.example.calculator.yearly"
 
     static func policy(
-        honours: [Honour]? = [Honour(era: "paid")], inDoubt: Policy.InDoubt = .favourCustomer,
+        honors: [Honor]? = [Honor(era: "paid")], inDoubt: Policy.InDoubt = .favorCustomer,
         testEnvironments: Policy.TestEnvironments = .newCustomer, appleID: Int64? = 828_838_134
     ) throws -> Policy {
         try Policy(
@@ -48,7 +48,7 @@ enum Calculator {
             ],
             buildNumbers: .increasing,
             entitlements: [
-                Entitlement(name: "everything", products: [.init(id: everything), .init(id: yearly)], honours: honours)
+                Entitlement(name: "everything", products: [.init(id: everything), .init(id: yearly)], honors: honors)
             ],
             inDoubt: inDoubt, testEnvironments: testEnvironments)
     }

@@ -21,7 +21,7 @@ import Testing
             let everything = try #require(answer.entitlements["everything"])
             #expect(everything.outcome == .granted)
             #expect(everything.until == nil)
-            #expect(everything.reasons.first?.code == "eraHonoured")
+            #expect(everything.reasons.first?.code == "eraHonored")
             #expect(everything.reasons.first?.facts["eras"] == .names(["paid"]))
             #expect(everything.sentence.contains("yours for good"))
             #expect(answer.environment == .production)

@@ -31,7 +31,7 @@ import Testing
                 _ = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             }
             // A stricter policy, under which promises hold.
-            try await withService(in: folder, policy: try Calculator.policy(honours: nil)) { client in
+            try await withService(in: folder, policy: try Calculator.policy(honors: nil)) { client in
                 for number in 0..<3 {
                     let appTransaction = try Calculator.minter().text(
                         .appTransaction, ["appTransactionId": .string("70400000000000010\(number)")])

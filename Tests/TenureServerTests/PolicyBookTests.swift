@@ -14,7 +14,7 @@ import Testing
     @Test func `is read when a promise rests on it`() async throws {
         try await withFolder { folder in
             // Promises everything to whoever came before 2020.
-            let later = try Calculator.policy(honours: [Honour(era: "paid"), Honour(era: "freemium")])
+            let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
             // One that looks again only in an hour.
             try await withWorld(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer())
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `is read by a sync and a notification too`() async throws {
         try await withFolder { folder in
-            let later = try Calculator.policy(honours: [Honour(era: "paid"), Honour(era: "freemium")])
+            let later = try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
             // One that looks again only in an hour.
             try await withWorld(in: folder, { $0.policyStaleness = .seconds(3600) }) { first in
                 let request = SyncRequest(appTransaction: try Calculator.minter().newcomer("704000000000000002"))

@@ -19,7 +19,7 @@ import Testing
                     products: [.init(id: "a"), .init(id: "b", length: CalendarPeriod(months: 3))],
                     trial: .sessions(5)),
                 Entitlement(name: "cloud", products: [.init(id: "a")], trial: .days(14)),
-                Entitlement(name: "gift", honours: [Honour(era: "paid")]),
+                Entitlement(name: "gift", honors: [Honor(era: "paid")]),
             ])
         try await withService(policy: policy) { client in
             let response = try await client.get("/v1/products")

@@ -11,13 +11,13 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `promises` {
-    @Test func `survive a policy that honours nothing`() async throws {
+    @Test func `survive a policy that honors nothing`() async throws {
         try await withFolder { folder in
             let request = SyncRequest(
                 appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
             let before = try await withService(in: folder) { try await $0.sync(request) }
             #expect(before.entitlements["everything"]?.outcome == .granted)
-            let harsh = try Calculator.policy(honours: [Honour(era: "freemium", boughtBefore: .distantPast)])
+            let harsh = try Calculator.policy(honors: [Honor(era: "freemium", boughtBefore: .distantPast)])
             try await withService(in: folder, policy: harsh) { client in
                 let after = try await client.sync(request)
                 #expect(after.id == before.id)
@@ -43,7 +43,7 @@ import Testing
             _ = try await withService(in: folder) {
                 try await $0.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
             }
-            let harsh = try Calculator.policy(honours: nil)
+            let harsh = try Calculator.policy(honors: nil)
             try await withService(in: folder, policy: harsh) { client in
                 let refunded = try Calculator.minter(signed: Calculator.now).text(
                     .appTransaction, ["revocationDate": .instant(Calculator.now.addingTimeInterval(-3600))])

@@ -162,7 +162,7 @@ import Testing
                     buildNumbers: increasing
                     releases: \(list)
                     entitlements:
-                      everything: { honours: [paid] }
+                      everything: { honors: [paid] }
 
                     """, to: "policy.yaml")
                 return try ServiceConfiguration.readPolicy(at: policy)

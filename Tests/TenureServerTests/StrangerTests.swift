@@ -43,7 +43,7 @@ import Testing
                     appTransaction: try account(1_500_000_000, "300"),
                     transactions: [try minter.text(.transaction, ["appTransactionId": .null])]))
             #expect(mixed.id != ada.id)
-            #expect(mixed.entitlements["everything"]?.reasons.contains { $0.code == "eraHonoured" } == false)
+            #expect(mixed.entitlements["everything"]?.reasons.contains { $0.code == "eraHonored" } == false)
         }
     }
 
@@ -74,7 +74,7 @@ import Testing
             }
             // The transaction alone says nothing of the era in which the app was bought.
             let alone = try await client.sync(SyncRequest(transactions: [transaction]), from: nil)
-            #expect(alone.entitlements["everything"]?.reasons.contains { $0.code == "eraHonoured" } == false)
+            #expect(alone.entitlements["everything"]?.reasons.contains { $0.code == "eraHonored" } == false)
         }
     }
 

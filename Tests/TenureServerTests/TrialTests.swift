@@ -25,7 +25,7 @@ import Testing
             buildNumbers: .increasing,
             entitlements: [
                 Entitlement(
-                    name: "everything", products: [.init(id: Calculator.everything)], honours: [Honour(era: "paid")],
+                    name: "everything", products: [.init(id: Calculator.everything)], honors: [Honor(era: "paid")],
                     trial: trial),
                 Entitlement(name: "cloud", products: [.init(id: Calculator.yearly)]),
             ])

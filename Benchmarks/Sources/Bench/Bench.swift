@@ -175,14 +175,14 @@ struct Fixtures {
             entitlements: [
                 Entitlement(
                     name: "everything", products: [.init(id: id("everything")), .init(id: id("yearly"))],
-                    honours: [Honour(era: "paid")]),
+                    honors: [Honor(era: "paid")]),
                 Entitlement(
                     name: "cloud", products: [.init(id: id("yearly"))],
-                    honours: [Honour(era: "paid", boughtSince: day("2013-06-10"), length: CalendarPeriod(months: 12))]),
+                    honors: [Honor(era: "paid", boughtSince: day("2013-06-10"), length: CalendarPeriod(months: 12))]),
                 Entitlement(
                     name: "themes",
                     products: [.init(id: id("themes")), .init(id: id("season"), length: CalendarPeriod(months: 3))],
-                    honours: [Honour(era: "paid"), Honour(era: "promo")]),
+                    honors: [Honor(era: "paid"), Honor(era: "promo")]),
                 Entitlement(name: "printing", products: [.init(id: id("printing"))]),
             ])
     }

@@ -54,7 +54,7 @@ enum HTTPRatio {
                 seconds *= 2
             }
             _ = try load(memory, seconds: 2)
-            // Neighbours of a virtual machine come and go within seconds: many short turns, each side first in half.
+            // Neighbors of a virtual machine come and go within seconds: many short turns, each side first in half.
             var ratios: [Double] = []
             for round in 0..<15 {
                 let customersFirst = round.isMultiple(of: 2)

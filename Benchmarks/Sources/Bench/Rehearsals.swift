@@ -5,7 +5,7 @@ import TenureMint
 @_spi(Benchmarks) import TenureRehearsal
 
 /// What a rehearsal costs, by the clock and on all cores, as whoever waits for it sees it. Beside it stands the
-/// processor time of the whole process, which neighbours on the machine change less.
+/// processor time of the whole process, which neighbors on the machine change less.
 enum Rehearsals {
     static let names = ["rehearse-verify", "rehearse-redecide", "rehearse-growth"]
 

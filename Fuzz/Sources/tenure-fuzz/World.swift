@@ -144,16 +144,16 @@ final class World {
         entitlements:
           everything:
             products: [com.example.calculator.everything, com.example.calculator.yearly]
-            honours: [paid]
+            honors: [paid]
             trial: { sessions: 5 }
           cloud:
             products: [com.example.calculator.yearly]
-            honours:
+            honors:
               - { era: paid, boughtSince: 2014-06-10, for: P1Y }
-        inDoubt: favourCustomer
+        inDoubt: favorCustomer
         whileUndetermined: { allow: 72h }
         testEnvironments: newCustomer
         """,
-        #"{"app":{"bundleID":"com.example.calculator"},"eras":[{"name":"paid","model":"paid"}],"entitlements":{"a":{"honours":["paid"]}}}"#,
+        #"{"app":{"bundleID":"com.example.calculator"},"eras":[{"name":"paid","model":"paid"}],"entitlements":{"a":{"honors":["paid"]}}}"#,
     ]
 }

@@ -62,7 +62,7 @@ extension Act {
     package func checkValues() throws(ActMistake) {
         _ = try platform()
         _ = try price()
-        for name in [Particular.preordered, .licenceEnds, .to] { _ = try date(name) }
+        for name in [Particular.preordered, .licenseEnds, .to] { _ = try date(name) }
         _ = try flag(.needsConsent)
         _ = try uuid(.appAccountToken)
         _ = try number(.quantity, in: 1...10)

@@ -33,7 +33,7 @@ package enum Verb: String, CaseIterable, Sendable, Hashable {
         case .customer: rows(.customer, optional: [.storefront, .family, .devices])
         case .move: rows(.customer, .storefront)
         case .acquire:
-            rows(.customer, optional: [.app, .platform, .release, .price, .way, .preordered, .licenceEnds])
+            rows(.customer, optional: [.app, .platform, .release, .price, .way, .preordered, .licenseEnds])
         case .update: rows(.customer, optional: [.app, .platform])
         case .refundApp, .rescindConsent: rows(.customer, optional: [.app])
         case .buy: rows(.customer, .product, optional: [.quantity, .offer, .appAccountToken])
@@ -99,7 +99,7 @@ package enum Verb: String, CaseIterable, Sendable, Hashable {
 package enum Particular: String, CaseIterable, Sendable, Hashable {
     case app, customer, product, platform, build, version, release, price, storefront, storefronts, family, devices
     case by, to, days
-    case way, preordered, licenceEnds
+    case way, preordered, licenseEnds
     case quantity, offer, appAccountToken
     case needsConsent, reason, percent, periodsAgo
     case url, state
@@ -123,7 +123,7 @@ package enum Particular: String, CaseIterable, Sendable, Hashable {
         case .to: "2026-11-20T12:00:00Z"
         case .days: "14"
         case .way: "purchase, promoCode or volumePurchase"
-        case .preordered, .licenceEnds: "2014-01-10"
+        case .preordered, .licenseEnds: "2014-01-10"
         case .quantity: "1"
         case .offer: "comeback"
         case .appAccountToken: "a UUID"

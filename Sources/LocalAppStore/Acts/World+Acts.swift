@@ -34,7 +34,7 @@ extension World {
             try acquire(
                 customer, app: app, on: try act.platform() ?? .iOS, release: act[.release], price: try act.price(),
                 way: try act.word(.way, among: StoreAcquisition.Way.allCases) { $0.rawValue } ?? .purchase,
-                preorderDate: try act.date(.preordered), licenceEnds: try act.date(.licenceEnds))
+                preorderDate: try act.date(.preordered), licenseEnds: try act.date(.licenseEnds))
         case .update: try update(customer, app: app, on: try act.platform())
         case .refundApp: try refundApp(customer, app: app)
         case .rescindConsent: try rescindConsent(customer, app: app)

@@ -18,8 +18,8 @@ package struct StoreAcquisition: Sendable, Hashable {
     /// Milliunits. Nothing that the App Store signs says it.
     package var price: Int64
     package let preorderDate: Date?
-    /// When a licence of a volume purchase ends.
-    package let licenceEnds: Date?
+    /// When a license of a volume purchase ends.
+    package let licenseEnds: Date?
     /// While it is refunded.
     package var refundedAt: Date?
     /// When it was had again after the last refund.
@@ -34,7 +34,7 @@ package struct StoreAcquisition: Sendable, Hashable {
 
     init(
         index: Int, account: Int, app: Int, platform: Platform, release: StoreRelease, date: Date, way: Way,
-        price: Int64, preorderDate: Date?, licenceEnds: Date?
+        price: Int64, preorderDate: Date?, licenseEnds: Date?
     ) {
         self.index = index
         self.account = account
@@ -45,7 +45,7 @@ package struct StoreAcquisition: Sendable, Hashable {
         self.way = way
         self.price = price
         self.preorderDate = preorderDate
-        self.licenceEnds = licenceEnds
+        self.licenseEnds = licenseEnds
         installedPlatform = platform
         installedRelease = release
     }

@@ -47,12 +47,12 @@ package struct Population: Sendable {
         entitlements:
           everything:
             products: [\(everything), \(yearly), \(pro)]
-            honours: [paid]
+            honors: [paid]
           cloud:
             products: [\(monthly), \(yearly), \(pro)]
           pro:
             products: [\(pro)]
-        inDoubt: favourCustomer
+        inDoubt: favorCustomer
         testEnvironments: newCustomer
 
         """

@@ -36,7 +36,7 @@ extension StoreSigner {
         if it.way == .volumePurchase {
             let type: ReceiptType = world.environment.isProduction ? .productionVPP : .productionVPPSandbox
             draft[.receiptType] = .text(type.rawValue)
-            draft[.expirationDate] = it.licenceEnds.map(ReceiptDraft.Value.date)
+            draft[.expirationDate] = it.licenseEnds.map(ReceiptDraft.Value.date)
         }
         if world.now < Self.firstVersions { draft[.originalAppVersion] = nil }
         draft.purchases = world.accounts[it.account].transactions.map { world.transactions[$0] }

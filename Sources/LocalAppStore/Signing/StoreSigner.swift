@@ -11,7 +11,7 @@ package struct StoreSigner: Sendable {
         self.authority = authority
     }
 
-    /// For whom something is signed: a device gets what only it recognises.
+    /// For whom something is signed: a device gets what only it recognizes.
     package enum Reader: Sendable, Hashable {
         case device(UUID)
         case server

@@ -153,7 +153,7 @@ extension World {
         payload["offerPeriod"] = .string(offer.period.iso8601)
     }
 
-    /// What only that device recognises: section 1.7 of the formats.
+    /// What only that device recognizes: section 1.7 of the formats.
     private func bind(_ payload: inout JSONObject, _ label: String, for reader: StoreSigner.Reader, at date: Date) {
         guard case .device(let device) = reader else { return }
         let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")

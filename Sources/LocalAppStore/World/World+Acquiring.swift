@@ -13,7 +13,7 @@ extension World {
     package mutating func acquire(
         _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
         price: Int64? = nil, way: StoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
-        licenceEnds: Date? = nil
+        licenseEnds: Date? = nil
     ) throws(WorldError) {
         let account = try accountPlace(customer)
         let app = try appPlace(bundleID)
@@ -31,7 +31,7 @@ extension World {
         acquisitions.append(
             StoreAcquisition(
                 index: index, account: account, app: app, platform: platform, release: release, date: now, way: way,
-                price: paid, preorderDate: preorderDate, licenceEnds: way == .volumePurchase ? licenceEnds : nil))
+                price: paid, preorderDate: preorderDate, licenseEnds: way == .volumePurchase ? licenseEnds : nil))
         accounts[account].acquisitions.append(index)
         takeShares(account, app: app)
     }

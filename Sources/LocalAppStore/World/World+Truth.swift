@@ -28,7 +28,7 @@ extension World {
     }
 
     /// What the customer may use now under a policy, by what happened in the world and nothing that anybody signed: the
-    /// entitlements of what they bought, and those that honour the era in which they got the app.
+    /// entitlements of what they bought, and those that honor the era in which they got the app.
     ///
     /// Of policies that do not need to doubt: eras with dated beginnings, without windows and lengths.
     package func truth(
@@ -40,7 +40,7 @@ extension World {
         return Set(
             policy.entitlements.filter { entitlement in
                 entitlement.products.contains { products.contains($0.id) }
-                    || (entitlement.honours ?? []).contains { $0.era == bought }
+                    || (entitlement.honors ?? []).contains { $0.era == bought }
             }.map(\.name))
     }
 

@@ -2,7 +2,7 @@ package import Foundation
 import TenureAppStore
 package import TenureCore
 
-/// The App Store at the desk: its catalogue, its customers, and a clock that somebody turns.
+/// The App Store at the desk: its catalog, its customers, and a clock that somebody turns.
 ///
 /// A value without any input but the acts performed on it: the same seed and acts give the same world, down to every
 /// id and every field that will be signed.
@@ -52,7 +52,7 @@ package struct World: Sendable {
 
     package var now: Date { clock.now }
 
-    // MARK: Catalogue
+    // MARK: Catalog
 
     package mutating func add(_ app: StoreApp) {
         let place = apps.count

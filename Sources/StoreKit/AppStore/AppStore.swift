@@ -2,10 +2,10 @@ public import Foundation
 
 /// What an app and the App Store have to do with each other on this device.
 public enum AppStore: Sendable {
-    /// Whether the customer may buy; `LocalStore.Behaviour.canMakePayments` switches it off.
-    public static var canMakePayments: Bool { LocalStore.current?.behaviour.canMakePayments ?? false }
+    /// Whether the customer may buy; `LocalStore.Behavior.canMakePayments` switches it off.
+    public static var canMakePayments: Bool { LocalStore.current?.behavior.canMakePayments ?? false }
 
-    /// By which the device recognises what was signed for it; see `Transaction.deviceVerification`.
+    /// By which the device recognizes what was signed for it; see `Transaction.deviceVerification`.
     ///
     /// Nil where no store is configured.
     public static var deviceVerificationID: UUID? { LocalStore.current?.deviceVerificationID }

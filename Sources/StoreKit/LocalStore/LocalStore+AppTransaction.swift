@@ -52,7 +52,7 @@ extension LocalStore {
     private func askToSignIn() async throws(StoreKitError) {
         state.withLock { $0.signInRequests += 1 }
         while true {
-            switch behaviour.signIn {
+            switch behavior.signIn {
             case .succeeds: return
             case .isCancelled: throw .userCancelled
             case .hangs: await hang { $0.signIn == .hangs }
@@ -76,7 +76,7 @@ extension LocalStore {
     /// For who looks for the file before anything was asked, and can be told of nothing: what is wrong is written to
     /// standard error.
     func fetchReceiptAtOnce() {
-        guard !behaviour.isOffline, !FileManager.default.fileExists(atPath: receiptURL.path) else { return }
+        guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptURL.path) else { return }
         let body = state.withLock { self.body(JSONObject(), $0.place) }
         guard let answer = connection.askAtOnce(.receipt, body) else { return }
         do {

@@ -5,24 +5,24 @@ import TenureCore
 
 /// How the device asks the App Store, and what it does with the answers.
 extension LocalStore {
-    /// Waits or throws, as `behaviour` says of it. Returns the flaw that the answer is to have.
-    func admit(_ behaviour: any KeyPath<Behaviour, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
+    /// Waits or throws, as `behavior` says of it. Returns the flaw that the answer is to have.
+    func admit(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
         while true {
-            switch self.behaviour[keyPath: behaviour] {
+            switch self.behavior[keyPath: behavior] {
             case .genuine: return nil
             case .fails(let error): throw error
             case .unverified(let flaw): return flaw
             case .hangs:
-                await hang { if case .hangs = $0[keyPath: behaviour] { true } else { false } }
+                await hang { if case .hangs = $0[keyPath: behavior] { true } else { false } }
             }
         }
     }
 
-    /// Waits until another behaviour is set; a task that is cancelled waits all the same.
-    func hang(while isHanging: @Sendable (Behaviour) -> Bool) async {
+    /// Waits until another behavior is set; a task that is cancelled waits all the same.
+    func hang(while isHanging: @Sendable (Behavior) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
-                guard isHanging(state.behaviour) else { return true }
+                guard isHanging(state.behavior) else { return true }
                 state.hanging.append(continuation)
                 return false
             }
@@ -41,7 +41,7 @@ extension LocalStore {
     func askPlainly(
         _ question: Question, _ particulars: JSONObject = JSONObject()
     ) async throws(ConnectionFailure) -> JSONObject {
-        let (isOffline, body) = state.withLock { ($0.behaviour.isOffline, self.body(particulars, $0.place)) }
+        let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(particulars, $0.place)) }
         if isOffline { throw .network(URLError(.notConnectedToInternet)) }
         return try await connection.ask(question, body)
     }

@@ -64,7 +64,7 @@ extension LocalStore {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (last, isOffline, isOver) = state.withLock { state in
             state.watchers.append(waker)
-            return (state.contents?.change, state.behaviour.isOffline, isThere(state))
+            return (state.contents?.change, state.behavior.isOffline, isThere(state))
         }
         if !isOver {
             await withTaskGroup(of: Void.self) { group in

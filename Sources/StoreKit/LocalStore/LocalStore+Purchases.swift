@@ -12,11 +12,11 @@ extension LocalStore {
 
     /// Throws a `StoreKitError` or a `Product.PurchaseError`.
     func purchase(_ product: Product, _ options: Set<Product.PurchaseOption>) async throws -> Product.PurchaseResult {
-        guard behaviour.canMakePayments else { throw Product.PurchaseError.purchaseNotAllowed }
+        guard behavior.canMakePayments else { throw Product.PurchaseError.purchaseNotAllowed }
         let order = try order(of: product, options)
         var flaw: Flaw?
         answering: while true {
-            switch behaviour.purchases {
+            switch behavior.purchases {
             case .completes: break answering
             case .isCancelled: return .userCancelled
             case .waitsForApproval: return wait(for: order)

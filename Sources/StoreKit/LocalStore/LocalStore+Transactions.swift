@@ -3,7 +3,7 @@ import Synchronization
 import TenureAppStore
 
 extension LocalStore {
-    /// What is wanted, verified; nothing where the behaviour says so, or where the App Store was never reached.
+    /// What is wanted, verified; nothing where the behavior says so, or where the App Store was never reached.
     func transactions(_ selection: TransactionSelection) async -> [VerificationResult<Transaction>] {
         guard let (contents, flaw) = await admittedContents() else { return [] }
         let withAllConsumables =
@@ -15,7 +15,7 @@ extension LocalStore {
 
     func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
 
-    /// Throws where the behaviour says so, and where the App Store was never reached.
+    /// Throws where the behavior says so, and where the App Store was never reached.
     func statusesOrError() async throws(StoreKitError) -> [Product.SubscriptionInfo.Status] {
         let flaw = try await admit(\.transactions)
         let contents: DeviceContents

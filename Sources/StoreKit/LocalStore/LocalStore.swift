@@ -35,7 +35,7 @@ public final class LocalStore: Sendable {
 
     struct State {
         var place: Place
-        var behaviour = Behaviour()
+        var behavior = Behavior()
         var signInRequests = 0
         var isSandbox = false
         var verifier: AppStoreVerifier?
@@ -98,11 +98,11 @@ public final class LocalStore: Sendable {
     // MARK: Telling it how to behave
 
     /// How the device and the store behave; whoever waits for an answer that hangs gets it once another one is set.
-    public var behaviour: Behaviour {
-        get { state.withLock { $0.behaviour } }
+    public var behavior: Behavior {
+        get { state.withLock { $0.behavior } }
         set {
             let hanging = state.withLock { state in
-                state.behaviour = newValue
+                state.behavior = newValue
                 defer { state.hanging = [] }
                 return state.hanging
             }

@@ -20,7 +20,7 @@ public struct Product: Identifiable, Sendable {
     public let jsonRepresentation: Data
     public let id: String
     public let type: ProductType
-    /// The last part of the id: the catalogue of a local store has no names.
+    /// The last part of the id: the catalog of a local store has no names.
     public let displayName: String
     public let description: String
     /// In the currency of the customer's storefront.

@@ -11,7 +11,7 @@ extension Product {
         public let subscriptionPeriod: SubscriptionPeriod
         /// 1 is the highest.
         public let groupLevel: Int
-        /// The group's id: the catalogue of a local store has no names.
+        /// The group's id: the catalog of a local store has no names.
         public let groupDisplayName: String
 
         /// Whether the introductory offer would be given to the customer: who never subscribed in the group.

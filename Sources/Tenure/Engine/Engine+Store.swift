@@ -257,7 +257,7 @@ extension Engine {
         // The app has finished the others itself.
         let ids = Set(unfinished.map(\.purchase.transactionID))
         memory.account.delivered.subtract(named.subtracting(ids))
-        let ours = Set(productIDs).union(memory.catalogue?.catalogue?.ids ?? [])
+        let ours = Set(productIDs).union(memory.catalog?.catalog?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
             guard finishing.insert(id).inserted else { continue }

@@ -166,7 +166,7 @@ actor Engine {
     func refresh() async {
         load()
         policyAskedAt = nil
-        memory.catalogue?.askedAt = .distantPast
+        memory.catalog?.askedAt = .distantPast
         await searchAgain()
     }
 

@@ -99,7 +99,7 @@ struct Evaluation {
     /// Whether everything that could grant the entitlement was seen since the app started.
     private func isWhole(for entitlement: Entitlement) -> Bool {
         let knowsApp =
-            reading.appTransaction != nil || entitlement.honours == nil || !distribution.hasAppTransaction
+            reading.appTransaction != nil || entitlement.honors == nil || !distribution.hasAppTransaction
         let knowsPurchases = reading.knowsPurchases || entitlement.products.isEmpty
         // A clock that is behind may have been wrong before as well as now.
         return knowsApp && knowsPurchases && !memory.time.isTurnedBack(clock)
@@ -114,7 +114,7 @@ struct Evaluation {
         let evidence = account.evidence(in: assumedEnvironment, of: account.unanswered)
         var answers: [String: Tenure.Answer] = [:]
         // The catalog may name a product that is newer than the bundled policy.
-        for policy in [policy, memory.catalogue?.catalogue?.policy].compactMap(\.self) {
+        for policy in [policy, memory.catalog?.catalog?.policy].compactMap(\.self) {
             for decision in decide(evidence, under: policy, at: memory.time.now(clock))
             where decision.outcome == .granted {
                 let answer = Tenure.Answer(decision)

@@ -3,19 +3,19 @@ import TenureCore
 
 extension Engine {
     /// What the service said it sells, or what the device's policy says; asks the service where neither is known.
-    func knownCatalogue() async -> Tenure.ProductCatalogue? {
+    func knownCatalog() async -> Tenure.ProductCatalog? {
         load()
-        if memory.catalogue == nil {
+        if memory.catalog == nil {
             await refreshProducts()
             save()
         }
-        return memory.catalogue?.catalogue ?? policy.map { Tenure.ProductCatalogue($0) }
+        return memory.catalog?.catalog ?? policy.map { Tenure.ProductCatalog($0) }
     }
 
     /// What the app sells, as far as it is known.
     var productIDs: [String] {
         let known = policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
-        return known.isEmpty ? memory.catalogue?.catalogue?.ids ?? [] : Array(Set(known)).sorted()
+        return known.isEmpty ? memory.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()
     }
 
     /// Asks the service which products there are, once a day. After a failure, the next search asks again.
@@ -31,13 +31,13 @@ extension Engine {
         guard let service = setup.service else { return }
         let clock = setup.clock()
         // What this release cannot read is asked for whole.
-        let known = memory.catalogue.flatMap { $0.catalogue == nil ? nil : $0 }
+        let known = memory.catalog.flatMap { $0.catalog == nil ? nil : $0 }
         if let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
         do throws(ServiceFailure) {
             switch try await service.products(unlessTagged: known?.tag) {
-            case .unchanged: memory.catalogue?.askedAt = clock
+            case .unchanged: memory.catalog?.askedAt = clock
             case .told(let text, let tag):
-                memory.catalogue = KeptCatalogue(text: text, tag: tag, askedAt: clock)
+                memory.catalog = KeptCatalog(text: text, tag: tag, askedAt: clock)
             }
         } catch {
             setup.options.log.info("the service does not say what it sells: \(error)")

@@ -55,7 +55,7 @@ package struct ServiceConnection: Sendable {
         let response = try await response(to: request)
         if response.status == 304, tag != nil { return .unchanged }
         let _: ProductsResponse = try read(response)
-        guard response.body.count <= KeptCatalogue.largestText,
+        guard response.body.count <= KeptCatalog.largestText,
             let text = String(bytes: response.body, encoding: .utf8)
         else {
             throw .noAnswer("its list of products is too large")

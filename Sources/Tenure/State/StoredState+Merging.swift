@@ -14,7 +14,7 @@ extension StoredState {
         merged.time = time.merging(stored.time, base: base.time, at: clock)
         merged.account = account.merging(stored.account, base: base.account)
         merged.trials = trials.merging(stored.trials, uniquingKeysWith: Self.larger)
-        merged.catalogue = newer(of: catalogue, stored.catalogue)
+        merged.catalog = newer(of: catalog, stored.catalog)
         let all = Set(moved ?? []).union(stored.moved ?? [])
         merged.moved = all.isEmpty ? nil : all.sorted()
         return merged
@@ -37,7 +37,7 @@ extension StoredState {
     }
 
     /// The list of products that the service sent last.
-    private func newer(of mine: KeptCatalogue?, _ stored: KeptCatalogue?) -> KeptCatalogue? {
+    private func newer(of mine: KeptCatalog?, _ stored: KeptCatalog?) -> KeptCatalog? {
         guard let mine, let stored else { return mine ?? stored }
         return mine.askedAt >= stored.askedAt ? mine : stored
     }

@@ -12,7 +12,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     /// What was used of trials, by acquisition: an account that comes back finds what it had used.
     package var trials: [String: [String: TrialUse]] = [:]
     /// The service's list of products; nil until it was asked for.
-    package var catalogue: KeptCatalogue?
+    package var catalog: KeptCatalog?
     /// Digests of the private states that were moved here, so that none is added twice; nil: none was.
     package var moved: [String]?
 
@@ -44,7 +44,7 @@ package struct StoredState: Sendable, Hashable, Codable {
 
     /// Whether writing `other` over this would change anything worth a write.
     func agrees(with other: StoredState) -> Bool {
-        account == other.account && trials == other.trials && catalogue == other.catalogue && device == other.device
+        account == other.account && trials == other.trials && catalog == other.catalog && device == other.device
             && distribution == other.distribution && moved == other.moved && time.agrees(with: other.time)
     }
 }

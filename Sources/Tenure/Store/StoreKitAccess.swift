@@ -39,7 +39,7 @@ package struct StoreKitAccess: StoreAccess {
         #if os(Linux)
             Bundle.main.appStoreReceiptURL.flatMap { try? Data(contentsOf: $0) }
         #else
-            // Deprecated in favour of StoreKit 2, and the only way to what only a receipt says.
+            // Deprecated in favor of StoreKit 2, and the only way to what only a receipt says.
             ReceiptFile.url.flatMap { try? Data(contentsOf: $0) }
         #endif
     }
@@ -242,7 +242,7 @@ extension Tenure {
         let period =
             switch product.subscription {
             case let subscription?: CalendarPeriod(subscription.subscriptionPeriod)
-            case nil: await catalogue?.length(of: product.id)
+            case nil: await catalog?.length(of: product.id)
             }
         return Tenure.ProductTerms(
             id: product.id, kind: product.type.kind, price: product.price, currencyCode: style.currencyCode,

@@ -1,6 +1,6 @@
 /// How a language's nouns follow a whole number: the rules of Unicode's CLDR, as far as counts need them.
 ///
-/// `Foundation` has them only in string catalogues, which Linux lacks.
+/// `Foundation` has them only in string catalogs, which Linux lacks.
 enum PluralRule: Sendable {
     /// One form for every number: Japanese, Korean, Chinese, Turkish.
     case single

@@ -1,4 +1,4 @@
-/// Something that the App Store gave out, recognised by its own bytes. Nothing is verified by that.
+/// Something that the App Store gave out, recognized by its own bytes. Nothing is verified by that.
 public enum AppStoreArtifact: Sendable, Hashable {
     case jws(UnverifiedJWS, bytes: [UInt8])
     /// An app receipt, in BER or DER.

@@ -52,7 +52,7 @@ public enum VerifiedArtifact: Sendable, Hashable {
 }
 
 extension AppStoreVerifier {
-    /// Verifies what was recognised, by the kind that it shows itself to be.
+    /// Verifies what was recognized, by the kind that it shows itself to be.
     ///
     /// Nil for an answer of `verifyReceipt`, which is unsigned. Throws a `Rejection`; see `verifyAppTransaction`.
     public func verify(

@@ -2,7 +2,7 @@ import Crypto
 public import Foundation
 import TenureCore
 
-/// By which a device recognises what was signed for it: SHA-384 over the lower-case UUIDs of the nonce and of the
+/// By which a device recognizes what was signed for it: SHA-384 over the lower-case UUIDs of the nonce and of the
 /// device, as the App Store computes it.
 public struct DeviceVerification: Sendable, Hashable {
     /// 48 bytes.

@@ -35,7 +35,7 @@ extension Verified<ReceiptPayload> {
 }
 
 extension ReceiptPayload {
-    /// The end of a licence. Xcode's year 4001, the reference date of another calendar, means that there is none.
+    /// The end of a license. Xcode's year 4001, the reference date of another calendar, means that there is none.
     fileprivate var volumePurchaseExpiration: Date? {
         guard type?.isVolumePurchase == true, let expirationDate, expirationDate < Self.never else { return nil }
         return expirationDate

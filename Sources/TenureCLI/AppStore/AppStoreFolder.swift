@@ -108,5 +108,5 @@ struct ScenarioOnDisk {
     }
 
     /// The path of a file that the scenario names, beside its own.
-    func neighbour(_ name: String) -> String { PolicyFile.path(of: name, beside: path) }
+    func neighbor(_ name: String) -> String { PolicyFile.path(of: name, beside: path) }
 }

@@ -69,13 +69,13 @@ struct DemoFolder {
         entitlements:
           everything:
             products: [com.example.calculator.everything, com.example.calculator.yearly]
-            honours: [paid]                    # bought in this era: theirs for good
+            honors: [paid]                    # bought in this era: theirs for good
           cloud:
             products: [com.example.calculator.yearly]
-            honours:
+            honors:
               - { era: paid, boughtSince: 2025-10-01, for: P1Y }   # recent buyers: a year from the change on
 
-        inDoubt: favourCustomer
+        inDoubt: favorCustomer
         testEnvironments: newCustomer
 
         """

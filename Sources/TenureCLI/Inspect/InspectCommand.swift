@@ -7,7 +7,7 @@ struct InspectCommand: AsyncParsableCommand {
         commandName: "inspect",
         abstract: "Show what something from the App Store says, and whether it is genuine.",
         discussion: """
-            Recognises by itself what it is given: a JWS (app transaction, transaction, renewal info, notification), an \
+            Recognizes by itself what it is given: a JWS (app transaction, transaction, renewal info, notification), an \
             app receipt in DER, BER or Base64, or the JSON of verifyReceipt.
 
             Exit codes: 0 verified, 2 rejected or unsigned, 1 unreadable, 64 wrong usage.

@@ -124,7 +124,7 @@ struct PublishingOptions: ParsableArguments {
 }
 
 extension RehearsalAnswer.Example {
-    /// `cus_x loses: iOS 150, 2016-01-01: granted (eraHonoured), then denied (eraNotHonoured)`.
+    /// `cus_x loses: iOS 150, 2016-01-01: granted (eraHonored), then denied (eraNotHonored)`.
     fileprivate func line(_ word: String) -> String {
         let known = [platform, originalAppVersion, originalPurchaseDate.map { String($0.prefix(10)) }].compactMap { $0 }
         func words(_ answer: RehearsalAnswer.Answer) -> String {

@@ -104,7 +104,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
                 key: try folder?.key ?? ServerAPIKey(seed: Self.seed), storePort: storePort, clock: folder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
-        guard let path = policy ?? scenario.policy.map(disk.neighbour) else {
+        guard let path = policy ?? scenario.policy.map(disk.neighbor) else {
             throw CommandError("`\(disk.path)` names no policy; name one by --policy")
         }
         // What is wrong with it is told at its place, before anything runs.

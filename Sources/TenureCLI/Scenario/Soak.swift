@@ -179,7 +179,7 @@ struct Soak {
             var differences: [String] = []
             for entitlement in policy.entitlements {
                 // When somebody got the app only their device tells, and that there is no other purchase.
-                guard isKnown || entitlement.honours == nil else { continue }
+                guard isKnown || entitlement.honors == nil else { continue }
                 count += 1
                 let isTrue = truth.contains(entitlement.name)
                 let said = answer.entitlements[entitlement.name]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a command writes. Colour stands only on a terminal, and never where `NO_COLOR` is set.
+/// Where a command writes. Color stands only on a terminal, and never where `NO_COLOR` is set.
 struct Terminal {
     enum Style: String {
         case bold = "1"
@@ -14,12 +14,12 @@ struct Terminal {
     static let standardError = Terminal(descriptor: STDERR_FILENO)
 
     private let descriptor: Int32
-    private let hasColour: Bool
+    private let hasColor: Bool
 
     private init(descriptor: Int32) {
         self.descriptor = descriptor
         let environment = ProcessInfo.processInfo.environment
-        hasColour =
+        hasColor =
             isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
@@ -57,6 +57,6 @@ struct Terminal {
     }
 
     func styled(_ text: String, _ style: Style) -> String {
-        hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+        hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
 }

@@ -88,7 +88,7 @@ private struct Judge {
             return decision(on: entitlement, .granted, until: until, findings: findings, rights: rights)
         }
 
-        findings.append(eras?.finding ?? .noHonours)
+        findings.append(eras?.finding ?? .noHonors)
         let productsMatter = !entitlement.products.isEmpty
         let purchasesAreKnown = evidence.purchasesAreComplete || !productsMatter
         let refusals = findings.count
@@ -113,7 +113,7 @@ private struct Judge {
 
     /// The best of the customer's acquisitions, with the one that gave it; nil where eras are no source.
     private func eraAnswer(on entitlement: Entitlement, rights: inout [EraRight]) -> (SourceAnswer?, EraSource?) {
-        guard entitlement.honours != nil else { return (nil, nil) }
+        guard entitlement.honors != nil else { return (nil, nil) }
         guard evidence.environment.isProduction || !eraSources.isEmpty else {
             return (testEnvironmentAnswer(on: entitlement), nil)
         }
@@ -142,9 +142,9 @@ private struct Judge {
         case .newCustomer: return .nothing(finding)
         case .undetermined: return .undetermined(finding)
         case .owner:
-            guard let era = entitlement.honouredEras.first else { return .nothing(finding) }
+            guard let era = entitlement.honoredEras.first else { return .nothing(finding) }
             let name = policy.eras[era].name
-            let isUnlimited = (entitlement.honours ?? []).contains { $0.era == name && $0.isUnlimited }
+            let isUnlimited = (entitlement.honors ?? []).contains { $0.era == name && $0.isUnlimited }
             return isUnlimited ? .gives(until: nil, finding) : .undetermined(finding)
         }
     }

@@ -24,43 +24,43 @@ final class EraSource {
 
     /// Rule D.
     private func answerByEras(for entitlement: Entitlement) -> SourceAnswer {
-        let honoured = possible.eras.intersection(entitlement.honouredEras)
-        guard !honoured.isEmpty else { return .nothing(.eraNotHonoured(possible.eras)) }
+        let honored = possible.eras.intersection(entitlement.honoredEras)
+        guard !honored.isEmpty else { return .nothing(.eraNotHonored(possible.eras)) }
 
-        var giving = honoured.intersection(entitlement.unlimitedEras)
+        var giving = honored.intersection(entitlement.unlimitedEras)
         var unclear: Finding?
         var refused: Finding?
         var end: Date?? = giving.isEmpty ? nil : .some(nil)
-        for era in honoured.subtracting(giving) {
-            switch answer(of: entitlement.honours ?? [], era: era) {
+        for era in honored.subtracting(giving) {
+            switch answer(of: entitlement.honors ?? [], era: era) {
             case .gives(let until, _):
                 giving.insert(era)
-                end = end.map { favoured($0, until) } ?? .some(until)
+                end = end.map { favored($0, until) } ?? .some(until)
             case .undetermined(let finding): unclear = unclear ?? finding
             case .nothing(let finding): refused = refused ?? finding
             }
         }
         if giving.isEmpty {
             if let unclear { return .undetermined(unclear) }
-            return .nothing(refused ?? .eraNotHonoured(possible.eras))
+            return .nothing(refused ?? .eraNotHonored(possible.eras))
         }
         if giving == possible.eras {
-            return .gives(until: end ?? nil, .eraHonoured(giving))
+            return .gives(until: end ?? nil, .eraHonored(giving))
         }
         guard possible.somethingWasCompared else { return .undetermined(.nothingToCompare) }
         let doubt = Finding.inDoubt(
-            honoured: giving,
+            honored: giving,
             others: possible.eras.subtracting(giving)
         )
-        return policy.inDoubt == .favourCustomer ? .gives(until: end ?? nil, doubt) : .undetermined(doubt)
+        return policy.inDoubt == .favorCustomer ? .gives(until: end ?? nil, doubt) : .undetermined(doubt)
     }
 
     /// Rule E.
     private func endings(of answer: SourceAnswer, for entitlement: Entitlement) -> SourceAnswer {
         var answer = answer
-        if let licence = acquisition.expirationDate {
-            if licence <= now { return .nothing(.licenceEnded(at: licence)) }
-            answer = answer.ending(at: licence)
+        if let license = acquisition.expirationDate {
+            if license <= now { return .nothing(.licenseEnded(at: license)) }
+            answer = answer.ending(at: license)
         }
         guard let refund = acquisition.refund else { return answer }
         switch restoration(after: refund, of: entitlement) {
@@ -68,7 +68,7 @@ final class EraSource {
             return answer.ending(at: until).explained(by: .boughtAgain(signed: signed))
         case .inDoubt(let signed, let until):
             guard refund.revocationDate <= now else { return answer }
-            return policy.inDoubt == .favourCustomer
+            return policy.inDoubt == .favorCustomer
                 ? answer.ending(at: until).explained(by: .boughtAgainInDoubt(signed: signed))
                 : .undetermined(.boughtAgainInDoubt(signed: signed))
         case .none:
@@ -78,13 +78,13 @@ final class EraSource {
     }
 
     /// Where several platforms or eras give different ends.
-    func favoured(_ one: Date?, _ other: Date?) -> Date? {
-        let favoursLater = policy.inDoubt == .favourCustomer
-        return one.outlasts(other) == favoursLater ? one : other
+    func favored(_ one: Date?, _ other: Date?) -> Date? {
+        let favorsLater = policy.inDoubt == .favorCustomer
+        return one.outlasts(other) == favorsLater ? one : other
     }
 }
 
-/// Rule E: whether the app was bought again after a refund, as what was signed then says, and until when what honours it
+/// Rule E: whether the app was bought again after a refund, as what was signed then says, and until when what honors it
 /// lasts.
 private enum Restoration {
     case certain(signed: Date, until: Date?)
@@ -95,11 +95,11 @@ private enum Restoration {
 extension EraSource {
     private func restoration(after refund: Acquisition.Refund, of entitlement: Entitlement) -> Restoration {
         let certain = longest(refund.restorations) { signed in
-            self.end(certainlyHonouredAt: signed, by: entitlement)
+            self.end(certainlyHonoredAt: signed, by: entitlement)
         }
         if let certain { return .certain(signed: certain.signed, until: certain.until) }
         let possible = longest(refund.restorations) { signed in
-            self.end(possiblyHonouredAfter: refund.revocationDate, until: signed, by: entitlement)
+            self.end(possiblyHonoredAfter: refund.revocationDate, until: signed, by: entitlement)
         }
         if let possible { return .inDoubt(signed: possible.signed, until: possible.until) }
         return .none
@@ -116,24 +116,24 @@ extension EraSource {
         return best
     }
 
-    /// Whether an app got at that instant was certainly honoured, on every possible platform, and until when. In a
+    /// Whether an app got at that instant was certainly honored, on every possible platform, and until when. In a
     /// changeover window both eras were on sale.
-    private func end(certainlyHonouredAt date: Date, by entitlement: Entitlement) -> Date?? {
+    private func end(certainlyHonoredAt date: Date, by entitlement: Entitlement) -> Date?? {
         var result: Date??
         for timeline in possible.timelines {
             let both = timeline.changeover(at: date)
             let eras = both ?? timeline.eras(at: date)
-            let ends = eras.map { end(ofHonouring: $0, at: date...date, by: entitlement, maybe: false) }
+            let ends = eras.map { end(ofHonoring: $0, at: date...date, by: entitlement, maybe: false) }
             guard both == nil ? !ends.contains(nil) : ends.contains(where: { $0 != nil }) else { return nil }
-            for case let end? in ends { result = .some(result.map { favoured($0, end) } ?? end) }
+            for case let end? in ends { result = .some(result.map { favored($0, end) } ?? end) }
         }
         return result
     }
 
-    /// Whether an era was on sale and honoured at one instant after the first and up to the second, on some possible
+    /// Whether an era was on sale and honored at one instant after the first and up to the second, on some possible
     /// platform, and until when.
     private func end(
-        possiblyHonouredAfter start: Date, until end: Date, by entitlement: Entitlement
+        possiblyHonoredAfter start: Date, until end: Date, by entitlement: Entitlement
     ) -> Date?? {
         var result: Date??
         for timeline in possible.timelines {
@@ -141,7 +141,7 @@ extension EraSource {
                 let sale = timeline.sale(of: era)
                 let (first, last) = (max(sale.begin, start), min(sale.end, end))
                 guard sale.begin <= end, sale.end > start, first <= last,
-                    let until = self.end(ofHonouring: era, at: first...last, by: entitlement, maybe: true)
+                    let until = self.end(ofHonoring: era, at: first...last, by: entitlement, maybe: true)
                 else { continue }
                 result = .some(result.map { until.outlasts($0) ? until : $0 } ?? until)
             }

@@ -4,28 +4,28 @@ import Foundation
 /// facts costs nothing. `Reason` puts names to it.
 enum Finding: Sendable, Hashable {
     // What gave or did not give.
-    /// Every era in which the app can have been acquired honours the entitlement.
-    case eraHonoured(EraSet)
-    /// No era in which the app can have been acquired honours the entitlement.
-    case eraNotHonoured(EraSet)
-    /// Some eras honour it and some do not, and `inDoubt` decided.
-    case inDoubt(honoured: EraSet, others: EraSet)
-    /// The entitlement honours no era: how the app was acquired is no source of it.
-    case noHonours
+    /// Every era in which the app can have been acquired honors the entitlement.
+    case eraHonored(EraSet)
+    /// No era in which the app can have been acquired honors the entitlement.
+    case eraNotHonored(EraSet)
+    /// Some eras honor it and some do not, and `inDoubt` decided.
+    case inDoubt(honored: EraSet, others: EraSet)
+    /// The entitlement honors no era: how the app was acquired is no source of it.
+    case noHonors
     /// The evidence meets no boundary of the policy.
     case nothingToCompare
     /// No artifact says how the app was acquired.
     case noAcquisition
-    /// Bought in an honoured era, but outside the dates that the honour asks for.
+    /// Bought in an honored era, but outside the dates that the honor asks for.
     case outsideWindow(era: Int)
     case windowNeedsDate(era: Int)
-    case honourEnded(era: Int, at: Date)
-    /// The honour is for a length of time, and the era's end has no instant to count from.
+    case honorEnded(era: Int, at: Date)
+    /// The honor is for a length of time, and the era's end has no instant to count from.
     case endUnknown(era: Int)
     case appRefunded(at: Date)
     case boughtAgain(signed: Date)
     case boughtAgainInDoubt(signed: Date)
-    case licenceEnded(at: Date)
+    case licenseEnded(at: Date)
     case product(PurchaseIndex, until: Date?)
     case familyShared(PurchaseIndex)
     case gracePeriod(PurchaseIndex, until: Date)

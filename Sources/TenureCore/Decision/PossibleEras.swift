@@ -81,7 +81,7 @@ struct PossibleEras {
         if let preorderDate = acquisition.preorderDate { findings.append(.preorder(preorderDate)) }
     }
 
-    /// The platforms on which the proofs allow this era: those from which the length of an honour is counted.
+    /// The platforms on which the proofs allow this era: those from which the length of an honor is counted.
     func timelines(allowing era: Int) -> [Timeline] {
         guard timelines.count > 1 else { return timelines }
         let likely = timelines.filter { erasOn($0).contains(era) }

@@ -30,8 +30,8 @@ public struct Reason: Sendable {
 
     /// Every code that there is.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        case eraHonoured, eraNotHonoured, inDoubt, noHonours, nothingToCompare, noAcquisition, outsideWindow
-        case windowNeedsDate, honourEnded, endUnknown, appRefunded, boughtAgain, boughtAgainInDoubt, licenceEnded
+        case eraHonored, eraNotHonored, inDoubt, noHonors, nothingToCompare, noAcquisition, outsideWindow
+        case windowNeedsDate, honorEnded, endUnknown, appRefunded, boughtAgain, boughtAgainInDoubt, licenseEnded
         case product, familyShared, gracePeriod, billingRetry, expired, refunded, upgraded, consumable, noLength
         case unknownProductType, noPurchase, purchasesIncomplete, supportGrant, supportGrantEnded, supportRevocation
         case promise, promiseEnded, version, versionMissing, versionMalformed, versionNotListed, versionNotComparable
@@ -61,15 +61,15 @@ public struct Reason: Sendable {
     /// The one table of facts.
     package func forEachFact(_ body: (_ name: String, _ fact: Fact) -> Void) {
         switch finding {
-        case .eraHonoured(let eras), .eraNotHonoured(let eras): body("eras", names(eras))
-        case .inDoubt(let honoured, let others):
-            body("honoured", names(honoured))
+        case .eraHonored(let eras), .eraNotHonored(let eras): body("eras", names(eras))
+        case .inDoubt(let honored, let others):
+            body("honored", names(honored))
             body("others", names(others))
         case .outsideWindow(let era), .windowNeedsDate(let era), .endUnknown(let era): body("era", name(era))
-        case .honourEnded(let era, let date):
+        case .honorEnded(let era, let date):
             body("era", name(era))
             body("at", .date(date))
-        case .appRefunded(let date), .licenceEnded(let date), .supportGrantEnded(let date): body("at", .date(date))
+        case .appRefunded(let date), .licenseEnded(let date), .supportGrantEnded(let date): body("at", .date(date))
         case .boughtAgain(let date), .boughtAgainInDoubt(let date): body("signed", .date(date))
         case .product(let index, let until):
             body("product", product(index))
@@ -100,7 +100,7 @@ public struct Reason: Sendable {
         case .preorder(let date): body("date", .date(date))
         case .testEnvironment: body("environment", .text(context.environment.rawValue))
         case .persona, .personaRefused: body("persona", .text(context.personaName))
-        case .noHonours, .nothingToCompare, .noAcquisition, .noPurchase, .purchasesIncomplete, .supportRevocation,
+        case .noHonors, .nothingToCompare, .noAcquisition, .noPurchase, .purchasesIncomplete, .supportRevocation,
             .promiseEnded, .versionMissing, .dateMissing, .dateBeforeVersion, .versionAuthoritative, .contradiction:
             break
         }
@@ -121,20 +121,20 @@ extension Finding {
     /// The one table of codes.
     fileprivate var code: Reason.Code {
         switch self {
-        case .eraHonoured: .eraHonoured
-        case .eraNotHonoured: .eraNotHonoured
+        case .eraHonored: .eraHonored
+        case .eraNotHonored: .eraNotHonored
         case .inDoubt: .inDoubt
-        case .noHonours: .noHonours
+        case .noHonors: .noHonors
         case .nothingToCompare: .nothingToCompare
         case .noAcquisition: .noAcquisition
         case .outsideWindow: .outsideWindow
         case .windowNeedsDate: .windowNeedsDate
-        case .honourEnded: .honourEnded
+        case .honorEnded: .honorEnded
         case .endUnknown: .endUnknown
         case .appRefunded: .appRefunded
         case .boughtAgain: .boughtAgain
         case .boughtAgainInDoubt: .boughtAgainInDoubt
-        case .licenceEnded: .licenceEnded
+        case .licenseEnded: .licenseEnded
         case .product: .product
         case .familyShared: .familyShared
         case .gracePeriod: .gracePeriod

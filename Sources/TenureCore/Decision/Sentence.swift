@@ -57,7 +57,7 @@ private struct Sentence {
 
     private func writeGrounds(to output: inout some TextPieces & ~Copyable) {
         switch decision.findings.first {
-        case .eraHonoured(let eras):
+        case .eraHonored(let eras):
             facts.writeAcquisition(to: &output)
             output.say(
                 context.policy.sold(in: eras)
@@ -66,8 +66,8 @@ private struct Sentence {
             facts.writeAcquisition(to: &output)
             output.say(
                 facts.isChangeover
-                    ? ", around the time when its price changed, and we decide in your favour"
-                    : ", what the App Store says of it does not settle when, and we decide in your favour")
+                    ? ", around the time when its price changed, and we decide in your favor"
+                    : ", what the App Store says of it does not settle when, and we decide in your favor")
         case .boughtAgain(let signed):
             output.say("you had the app again by ")
             output.say(signed)
@@ -75,7 +75,7 @@ private struct Sentence {
         case .boughtAgainInDoubt(let signed):
             output.say("you had the app again by ")
             output.say(signed)
-            output.say(", after its refund, and we decide in your favour")
+            output.say(", after its refund, and we decide in your favor")
         case .product(let index, let until):
             if facts.isFamilyShared {
                 output.say("your family shares the purchase `", context.productID(index), "` with you")
@@ -112,10 +112,10 @@ private struct Sentence {
             case .appRefunded(let date):
                 return output.say(
                     " came with the app, whose purchase was refunded on ", on: date, ": ", Self.help)
-            case .licenceEnded(let date):
+            case .licenseEnded(let date):
                 return output.say(
-                    " came with an organisation's licence for the app, which ended on ", on: date, ": ", Self.help)
-            case .honourEnded(_, let date):
+                    " came with an organization's license for the app, which ended on ", on: date, ": ", Self.help)
+            case .honorEnded(_, let date):
                 // Without a date nobody knows whether it was theirs.
                 guard facts.date != nil else {
                     return output.say(
@@ -151,7 +151,7 @@ private struct Sentence {
             output.say(" is not included: ")
             facts.writeAcquisition(to: &output)
             output.say(", outside the dates for which it was announced; ", Self.help)
-        case .eraNotHonoured:
+        case .eraNotHonored:
             output.say(" is not included: ")
             facts.writeAcquisition(to: &output)
             if let date = facts.preorder { output.say(", ordered in advance on ", on: date) }

@@ -28,8 +28,8 @@ enum SourceAnswer {
 
     /// Whether both give nothing, and this one had something to lose: that is what a customer asks about.
     func isMoreTelling(than other: SourceAnswer) -> Bool {
-        guard case .nothing(let mine) = self, case .nothing(.eraNotHonoured) = other else { return false }
-        if case .eraNotHonoured = mine { return false }
+        guard case .nothing(let mine) = self, case .nothing(.eraNotHonored) = other else { return false }
+        if case .eraNotHonored = mine { return false }
         return true
     }
 

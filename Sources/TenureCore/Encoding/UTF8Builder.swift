@@ -2,7 +2,7 @@
 ///
 /// An array asks at each byte whether it is shared, and an answer has two thousand.
 package struct UTF8Builder: ~Copyable {
-    // Sound: nobody copies a builder, so its memory is its own; the first `count` of `capacity` bytes are initialised;
+    // Sound: nobody copies a builder, so its memory is its own; the first `count` of `capacity` bytes are initialized;
     // whatever writes calls `reserve` first.
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int

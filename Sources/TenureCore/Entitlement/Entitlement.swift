@@ -19,34 +19,34 @@ public struct Entitlement: Sendable, Hashable {
     public let name: String
     public let products: [Product]
     /// What having acquired the app in an era gives. Nil: eras are no source of this entitlement.
-    public let honours: [Honour]?
+    public let honors: [Honor]?
     public let trial: Trial?
 
-    /// The eras that some honour names.
-    package private(set) var honouredEras = EraSet()
-    /// Those of them that some honour names without a limit.
+    /// The eras that some honor names.
+    package private(set) var honoredEras = EraSet()
+    /// Those of them that some honor names without a limit.
     package private(set) var unlimitedEras = EraSet()
 
-    public init(name: String, products: [Product] = [], honours: [Honour]? = nil, trial: Trial? = nil) {
+    public init(name: String, products: [Product] = [], honors: [Honor]? = nil, trial: Trial? = nil) {
         self.name = name
         self.products = products
-        self.honours = honours
+        self.honors = honors
         self.trial = trial
     }
 
     func resolved(eraNames: [String]) -> Entitlement {
         var result = self
-        for honour in honours ?? [] {
-            guard let index = eraNames.firstIndex(of: honour.era) else { continue }
-            result.honouredEras.insert(index)
-            if honour.isUnlimited { result.unlimitedEras.insert(index) }
+        for honor in honors ?? [] {
+            guard let index = eraNames.firstIndex(of: honor.era) else { continue }
+            result.honoredEras.insert(index)
+            if honor.isUnlimited { result.unlimitedEras.insert(index) }
         }
         return result
     }
 }
 
 /// That those who acquired the app in an era have an entitlement, perhaps only some of them, perhaps for a time.
-public struct Honour: Sendable, Hashable {
+public struct Honor: Sendable, Hashable {
     public let era: String
     /// Inclusive.
     public let boughtSince: Date?

@@ -12,7 +12,7 @@ public struct Acquisition: Sendable, Hashable {
     public let preorderDate: Date?
     /// What the App Store last said of a refund of the app; nil while it never said so.
     package let refund: Refund?
-    /// When a volume-purchase licence ends, as the latest-signed receipt says.
+    /// When a volume-purchase license ends, as the latest-signed receipt says.
     public let expirationDate: Date?
 
     /// The version, read; nil where it is absent or malformed.

@@ -12,7 +12,7 @@ public struct AppProof: Sendable, Hashable {
         /// Whether an artifact of this kind says so when the app was refunded. Only the device's app transaction does.
         package var canCarryRevocation: Bool { self == .appTransaction }
 
-        /// Whether an artifact of this kind carries the end of a volume-purchase licence. Only receipts do.
+        /// Whether an artifact of this kind carries the end of a volume-purchase license. Only receipts do.
         package var canCarryExpiration: Bool { self == .receipt }
     }
 
@@ -29,7 +29,7 @@ public struct AppProof: Sendable, Hashable {
     public let preorderDate: Date?
     /// When the purchase of the app was refunded or revoked.
     public let revocationDate: Date?
-    /// When a volume-purchase licence ends.
+    /// When a volume-purchase license ends.
     public let expirationDate: Date?
 
     package init(

@@ -22,7 +22,7 @@ public struct Policy: Sendable, Hashable {
 
     /// What a doubt that no proof resolves becomes.
     public enum InDoubt: String, Sendable, Hashable, CaseIterable {
-        case favourCustomer, undetermined
+        case favorCustomer, undetermined
     }
 
     /// What a yes-or-no question gets while the answer is undetermined.
@@ -36,7 +36,7 @@ public struct Policy: Sendable, Hashable {
     public enum TestEnvironments: String, Sendable, Hashable, CaseIterable {
         /// Nothing: as App Review and TestFlight should meet the app.
         case newCustomer
-        /// What the first honoured era gives.
+        /// What the first honored era gives.
         case owner
         case undetermined
     }
@@ -65,7 +65,7 @@ public struct Policy: Sendable, Hashable {
         buildNumbers: BuildNumbers? = nil,
         releases: [Release] = [],
         entitlements: [Entitlement],
-        inDoubt: InDoubt = .favourCustomer,
+        inDoubt: InDoubt = .favorCustomer,
         whileUndetermined: WhileUndetermined = .allow(72 * 3600),
         testEnvironments: TestEnvironments = .newCustomer
     ) throws(InvalidPolicy) {

@@ -138,7 +138,7 @@ extension Policy {
             return [
                 PolicyMistake(
                     ["entitlements"],
-                    "there is no entitlement; write what customers may use, such as `everything: { honours: [paid] }`")
+                    "there is no entitlement; write what customers may use, such as `everything: { honors: [paid] }`")
             ]
         }
         var mistakes: [PolicyMistake] = []
@@ -161,16 +161,16 @@ extension Policy {
                     mistakes.append(PolicyMistake(place, "`\(product.id)` stands twice; keep one"))
                 }
             }
-            for (number, honour) in (entitlement.honours ?? []).enumerated() {
-                let place = place + ["honours", .index(number)]
-                if !eraNames.contains(honour.era) {
+            for (number, honor) in (entitlement.honors ?? []).enumerated() {
+                let place = place + ["honors", .index(number)]
+                if !eraNames.contains(honor.era) {
                     mistakes.append(
                         PolicyMistake(
                             place,
-                            "there is no era `\(honour.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
+                            "there is no era `\(honor.era)`; write one of \(eraNames.map { "`\($0)`" }.joined(separator: ", "))"
                         ))
                 }
-                if let since = honour.boughtSince, let before = honour.boughtBefore, since >= before {
+                if let since = honor.boughtSince, let before = honor.boughtBefore, since >= before {
                     mistakes.append(
                         PolicyMistake(
                             place,

@@ -24,8 +24,8 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case receipt
     /// The app was refunded; and bought again while it was sold (two lines).
     case refundedApp, boughtAgain
-    /// An organisation's licence, that has ended or runs.
-    case licenceEnded, licence
+    /// An organization's license, that has ended or runs.
+    case licenseEnded, license
 
     // Trouble with purchases.
     case expiredSubscription, gracePeriod, billingRetry, refundedPurchase, consumable, familyShared
@@ -73,59 +73,59 @@ enum CorpusKind: String, CaseIterable, Sendable {
 
     /// Nil for a line that is no customer.
     var expectation: Expectation? {
-        let honoured = Answer.granted("eraHonoured")
-        let notHonoured = Answer.denied("eraNotHonoured")
+        let honored = Answer.granted("eraHonored")
+        let notHonored = Answer.denied("eraNotHonored")
         let outside = Answer.denied("outsideWindow")
         // Nobody thought of the cloud before.
-        let noHonours = Answer.denied("noHonours")
+        let noHonors = Answer.denied("noHonors")
         let doubt = Answer.granted("inDoubt")
         let bought = Answer.granted("product")
         switch self {
         case .earlyBuyer, .macBuyer, .duplicate, .secondDevice, .linkedReceipt, .serverVariant, .quotedLine,
             .blanksAround, .partlyBad:
-            return Expectation(everything: (honoured, honoured), cloud: (outside, noHonours))
+            return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
         case .recentBuyer, .televisionBuyer, .macLateBuyer:
-            return Expectation(everything: (honoured, honoured), cloud: (honoured, noHonours))
+            return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
         // The boundary of before was too low.
-        case .lateBuyer: return Expectation(everything: (honoured, notHonoured), cloud: (honoured, noHonours))
+        case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
-            return Expectation(everything: (notHonoured, notHonoured), cloud: (notHonoured, noHonours))
+            return Expectation(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))
         case .newcomerWithEverything, .familyShared:
-            return Expectation(everything: (bought, bought), cloud: (notHonoured, noHonours))
+            return Expectation(everything: (bought, bought), cloud: (notHonored, noHonors))
         case .subscriber: return Expectation(everything: (bought, bought), cloud: (bought, bought))
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
             return Expectation(everything: (grace, grace), cloud: (grace, grace))
         // The giveaway was forgotten: who got the app in it loses.
-        case .giveaway: return Expectation(everything: (notHonoured, honoured), cloud: (notHonoured, noHonours))
-        case .changeover: return Expectation(everything: (doubt, notHonoured), cloud: (doubt, noHonours))
+        case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
+        case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
         // Without a date the boundary of before told nothing of these.
         case .noVersion, .malformedVersion:
             return Expectation(
-                everything: (honoured, .undetermined("nothingToCompare")), cloud: (outside, noHonours))
+                everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
         case .noProof:
             let nothing = Answer.undetermined("nothingToCompare")
-            return Expectation(everything: (nothing, nothing), cloud: (nothing, noHonours))
+            return Expectation(everything: (nothing, nothing), cloud: (nothing, noHonors))
         case .noPlatform, .unknownPlatform, .receipt, .oldReceipt, .sameUser:
-            return Expectation(everything: (honoured, doubt), cloud: (outside, noHonours))
-        case .versionAfterDate: return Expectation(everything: (honoured, notHonoured), cloud: (outside, noHonours))
+            return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
+        case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
         // The version is believed, and the giveaway had the same builds.
-        case .versionBeforeDate: return Expectation(everything: (doubt, honoured), cloud: (doubt, noHonours))
+        case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")
-            return Expectation(everything: (refunded, refunded), cloud: (outside, noHonours))
+            return Expectation(everything: (refunded, refunded), cloud: (outside, noHonors))
         case .boughtAgain:
             return Expectation(
-                everything: (.granted("boughtAgain"), .granted("boughtAgainInDoubt")), cloud: (outside, noHonours))
-        case .licenceEnded:
-            let ended = Answer.denied("licenceEnded")
-            return Expectation(everything: (ended, ended), cloud: (outside, noHonours))
-        case .licence: return Expectation(everything: (honoured, doubt), cloud: (outside, noHonours))
+                everything: (.granted("boughtAgain"), .granted("boughtAgainInDoubt")), cloud: (outside, noHonors))
+        case .licenseEnded:
+            let ended = Answer.denied("licenseEnded")
+            return Expectation(everything: (ended, ended), cloud: (outside, noHonors))
+        case .license: return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
         case .purchasesOnly:
-            return Expectation(everything: (bought, bought), cloud: (.undetermined("noAcquisition"), noHonours))
+            return Expectation(everything: (bought, bought), cloud: (.undetermined("noAcquisition"), noHonors))
         case .renewalOnly:
             let nobody = Answer.undetermined("noAcquisition")
-            return Expectation(everything: (nobody, nobody), cloud: (nobody, noHonours))
+            return Expectation(everything: (nobody, nobody), cloud: (nobody, noHonors))
         default: return nil
         }
     }

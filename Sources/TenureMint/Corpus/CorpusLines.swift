@@ -69,8 +69,8 @@ struct CorpusLines: Sendable {
                     + [("revocationDate", at("2014-07-01"))]).json)
         case .receipt: return try receipt(of: customer, signedAt: instant)
         case .oldReceipt: return try receipt(of: customer, signedAt: CorpusCustomer.date("2013-06-10"))
-        case .licenceEnded: return try receipt(of: customer, signedAt: instant, licensedUntil: "2015-08-01")
-        case .licence: return try receipt(of: customer, signedAt: instant, licensedUntil: "2017-01-01")
+        case .licenseEnded: return try receipt(of: customer, signedAt: instant, licensedUntil: "2015-08-01")
+        case .license: return try receipt(of: customer, signedAt: instant, licensedUntil: "2017-01-01")
         case .linkedReceipt:
             return try line(["appTransaction": [sound()]], receipt: receipt(of: customer, signedAt: instant))
         case .sameUser:

@@ -16,7 +16,7 @@ struct CorpusTemplate {
         (.macBuyer, 60), (.macLateBuyer, 15), (.macNewcomer, 50), (.televisionBuyer, 5), (.giveaway, 20),
         (.changeover, 8), (.noVersion, 3), (.malformedVersion, 3), (.noProof, 2), (.noPlatform, 15),
         (.unknownPlatform, 2), (.versionAfterDate, 5), (.versionBeforeDate, 4), (.preorder, 2), (.oldReceipt, 3),
-        (.receipt, 8), (.refundedApp, 4), (.boughtAgain, 2), (.licenceEnded, 1), (.licence, 1),
+        (.receipt, 8), (.refundedApp, 4), (.boughtAgain, 2), (.licenseEnded, 1), (.license, 1),
         (.expiredSubscription, 12), (.gracePeriod, 3), (.billingRetry, 3), (.refundedPurchase, 3), (.consumable, 3),
         (.familyShared, 4), (.purchasesOnly, 3), (.renewalOnly, 1), (.duplicate, 6), (.secondDevice, 8),
         (.linkedReceipt, 2), (.sameUser, 1), (.serverVariant, 3), (.quotedLine, 3), (.blanksAround, 3),

@@ -3,7 +3,7 @@ package struct CorpusTruth: Sendable, Hashable {
     package struct Entitlement: Sendable, Hashable {
         /// By outcome.
         package fileprivate(set) var outcomes: [String: Int] = [:]
-        /// By outcome and reason: `granted eraHonoured`.
+        /// By outcome and reason: `granted eraHonored`.
         package fileprivate(set) var reasons: [String: Int] = [:]
         /// Against the policy of before: gains, loses, changesReason, same.
         package fileprivate(set) var changes: [String: Int] = [:]

@@ -5,7 +5,7 @@ enum PolicyKey: String, CaseIterable, Sendable {
     case build, version, at
     case buildNumbers
     case releases, platform, releasedAt
-    case entitlements, products, id, `for`, honours, era, boughtSince, boughtBefore, trial, sessions, days
+    case entitlements, products, id, `for`, honors, era, boughtSince, boughtBefore, trial, sessions, days
     case inDoubt
     case whileUndetermined, allow
     case testEnvironments
@@ -14,7 +14,7 @@ enum PolicyKey: String, CaseIterable, Sendable {
 /// The mappings of a policy file, and the keys of each in the order in which they are written.
 enum PolicyShape: String, CaseIterable, Sendable {
     case policy, app, era, begins, buildBeginning, versionBeginning, changeover, release
-    case entitlement, product, honour, trial, whileUndetermined
+    case entitlement, product, honor, trial, whileUndetermined
 
     /// For `begins`, whose keys are platforms, there is no table here.
     var keys: [PolicyKey] {
@@ -28,9 +28,9 @@ enum PolicyShape: String, CaseIterable, Sendable {
         case .versionBeginning: [.version, .at]
         case .changeover: [.from, .until]
         case .release: [.platform, .version, .build, .releasedAt, .model]
-        case .entitlement: [.products, .honours, .trial]
+        case .entitlement: [.products, .honors, .trial]
         case .product: [.id, .for]
-        case .honour: [.era, .boughtSince, .boughtBefore, .for, .until]
+        case .honor: [.era, .boughtSince, .boughtBefore, .for, .until]
         case .trial: [.sessions, .days]
         case .whileUndetermined: [.allow]
         }
@@ -43,13 +43,13 @@ enum PolicyShape: String, CaseIterable, Sendable {
             [
                 (.app, "app: { bundleID: com.example.calculator }"),
                 (.eras, "eras: [{ name: paid, model: paid }]"),
-                (.entitlements, "entitlements: { everything: { honours: [paid] } }"),
+                (.entitlements, "entitlements: { everything: { honors: [paid] } }"),
             ]
         case .app: [(.bundleID, "bundleID: com.example.calculator")]
         case .era: [(.name, "name: paid"), (.model, "model: paid` or `model: free")]
         case .release: [(.platform, "platform: iOS"), (.releasedAt, "releasedAt: 2015-06-10")]
         case .product: [(.id, "id: com.example.calculator.season")]
-        case .honour: [(.era, "era: paid")]
+        case .honor: [(.era, "era: paid")]
         case .whileUndetermined: [(.allow, "allow: 72h")]
         case .begins, .buildBeginning, .versionBeginning, .changeover, .entitlement, .trial: []
         }

@@ -51,13 +51,13 @@ struct PolicyReader {
         do throws(InvalidPolicy) {
             policy = try Policy(
                 app: app, eras: eras, buildNumbers: buildNumbers, releases: releases.map(\.release),
-                entitlements: judged, inDoubt: inDoubt ?? .favourCustomer,
+                entitlements: judged, inDoubt: inDoubt ?? .favorCustomer,
                 whileUndetermined: whileUndetermined ?? .allow(72 * 3600),
                 testEnvironments: testEnvironments ?? .newCustomer)
         } catch {
             for mistake in error.mistakes where !isConsequence(mistake) {
                 // Without eras no reference to one can be judged.
-                if eras.isEmpty, mistake.path.contains("honours") { continue }
+                if eras.isEmpty, mistake.path.contains("honors") { continue }
                 reading.report(mistake.message, at: root.position(of: mistake.path), code: mistake.code)
             }
         }
@@ -68,9 +68,9 @@ struct PolicyReader {
 
     /// Whether the policy lacks what it lacks only because a part of the file was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
-        // That an honour's era does not exist has nothing to do with its other limits.
-        let isHonour = mistake.path.count == 4 && mistake.path[2] == "honours"
-        if reading.isBroken(isHonour ? mistake.path + ["era"] : mistake.path) { return true }
+        // That an honor's era does not exist has nothing to do with its other limits.
+        let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
+        if reading.isBroken(isHonor ? mistake.path + ["era"] : mistake.path) { return true }
         // An unreadable release list might have answered whether build numbers rise.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
@@ -205,7 +205,7 @@ struct PolicyReader {
         guard let part else { return [] }
         guard case .mapping(let entries) = part.node.content else {
             reading.report(
-                "\(part.node.kindInWords) cannot stand here; write each entitlement under its name, such as `everything: { honours: [paid] }`",
+                "\(part.node.kindInWords) cannot stand here; write each entitlement under its name, such as `everything: { honors: [paid] }`",
                 at: part.position, breaking: part.path)
             return []
         }
@@ -213,7 +213,7 @@ struct PolicyReader {
             let part = Part(entry, under: part.path)
             if entry.value.isNull {
                 reading.report(
-                    "nothing gives `\(entry.key.shortened)`; write its `products`, its `honours`, or both",
+                    "nothing gives `\(entry.key.shortened)`; write its `products`, its `honors`, or both",
                     at: part.position,
                     breaking: part.path)
                 return Entitlement(name: entry.key)
@@ -222,7 +222,7 @@ struct PolicyReader {
             return Entitlement(
                 name: entry.key,
                 products: fields[.products].map { self.products($0) } ?? [],
-                honours: fields[.honours].flatMap { self.honours($0) },
+                honors: fields[.honors].flatMap { self.honors($0) },
                 trial: fields[.trial].flatMap { self.trial($0) })
         }
     }
@@ -241,14 +241,14 @@ struct PolicyReader {
         }
     }
 
-    private mutating func honours(_ part: Part) -> [Honour]? {
-        part.elements(&reading, example: "honours: [paid]").map { elements in
+    private mutating func honors(_ part: Part) -> [Honor]? {
+        part.elements(&reading, example: "honors: [paid]").map { elements in
             elements.map { element in
                 guard case .mapping = element.node.content else {
-                    return Honour(era: element.name(&reading, example: "paid") ?? "")
+                    return Honor(era: element.name(&reading, example: "paid") ?? "")
                 }
-                guard let fields = Fields(element, .honour, &reading) else { return Honour(era: "") }
-                return Honour(
+                guard let fields = Fields(element, .honor, &reading) else { return Honor(era: "") }
+                return Honor(
                     era: fields[.era].flatMap { $0.name(&reading, example: "paid") } ?? "",
                     boughtSince: fields[.boughtSince].flatMap { $0.dayOrInstant(&reading) },
                     boughtBefore: fields[.boughtBefore].flatMap { $0.dayOrInstant(&reading) },
@@ -314,12 +314,12 @@ extension Entitlement {
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
             name: self.name, products: products,
-            honours: honours?.map { honour in
-                names.contains(honour.era)
-                    ? honour
-                    : Honour(
-                        era: name, boughtSince: honour.boughtSince, boughtBefore: honour.boughtBefore,
-                        length: honour.length, until: honour.until)
+            honors: honors?.map { honor in
+                names.contains(honor.era)
+                    ? honor
+                    : Honor(
+                        era: name, boughtSince: honor.boughtSince, boughtBefore: honor.boughtBefore,
+                        length: honor.length, until: honor.until)
             },
             trial: trial)
     }

@@ -147,7 +147,7 @@ package struct Fields {
                 let advice =
                     explained[entry.key]
                     ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
-                // Whatever was meant by it is missing: what its neighbours then lack is no second mistake.
+                // Whatever was meant by it is missing: what its neighbors then lack is no second mistake.
                 let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
                 reading.report(
                     advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)],

@@ -21,7 +21,7 @@ package enum Spelling {
         return (quoted.count > 2 ? "one of " : "") + quoted.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// Levenshtein's: how many letters to insert, remove or replace; two swapped neighbours count once.
+    /// Levenshtein's: how many letters to insert, remove or replace; two swapped neighbors count once.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

@@ -82,7 +82,7 @@ extension PolicyFile {
     private static func json(_ entitlement: Entitlement) -> CompactJSON {
         .object([
             .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
-            .honours => entitlement.honours.map { .array($0.map(json)) },
+            .honors => entitlement.honors.map { .array($0.map(json)) },
             .trial
                 => entitlement.trial.map {
                     switch $0 {
@@ -98,14 +98,14 @@ extension PolicyFile {
         return .object([.id => .string(product.id), .for => .string(length.iso8601)])
     }
 
-    private static func json(_ honour: Honour) -> CompactJSON {
-        guard !honour.isUnlimited else { return .string(honour.era) }
+    private static func json(_ honor: Honor) -> CompactJSON {
+        guard !honor.isUnlimited else { return .string(honor.era) }
         return .object([
-            .era => .string(honour.era),
-            .boughtSince => honour.boughtSince.map { .string($0.rfc3339) },
-            .boughtBefore => honour.boughtBefore.map { .string($0.rfc3339) },
-            .for => honour.length.map { .string($0.iso8601) },
-            .until => honour.until.map { .string($0.rfc3339) },
+            .era => .string(honor.era),
+            .boughtSince => honor.boughtSince.map { .string($0.rfc3339) },
+            .boughtBefore => honor.boughtBefore.map { .string($0.rfc3339) },
+            .for => honor.length.map { .string($0.iso8601) },
+            .until => honor.until.map { .string($0.rfc3339) },
         ])
     }
 

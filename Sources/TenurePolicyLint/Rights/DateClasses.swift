@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// The original purchase dates that the timelines and honours of two policies can tell apart, each class with one of its
+/// The original purchase dates that the timelines and honors of two policies can tell apart, each class with one of its
 /// members.
 struct DateClasses {
     struct Class {
@@ -29,9 +29,9 @@ struct DateClasses {
                 edges.insert(changeover.window.upperBound.addingTimeInterval(0.001))
             }
         }
-        for honour in policies.flatMap(\.entitlements).flatMap({ $0.honours ?? [] }) {
-            if let since = honour.boughtSince { edges.insert(since.addingTimeInterval(-Slack.seconds)) }
-            if let before = honour.boughtBefore { edges.insert(before.addingTimeInterval(Slack.seconds)) }
+        for honor in policies.flatMap(\.entitlements).flatMap({ $0.honors ?? [] }) {
+            if let since = honor.boughtSince { edges.insert(since.addingTimeInterval(-Slack.seconds)) }
+            if let before = honor.boughtBefore { edges.insert(before.addingTimeInterval(Slack.seconds)) }
         }
         let sorted = edges.filter { $0 <= now }.sorted()
         var classes: [Class] = []

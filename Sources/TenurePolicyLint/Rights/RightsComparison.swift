@@ -5,7 +5,7 @@ import TenurePolicyFile
 /// Which rights existing customers would lose from one policy to the next.
 ///
 /// Every class of acquisitions that either policy can tell from another stands for all its members: by platform, by what the
-/// version proves, by what the date proves and which honours' windows it meets. One member of each is decided under both
+/// version proves, by what the date proves and which honors' windows it meets. One member of each is decided under both
 /// policies by the engine itself.
 struct RightsComparison: Sendable {
     private let old: Policy

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Generous is right, and a month is a giveaway: everybody who comes within the window is favoured.
+/// Generous is right, and a month is a giveaway: everybody who comes within the window is favored.
 extension LintRule {
     static let changeoverWide = LintRule(
         "changeover-wide", .warning, "a changeover window of more than two weeks",

@@ -7,12 +7,12 @@ extension LintRule {
         "entitlement-without-source", .error, "an entitlement that nothing can grant",
         story:
             "A second registration of an entitlement was silently ignored by a library: its buyers had paid for a name.",
-        fix: "Add `products`, `honours`, or both; or remove it."
+        fix: "Add `products`, `honors`, or both; or remove it."
     ) { subject, report in
         for entitlement in subject.entitlements where entitlement.products.isEmpty {
             let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
-            let applying = (entitlement.honours ?? []).filter { honour in
-                subject.eras.firstIndex { $0.name == honour.era }.map { index in
+            let applying = (entitlement.honors ?? []).filter { honor in
+                subject.eras.firstIndex { $0.name == honor.era }.map { index in
                     subject.platforms.isEmpty || subject.platforms.contains { $0.timeline.firstEra <= index }
                 } ?? false
             }
@@ -20,9 +20,9 @@ extension LintRule {
             let trial = entitlement.trial == nil ? "" : " after its trial"
             report.add(
                 at: path,
-                "nobody can have `\(entitlement.name.shortened)`\(trial) but by a grant of support: no product gives it and no era honours it",
+                "nobody can have `\(entitlement.name.shortened)`\(trial) but by a grant of support: no product gives it and no era honors it",
                 fix:
-                    "add `products: [\(subject.draft.app?.bundleID ?? "com.example.app").\(entitlement.name.shortened)]`, `honours: [\(subject.eras[0].name.shortened)]`, or both"
+                    "add `products: [\(subject.draft.app?.bundleID ?? "com.example.app").\(entitlement.name.shortened)]`, `honors: [\(subject.eras[0].name.shortened)]`, or both"
             )
         }
     }

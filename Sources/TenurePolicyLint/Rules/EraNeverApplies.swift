@@ -6,7 +6,7 @@ import TenurePolicyFile
 extension LintRule {
     static let eraNeverApplies = LintRule(
         "era-never-applies", .warning, "an era in which nobody can have come, or that nothing tells from the next",
-        story: "An era that begins and ends with one number and one instant has no customers, whatever it honours.",
+        story: "An era that begins and ends with one number and one instant has no customers, whatever it honors.",
         fix: "Correct its beginning or that of the next one, or remove it."
     ) { subject, report in
         for platform in subject.platforms {
@@ -22,7 +22,7 @@ extension LintRule {
                 if let date, date == nextDate {
                     report.add(
                         at: change.path,
-                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): nobody is in it, whatever honours it",
+                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): nobody is in it, whatever honors it",
                         fix: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(

@@ -14,11 +14,11 @@ extension LintRule {
                 guard let model = listed.release.model, let era = platform.era(of: listed.release),
                     subject.eras[era].model != model, told.insert(era).inserted
                 else { continue }
-                let honoured = subject.honoured(in: era)
+                let honored = subject.honored(in: era)
                 let consequence =
-                    honoured.isEmpty
+                    honored.isEmpty
                     ? (model == .paid ? ": whoever paid then keeps nothing" : "")
-                    : (model == .free ? ": whoever came then gets \(inWords(honoured)) for nothing" : "")
+                    : (model == .free ? ": whoever came then gets \(inWords(honored)) for nothing" : "")
                 report.add(
                     at: listed.position,
                     "the list says that \(platform.position(of: listed.release)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) was \(model.rawValue), and it came out in \(subject.name(era)), which is \(subject.eras[era].model.rawValue)\(consequence)",

@@ -18,7 +18,7 @@ extension LintRule {
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate) == nil,
                     let byVersion = subject.granted(number, on: platform.platform, bought: nil)
                 else { continue }
-                let lost = subject.honoured(in: era).filter { !byVersion.contains($0) }
+                let lost = subject.honored(in: era).filter { !byVersion.contains($0) }
                 guard !lost.isEmpty else { continue }
                 report.add(
                     at: listed.position,

@@ -13,8 +13,8 @@ extension LintRule {
             let beginnings = platform.timeline.beginnings
             for index in subject.eras.indices.dropFirst()
             where index > platform.timeline.firstEra && beginnings.indices.contains(index) && beginnings[index] == nil {
-                let before = subject.honoured(in: index - 1)
-                let after = subject.honoured(in: index)
+                let before = subject.honored(in: index - 1)
+                let after = subject.honored(in: index)
                 let different = before.filter { !after.contains($0) } + after.filter { !before.contains($0) }
                 guard !different.isEmpty else { continue }
                 let name = platform.platform.rawValue

@@ -7,7 +7,7 @@ extension LintRule {
         "product-gives-nothing", .warning, "a product whose every entitlement all customers have anyway",
         story:
             "A customer who was charged for what they had owned since the first day asks for their money back in public.",
-        fix: "Remove the last era from the `honours`, or stop selling the product."
+        fix: "Remove the last era from the `honors`, or stop selling the product."
     ) { subject, report in
         let owned = Set(subject.entitlements.filter(subject.isForEverybody).map(\.name))
         guard !owned.isEmpty else { return }
@@ -18,8 +18,8 @@ extension LintRule {
                 guard giving.allSatisfy(owned.contains), told.insert(product.id).inserted else { continue }
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
-                    "whoever buys `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honoured for every era",
-                    fix: "remove the eras in which it is not included from `honours`, or remove the product")
+                    "whoever buys `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honored for every era",
+                    fix: "remove the eras in which it is not included from `honors`, or remove the product")
             }
         }
     }

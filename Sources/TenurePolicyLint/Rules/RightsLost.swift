@@ -10,7 +10,7 @@ extension LintRule {
         "right-lost", .error, "compared with the policy before: a right that existing customers would lose",
         story:
             "Owners were locked out by the next version of the rules: a renamed entitlement, a boundary moved by one build.",
-        fix: "Give it back: the era under `honours`, the boundary, the product or the entitlement's name."
+        fix: "Give it back: the era under `honors`, the boundary, the product or the entitlement's name."
     ) { subject, report in
         subject.report(into: &report) { if case .denied = $0 { "would lose \($1)" } else { nil } }
     }
@@ -32,7 +32,7 @@ extension LintRule {
         "right-uncertain", .warning, "compared with the policy before: a right that would become undetermined",
         story:
             "A boundary that lost its instant takes nothing from anybody on paper, and leaves support with every second owner.",
-        fix: "Give the boundary back what told these customers apart, or `inDoubt: favourCustomer`."
+        fix: "Give the boundary back what told these customers apart, or `inDoubt: favorCustomer`."
     ) { subject, report in
         subject.report(into: &report) {
             if case .undetermined = $0 { "would no longer be sure of \($1)" } else { nil }
@@ -123,12 +123,12 @@ extension LintSubject {
         guard isNamed(entitlement) else {
             return "keep `\(entitlement.shortened)` under its name; a new name can stand beside it"
         }
-        let before = old.entitlement(named: entitlement)?.honours ?? []
-        let honoured = entitlements.first { $0.name == entitlement }?.honours ?? []
-        let missing = before.filter { !honoured.contains($0) }.map(\.era)
+        let before = old.entitlement(named: entitlement)?.honors ?? []
+        let honored = entitlements.first { $0.name == entitlement }?.honors ?? []
+        let missing = before.filter { !honored.contains($0) }.map(\.era)
         return missing.isEmpty
-            ? "keep where eras begin, the changeover windows and `inDoubt` as they were, or honour one more era"
-            : "keep the honour of \(inWords(missing)) as it was"
+            ? "keep where eras begin, the changeover windows and `inDoubt` as they were, or honor one more era"
+            : "keep the honor of \(inWords(missing)) as it was"
     }
 }
 

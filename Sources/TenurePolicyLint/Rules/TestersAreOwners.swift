@@ -11,11 +11,11 @@ extension LintRule {
         fix: "Write `newCustomer`, and rehearse owners with cases or personas."
     ) { subject, report in
         guard subject.policy?.testEnvironments == .owner else { return }
-        let honoured = subject.entitlements.filter { !($0.honours ?? []).isEmpty }.map(\.name)
-        guard !honoured.isEmpty else { return }
+        let honored = subject.entitlements.filter { !($0.honors ?? []).isEmpty }.map(\.name)
+        guard !honored.isEmpty else { return }
         report.add(
             at: ["testEnvironments"],
-            "every tester in Sandbox and TestFlight, and App Review, has \(inWords(honoured)): nobody sees what a newcomer meets before it is released",
+            "every tester in Sandbox and TestFlight, and App Review, has \(inWords(honored)): nobody sees what a newcomer meets before it is released",
             fix: "write `testEnvironments: newCustomer`, and try owners with `tenure policy test`")
     }
 }

@@ -7,7 +7,7 @@ extension LintRule {
         "trial-for-everybody", .warning, "a trial of an entitlement that everybody has",
         story:
             "An owner was shown how much was left of a trial of what they had paid for, and asked what they had bought.",
-        fix: "Remove the `trial`, or the era in which it is not included from `honours`."
+        fix: "Remove the `trial`, or the era in which it is not included from `honors`."
     ) { subject, report in
         for entitlement in subject.entitlements where subject.isForEverybody(entitlement) {
             guard let trial = entitlement.trial else { continue }
@@ -18,8 +18,8 @@ extension LintRule {
                 }
             report.add(
                 at: ["entitlements", .key(entitlement.name), "trial"],
-                "nobody needs \(length) of trial: `\(entitlement.name.shortened)` is honoured for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so that whoever has the app has it",
-                fix: "remove `trial`, or the last era from `honours`")
+                "nobody needs \(length) of trial: `\(entitlement.name.shortened)` is honored for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so that whoever has the app has it",
+                fix: "remove `trial`, or the last era from `honors`")
         }
     }
 }

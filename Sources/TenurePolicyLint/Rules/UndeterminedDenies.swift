@@ -11,11 +11,11 @@ extension LintRule {
         fix: "Allow for as long as it takes to find out: `{ allow: 72h }`."
     ) { subject, report in
         guard let policy = subject.policy, policy.whileUndetermined == .deny else { return }
-        let honoured = subject.entitlements.filter { !($0.honours ?? []).isEmpty }.map(\.name)
-        guard !honoured.isEmpty else { return }
+        let honored = subject.entitlements.filter { !($0.honors ?? []).isEmpty }.map(\.name)
+        guard !honored.isEmpty else { return }
         report.add(
             at: ["whileUndetermined"],
-            "an owner who is offline at the first launch after the update is refused \(inWords(honoured, "or")), because nothing is known yet",
+            "an owner who is offline at the first launch after the update is refused \(inWords(honored, "or")), because nothing is known yet",
             fix: "write `whileUndetermined: { allow: 72h }`")
     }
 }

@@ -61,7 +61,7 @@ public struct RehearsalBenchmark: Sendable {
     }
 
     private func amendment(ofCustomer number: Int, version: Int64) -> Amendment {
-        // Neighbours in the record did not come on one day.
+        // Neighbors in the record did not come on one day.
         let second = (number &* 7_919_993) % 157_680_000
         let bought = Date(timeIntervalSince1970: 1_293_840_000 + Double(second))
         let month = second / 2_628_000

@@ -151,7 +151,7 @@ package struct HTMLReport {
             ("granted", "all have it"), ("mostlyGranted", "most have it"), ("mostlyDenied", "some have it"),
             ("denied", "nobody has it"), ("undetermined", "mostly not determined"),
         ] { page.markup("<span><i class=\"\(style)\"></i>\(text)</span>") }
-        page.markup("<span>the fuller the colour, the more customers</span></div>")
+        page.markup("<span>the fuller the color, the more customers</span></div>")
     }
 
     private mutating func writeReasons(_ tally: EntitlementTally) {

@@ -110,7 +110,7 @@ struct HeatMap {
         let x = scale.x(month)
         var style = "cell"
         switch counts.shade {
-        // The full colours are dark on white paper and light on black; the pale ones are not.
+        // The full colors are dark on white paper and light on black; the pale ones are not.
         case "granted", "denied": style += weight > 0.8 ? " strong" : ""
         case "undetermined": style += weight > 0.45 ? " doubt" : ""
         default: break

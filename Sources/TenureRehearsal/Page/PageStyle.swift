@@ -3,11 +3,11 @@ enum PageStyle {
     static let css = """
         :root { color-scheme: light dark; --paper: #ffffff; --card: #f6f7f9; --ink: #1c2330; --soft: #5b6575;
           --line: #d9dee6; --granted: #2f6fb3; --undetermined: #dba520; --denied: #c4472f; --mostlyGranted: #7aa5d4;
-          --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColour: #ffffff; --doubt: #8a6200; }
+          --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColor: #ffffff; --doubt: #8a6200; }
         @media (prefers-color-scheme: dark) { :root { --paper: #14181f; --card: #1d232d; --ink: #e8ecf2;
           --soft: #a3adbd; --line: #39424f; --granted: #5a9be0; --undetermined: #d9a93a; --denied: #e0674d;
           --mostlyGranted: #4a6f9b; --mostlyDenied: #9a5446; --era: #e8ecf2; --changeover: #b18be0;
-          --onColour: #0e1116; --doubt: #d9a93a; } }
+          --onColor: #0e1116; --doubt: #d9a93a; } }
         * { box-sizing: border-box; }
         html { -webkit-text-size-adjust: 100%; }
         body { margin: 0 auto; padding: 32px 24px 64px; max-width: 1040px; background: var(--paper); color: var(--ink);
@@ -46,7 +46,7 @@ enum PageStyle {
         svg { display: block; width: 100%; height: auto; margin: 6px 0 2px; }
         svg text { font-family: inherit; fill: var(--ink); }
         .tick { font-size: 11px; fill: var(--soft) !important; font-variant-numeric: tabular-nums; }
-        .cell { font-size: 10px; pointer-events: none; } .cell.strong { fill: var(--onColour); }
+        .cell { font-size: 10px; pointer-events: none; } .cell.strong { fill: var(--onColor); }
         .cell.doubt { fill: #14181f; } .cell.crossed { font-weight: 600; paint-order: stroke; stroke: var(--paper);
           stroke-width: 3px; stroke-linejoin: round; }
         .cell.strong.crossed { stroke: var(--ink); } .cell.doubt.crossed { stroke: var(--undetermined); }
@@ -61,7 +61,7 @@ enum PageStyle {
         footer { margin-top: 48px; padding-top: 10px; border-top: 1px solid var(--line); font-size: 13px; color: var(--soft); }
         @media print { :root { color-scheme: light; --paper: #fff; --card: #f6f7f9; --ink: #1c2330; --soft: #4b5565;
             --line: #cfd5de; --granted: #2f6fb3; --undetermined: #dba520; --denied: #c4472f; --mostlyGranted: #7aa5d4;
-            --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColour: #fff;
+            --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColor: #fff;
             --doubt: #8a6200; }
           body { padding: 0; max-width: none; font-size: 11pt; }
           * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }

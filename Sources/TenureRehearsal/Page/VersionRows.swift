@@ -1,6 +1,6 @@
 import TenureCore
 
-/// The rows of a heat map: a version each, or where there are many, neighbours together. No row reaches over a version
+/// The rows of a heat map: a version each, or where there are many, neighbors together. No row reaches over a version
 /// with which an era begins.
 struct VersionRows {
     struct Row {

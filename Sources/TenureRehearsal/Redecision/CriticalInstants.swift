@@ -24,9 +24,9 @@ struct CriticalInstants: Sendable {
                 }
             }
             // Rule D.
-            for honour in policy.entitlements.flatMap({ $0.honours ?? [] }) {
-                if let since = honour.boughtSince { instants.insert(since.addingTimeInterval(-Slack.seconds)) }
-                if let before = honour.boughtBefore { instants.insert(before.addingTimeInterval(Slack.seconds)) }
+            for honor in policy.entitlements.flatMap({ $0.honors ?? [] }) {
+                if let since = honor.boughtSince { instants.insert(since.addingTimeInterval(-Slack.seconds)) }
+                if let before = honor.boughtBefore { instants.insert(before.addingTimeInterval(Slack.seconds)) }
             }
         }
         self.instants = instants.sorted()

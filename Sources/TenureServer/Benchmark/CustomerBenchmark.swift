@@ -84,7 +84,7 @@ public struct CustomerBenchmark: Sendable {
     /// Access tokens of customers spread over 1 to `population`, good for a day.
     public func accessTokens(_ count: Int, ofCustomersUpTo population: Int) -> [String] {
         (0..<count).map { index in
-            // Steps of a large prime, so that neighbours in time are none on the disk.
+            // Steps of a large prime, so that neighbors in time are none on the disk.
             let customer = Int64(1 + (index &* 7_919_993) % population)
             let token = AccessToken(
                 customer: customer, realm: Realm(.production), expiresAt: now.addingTimeInterval(86_400))

@@ -20,7 +20,7 @@ struct PersonaMistake: Error, Hashable {
 extension AppProof {
     /// What the production app transaction of such a customer would prove, signed at that instant.
     ///
-    /// Instants are as in RFC 3339, or days, which are their midnight in UTC. A volume-purchase licence has an end in
+    /// Instants are as in RFC 3339, or days, which are their midnight in UTC. A volume-purchase license has an end in
     /// receipts alone.
     init(settings: [String: String], signed: Date) throws(PersonaMistake) {
         let known = PersonaSetting.allCases.map(\.rawValue)
@@ -39,17 +39,17 @@ extension AppProof {
             }
             return platform
         }
-        let licence = try values.date(.expirationDate)
+        let license = try values.date(.expirationDate)
         let version = values.text(.originalAppVersion)
         if let version, version.utf8.count > 64 {
             throw PersonaMistake(detail: "`originalAppVersion` is longer than any version")
         }
         self.init(
-            kind: licence == nil ? .appTransaction : .receipt, signedDate: signed.toMillisecond,
+            kind: license == nil ? .appTransaction : .receipt, signedDate: signed.toMillisecond,
             originalPlatform: platform, originalAppVersion: version,
             originalPurchaseDate: try values.date(.originalPurchaseDate),
             preorderDate: try values.date(.preorderDate), revocationDate: try values.date(.revocationDate),
-            expirationDate: licence)
+            expirationDate: license)
     }
 
     /// What was set, as `init(settings:)` reads it, in the order of the table.

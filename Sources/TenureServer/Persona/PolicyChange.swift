@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 /// The change of a policy that matters to those who already paid, as one platform saw it: from the last era that some
-/// entitlement honours to the next.
+/// entitlement honors to the next.
 struct PolicyChange {
     let platform: Platform
     /// The era before the change.
@@ -20,12 +20,12 @@ struct PolicyChange {
         let eras = policy.eras
         let first = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
         let changes = eras.indices.filter { $0 > first && Self.beginning(of: eras[$0], on: platform) != nil }
-        func isHonoured(_ era: Era, by entitlement: Entitlement) -> Bool {
-            (entitlement.honours ?? []).contains { $0.era == era.name }
+        func isHonored(_ era: Era, by entitlement: Entitlement) -> Bool {
+            (entitlement.honors ?? []).contains { $0.era == era.name }
         }
         let ending = changes.last { place in
             policy.entitlements.contains {
-                isHonoured(eras[place - 1], by: $0) && !isHonoured(eras[place], by: $0)
+                isHonored(eras[place - 1], by: $0) && !isHonored(eras[place], by: $0)
             }
         }
         guard let place = ending ?? changes.last,

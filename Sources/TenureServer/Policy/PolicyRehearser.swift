@@ -37,14 +37,14 @@ struct PolicyRehearser: Sendable {
             for found in page {
                 let surveyed = SurveyedCustomer(
                     customer: found.customer, isVisit: found.isVisit, restored: restored[found.customer.id] ?? [])
-                let judgement = try judge.judge(surveyed)
-                let verdict = judge.verdict(on: surveyed, judgement, keepingPromises: keepingPromises)
+                let judgment = try judge.judge(surveyed)
+                let verdict = judge.verdict(on: surveyed, judgment, keepingPromises: keepingPromises)
                 if verdict != PublicationVerdict() { survey.verdicts[found.customer.id] = verdict }
                 if surveyed.isVisit { continue }
                 survey.customers += 1
-                if judgement.kept.contains(where: { $0.change == .loses }) { losingWithPromises += 1 }
+                if judgment.kept.contains(where: { $0.change == .loses }) { losingWithPromises += 1 }
                 tally.add(
-                    RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), judgement.written)
+                    RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), judgment.written)
             }
             page = try await next
         }

@@ -11,7 +11,7 @@ struct PublicationJudge: Sendable {
     let old: Policy
     let policies: PolicyBook
 
-    struct Judgement {
+    struct Judgment {
         /// As the policy is written: of what is promised only that counts which the policy of now does not give either,
         /// so that an edit is blamed for nothing that an earlier one took.
         let written: [Verdict]
@@ -26,28 +26,28 @@ struct PublicationJudge: Sendable {
     }
 
     /// Throws where a promise rests on a version that this process does not know.
-    func judge(_ surveyed: SurveyedCustomer) throws(Problem) -> Judgement {
+    func judge(_ surveyed: SurveyedCustomer) throws(Problem) -> Judgment {
         let evidence = surveyed.customer.evidence
         let promises = try policies.promises(surveyed.customer.facts.promises)
         let restored = try policies.promises(surveyed.restored)
         let bare = comparison.verdicts(on: evidence, promises: promises, keeping: restored)
         // Nearly everybody: promises only ever add.
         guard !promises.isEmpty, bare.contains(where: { $0.change == .loses }) else {
-            return Judgement(written: bare, kept: bare)
+            return Judgment(written: bare, kept: bare)
         }
         let given = Set(
             decide(evidence, under: old, at: comparison.instant).filter { $0.outcome == .granted }.map(\.entitlement))
         let elder = promises.filter { !given.contains($0.entitlement) }
-        return Judgement(
+        return Judgment(
             written: comparison.verdicts(on: evidence, promises: promises, keeping: elder + restored),
             kept: comparison.verdicts(on: evidence, promises: promises, keeping: promises + restored))
     }
 
     /// As a publication treats promises that stand in its way.
     func verdict(
-        on surveyed: SurveyedCustomer, _ judgement: Judgement, keepingPromises: Bool
+        on surveyed: SurveyedCustomer, _ judgment: Judgment, keepingPromises: Bool
     ) -> PublicationVerdict {
-        let verdicts = keepingPromises ? judgement.kept : judgement.written
+        let verdicts = keepingPromises ? judgment.kept : judgment.written
         let lost = verdicts.filter { $0.change == .loses }.map(\.entitlement)
         var verdict = PublicationVerdict()
         if !surveyed.isVisit {

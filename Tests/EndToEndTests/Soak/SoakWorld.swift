@@ -32,7 +32,7 @@ struct SoakWorld: Sendable {
               - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } } }
             buildNumbers: increasing
             entitlements:
-              everything: { honours: [paid] }
+              everything: { honors: [paid] }
               studio: { products: [com.example.calculator.studio], trial: { sessions: 1000 } }
             """, to: "policy.yaml")
     }

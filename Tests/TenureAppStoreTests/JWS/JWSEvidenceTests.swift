@@ -171,7 +171,7 @@ import Testing
                 == .wrongEnvironment)
     }
 
-    @Test func `a device recognises what was signed for it`() throws {
+    @Test func `a device recognizes what was signed for it`() throws {
         let payload = try verifier.verifyAppTransaction(minter.mint(.appTransaction), now: nil).payload
         let binding = try #require(try payload.deviceBinding())
         #expect(binding.matches(deviceVerificationID: MintedApp.device))

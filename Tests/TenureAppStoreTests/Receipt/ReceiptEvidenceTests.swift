@@ -46,7 +46,7 @@ struct ReceiptEvidenceTests {
         #expect(try UnverifiedReceipt(receipt).payload.originalPurchaseDate == nil)
     }
 
-    @Test func `a licence ends in a volume purchase only, and never in the year 4001`() throws {
+    @Test func `a license ends in a volume purchase only, and never in the year 4001`() throws {
         let end = "2027-01-01T00:00:00Z"
         let date = Date(timeIntervalSince1970: 1_798_761_600)
         #expect(try verified([("expiration_date", end)]).proof.expirationDate == nil)

@@ -94,7 +94,7 @@ struct VerifyReceiptResponseTests {
         #expect(rejection?.code == .tooLarge)
     }
 
-    @Test func `an answer is recognised by its status`() throws {
+    @Test func `an answer is recognized by its status`() throws {
         func isRecognized(_ json: String) throws -> Bool {
             guard case .object(let object) = try JSONValue(parsing: Array(json.utf8)) else { return false }
             return VerifyReceiptResponse.isRecognized(in: object)

@@ -11,7 +11,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
     @Test func `the order of evidence never matters`() throws {
         var random = SeededRandom(seed: 3)
         for _ in 0..<400 * effort {
-            let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favourCustomer : .undetermined)
+            let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favorCustomer : .undetermined)
             let proofs = (0..<Int.random(in: 0...5, using: &random)).map { _ in RandomEvidence.proof(using: &random) }
             let bought = (0..<Int.random(in: 0...5, using: &random)).map { _ in RandomEvidence.purchase(using: &random)
             }
@@ -81,7 +81,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
     @Test func `every decision says why, in one sentence that blames nobody`() throws {
         var random = SeededRandom(seed: 17)
         for _ in 0..<1_000 * effort {
-            let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favourCustomer : .undetermined)
+            let policy = try Calculator.policy(inDoubt: Bool.random(using: &random) ? .favorCustomer : .undetermined)
             let evidence = Calculator.evidence(
                 (0..<Int.random(in: 0...3, using: &random)).map { _ in RandomEvidence.proof(using: &random) },
                 transactions: (0..<Int.random(in: 0...3, using: &random)).map { _ in

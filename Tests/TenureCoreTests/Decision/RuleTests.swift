@@ -55,7 +55,7 @@ import Testing
 }
 
 @Suite struct EndingRuleTests {
-    private func outcome(_ proofs: [AppProof], inDoubt: Policy.InDoubt = .favourCustomer, at now: String = "2017-01-02")
+    private func outcome(_ proofs: [AppProof], inDoubt: Policy.InDoubt = .favorCustomer, at now: String = "2017-01-02")
         throws -> Decision
     {
         try Calculator.decide(
@@ -102,11 +102,11 @@ import Testing
         #expect(try outcome([told, server(signed: "2015-05-01")], inDoubt: .undetermined).outcome == .granted)
     }
 
-    @Test func `a licence that ended gives nothing, unless a later receipt replaces it`() throws {
+    @Test func `a license that ended gives nothing, unless a later receipt replaces it`() throws {
         let ended = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2014-05-02", id: .download("5"), kind: .receipt,
             expires: "2015-01-01")
-        #expect(try outcome([ended]).findings.first == .licenceEnded(at: date("2015-01-01")))
+        #expect(try outcome([ended]).findings.first == .licenseEnded(at: date("2015-01-01")))
         let renewed = Calculator.app(
             "37", "2014-05-01", platform: nil, signed: "2015-01-02", id: .download("5"), kind: .receipt,
             expires: "2019-01-01")
@@ -114,32 +114,32 @@ import Testing
     }
 }
 
-@Suite struct HonourRuleTests {
-    private func decide(_ honour: Honour, _ proof: AppProof, at now: String = "2015-07-01") throws -> Decision {
+@Suite struct HonorRuleTests {
+    private func decide(_ honor: Honor, _ proof: AppProof, at now: String = "2015-07-01") throws -> Decision {
         try Calculator.decide(
-            Calculator.evidence([proof]), under: try Calculator.policy(honours: [honour]), at: date(now))
+            Calculator.evidence([proof]), under: try Calculator.policy(honors: [honor]), at: date(now))
     }
 
     @Test func `a window is inclusive at its start, exclusive at its end, with two seconds of slack`() throws {
-        let honour = Honour(era: "paid", boughtSince: date("2014-06-10"), boughtBefore: date("2014-07-10"))
+        let honor = Honor(era: "paid", boughtSince: date("2014-06-10"), boughtBefore: date("2014-07-10"))
         for (bought, outcome) in [
             ("2014-06-09T23:59:57Z", Decision.Outcome.denied), ("2014-06-09T23:59:58Z", .granted),
             ("2014-06-10", .granted), ("2014-07-10T00:00:01Z", .granted), ("2014-07-10T00:00:02Z", .denied),
         ] {
-            #expect(try decide(honour, Calculator.app("37", bought)).outcome == outcome, "\(bought)")
+            #expect(try decide(honor, Calculator.app("37", bought)).outcome == outcome, "\(bought)")
         }
-        #expect(try decide(honour, Calculator.app("37", nil)).findings.first == .windowNeedsDate(era: 0))
+        #expect(try decide(honor, Calculator.app("37", nil)).findings.first == .windowNeedsDate(era: 0))
     }
 
     @Test func `a length counts from the next era's beginning on the platform`() throws {
-        let honour = Honour(era: "paid", length: CalendarPeriod(months: 12))
-        #expect(try decide(honour, Calculator.app("37", "2014-05-01")).until == date("2016-06-10T18:00:00Z"))
+        let honor = Honor(era: "paid", length: CalendarPeriod(months: 12))
+        #expect(try decide(honor, Calculator.app("37", "2014-05-01")).until == date("2016-06-10T18:00:00Z"))
         let mac = Calculator.app("1.9", "2014-05-01", platform: .macOS)
-        #expect(try decide(honour, mac).until == date("2016-06-12T18:00:00Z"))
-        // Without a signed platform the latest end counts, since the customer is favoured.
+        #expect(try decide(honor, mac).until == date("2016-06-12T18:00:00Z"))
+        // Without a signed platform the latest end counts, since the customer is favored.
         let undated = Calculator.app(nil, "2014-05-01", platform: nil)
-        #expect(try decide(honour, undated).until == date("2016-06-12T18:00:00Z"))
-        #expect(try decide(honour, undated, at: "2016-06-12T18:00:00Z").outcome == .denied)
+        #expect(try decide(honor, undated).until == date("2016-06-12T18:00:00Z"))
+        #expect(try decide(honor, undated, at: "2016-06-12T18:00:00Z").outcome == .denied)
     }
 
     @Test func `a length that has nothing to count from is undetermined, and without end in the last era`() throws {
@@ -148,9 +148,9 @@ import Testing
                 Era(name: "paid", model: .paid),
                 Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion("120"), date: nil)]),
             ],
-            honours: [
-                Honour(era: "paid", length: CalendarPeriod(months: 12)),
-                Honour(era: "freemium", length: CalendarPeriod(months: 12)),
+            honors: [
+                Honor(era: "paid", length: CalendarPeriod(months: 12)),
+                Honor(era: "freemium", length: CalendarPeriod(months: 12)),
             ])
         let old = try Calculator.decide(Calculator.evidence([Calculator.app("37", nil)]), under: policy)
         #expect(old.outcome == .undetermined && old.findings.first == .endUnknown(era: 0))
@@ -241,7 +241,7 @@ import Testing
 
     init() throws {
         generous = try Calculator.policy()
-        strict = try Calculator.policy(honours: [])
+        strict = try Calculator.policy(honors: [])
     }
 
     private func promise() throws -> Promise {

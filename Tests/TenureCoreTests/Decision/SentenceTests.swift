@@ -79,7 +79,7 @@ import Testing
         granted(
             .boughtAgainInDoubt(signed: day),
             says:
-                "“everything” is yours for good: you had the app again by 29 February 2016, after its refund, and we decide in your favour."
+                "“everything” is yours for good: you had the app again by 29 February 2016, after its refund, and we decide in your favor."
         ),
     ]
 
@@ -95,13 +95,13 @@ import Testing
             .appRefunded(at: day),
             end: "came with the app, whose purchase was refunded on 29 February 2016: \(help)"),
         denied(
-            .licenceEnded(at: day),
-            end: "came with an organisation's licence for the app, which ended on 29 February 2016: \(help)"),
+            .licenseEnded(at: day),
+            end: "came with an organization's license for the app, which ended on 29 February 2016: \(help)"),
         denied(
-            .honourEnded(era: 0, at: day), proofs[0], proofs[1],
+            .honorEnded(era: 0, at: day), proofs[0], proofs[1],
             end: "was yours until 29 February 2016, as announced when the app changed: \(help)"),
         denied(
-            .honourEnded(era: 0, at: day),
+            .honorEnded(era: 0, at: day),
             end: "came with the app for a time, which ended for everybody on 29 February 2016: \(help)"),
         denied(
             .supportGrantEnded(at: day),
@@ -109,28 +109,28 @@ import Testing
                 "was given to you by our support team until 29 February 2016: please write to them if you need it longer."
         ),
         denied(
-            .noHonours, .billingRetry(0),
+            .noHonors, .billingRetry(0),
             end:
                 "comes with the subscription `pro`, which could not be charged: please check your payment method with Apple."
         ),
         denied(
-            .noHonours, .refunded(0, at: day),
+            .noHonors, .refunded(0, at: day),
             end: "came with the purchase `pro`, which was refunded or withdrawn on 29 February 2016: \(help)"),
         denied(
-            .noHonours, .expired(0, at: day), .refunded(0, at: day),
+            .noHonors, .expired(0, at: day), .refunded(0, at: day),
             end: "came with `pro`, which ended on 29 February 2016: it can be renewed in the app."),
         denied(.testEnvironment, end: "is not included: in Sandbox every tester counts as a new customer."),
         denied(
-            .noHonours, .noPurchase,
+            .noHonors, .noPurchase,
             end: "comes with a purchase in the app: if you have one, tap Restore Purchases, and \(help)"),
-        denied(.noHonours, end: "is not included: \(help)"),
+        denied(.noHonors, end: "is not included: \(help)"),
         denied(
             .outsideWindow(era: 0), proofs[0], proofs[1],
             end:
                 "is not included: you got the app on 1 May 2014 (build 37), outside the dates for which it was announced; \(help)"
         ),
         denied(
-            .eraNotHonoured(paid), proofs[0], proofs[1], .preorder(day),
+            .eraNotHonored(paid), proofs[0], proofs[1], .preorder(day),
             end:
                 "is not included: you got the app on 1 May 2014 (build 37), ordered in advance on 29 February 2016, at a time when it did not come with the app; \(help)"
         ),
@@ -162,10 +162,10 @@ import Testing
             .windowNeedsDate(era: 0), settled: [.appTransaction],
             says: "what the App Store has told us does not say when you got the app; \(refresh)"),
         undetermined(
-            .inDoubt(honoured: paid, others: both), .changeover(date("2014-05-01"), eras: both), settled: [.support],
+            .inDoubt(honored: paid, others: both), .changeover(date("2014-05-01"), eras: both), settled: [.support],
             says: "you got the app on 1 May 2014, around the time when its price changed; \(write)"),
         undetermined(
-            .inDoubt(honoured: paid, others: both),
+            .inDoubt(honored: paid, others: both),
             says: "what the App Store says of when you got the app leaves a doubt; \(write)"),
         undetermined(
             .boughtAgainInDoubt(signed: day),
@@ -175,36 +175,36 @@ import Testing
         undetermined(.endUnknown(era: 0), says: "how long it is yours counts from a day that is not set; \(write)"),
         undetermined(.testEnvironment, says: "Sandbox does not tell how an app was acquired"),
         undetermined(
-            .noHonours, .purchasesIncomplete, settled: [.purchases],
+            .noHonors, .purchasesIncomplete, settled: [.purchases],
             says: "not all of your purchases are known to us; \(restore)"),
     ]
 
     /// How somebody got the app, as far as it is known.
     private static let acquisitions = [
         granted(
-            .eraHonoured(paid), proofs[0], proofs[1],
+            .eraHonored(paid), proofs[0], proofs[1],
             says:
                 "“everything” is yours for good: you got the app on 1 May 2014 (build 37), while it was sold for a price."
         ),
         granted(
-            .eraHonoured(paid), proofs[0],
+            .eraHonored(paid), proofs[0],
             says: "“everything” is yours for good: you got the app as build 37, while it was sold for a price."),
         granted(
-            .eraHonoured(both), proofs[1],
+            .eraHonored(both), proofs[1],
             says:
                 "“everything” is yours for good: you got the app on 1 May 2014, and everybody who did then keeps this."),
         granted(
-            .inDoubt(honoured: paid, others: both), .changeover(date("2014-05-01"), eras: both),
+            .inDoubt(honored: paid, others: both), .changeover(date("2014-05-01"), eras: both),
             says:
-                "“everything” is yours for good: you got the app on 1 May 2014, around the time when its price changed, and we decide in your favour."
+                "“everything” is yours for good: you got the app on 1 May 2014, around the time when its price changed, and we decide in your favor."
         ),
         granted(
-            .inDoubt(honoured: paid, others: both),
+            .inDoubt(honored: paid, others: both),
             says:
-                "“everything” is yours for good: you got the app, what the App Store says of it does not settle when, and we decide in your favour."
+                "“everything” is yours for good: you got the app, what the App Store says of it does not settle when, and we decide in your favor."
         ),
         granted(
-            .eraHonoured(paid), .date(Date(timeIntervalSince1970: 1e13), eras: paid),
+            .eraHonored(paid), .date(Date(timeIntervalSince1970: 1e13), eras: paid),
             says: "“everything” is yours for good: you got the app on a day long gone, while it was sold for a price."),
     ]
 }

@@ -29,13 +29,13 @@ import Testing
                 entitlements: [
                     Entitlement(
                         name: "everything", products: [.init(id: "a"), .init(id: "a")],
-                        honours: [Honour(era: "payed")], trial: .sessions(0))
+                        honors: [Honor(era: "payed")], trial: .sessions(0))
                 ])
         }
         #expect(
             found.map(\.path) == [
                 ["app", "bundleID"], ["app", "appleID"], ["eras", 1, "name"], ["eras", 2], ["buildNumbers"],
-                ["entitlements", "everything", "products", 1], ["entitlements", "everything", "honours", 0],
+                ["entitlements", "everything", "products", 1], ["entitlements", "everything", "honors", 0],
                 ["entitlements", "everything", "trial"],
             ])
     }

@@ -18,7 +18,7 @@ struct ComparisonTests {
         -> [String: Change]
     {
         let comparison = Comparison(
-            of: try Population.policy(freeFrom: "100", honours: true, alsoNames: "themes"),
+            of: try Population.policy(freeFrom: "100", honors: true, alsoNames: "themes"),
             against: try Population.policy(freeFrom: "120", alsoNames: "printing"), at: Population.now)
         let verdicts = comparison.verdicts(on: evidence, promises: promises, keeping: keeping)
         return Dictionary(
@@ -53,10 +53,10 @@ struct ComparisonTests {
     }
 
     @Test(arguments: [
-        (Answer(.granted, reason: .eraHonoured), Answer(.undetermined, reason: .inDoubt), Change.loses),
-        (Answer(.undetermined, reason: .inDoubt), Answer(.granted, reason: .eraHonoured), .gains),
-        (Answer(.undetermined, reason: .inDoubt), Answer(.denied, reason: .eraNotHonoured), .changesReason),
-        (Answer(.granted, reason: .eraHonoured), Answer(.granted, reason: .product), .changesReason),
+        (Answer(.granted, reason: .eraHonored), Answer(.undetermined, reason: .inDoubt), Change.loses),
+        (Answer(.undetermined, reason: .inDoubt), Answer(.granted, reason: .eraHonored), .gains),
+        (Answer(.undetermined, reason: .inDoubt), Answer(.denied, reason: .eraNotHonored), .changesReason),
+        (Answer(.granted, reason: .eraHonored), Answer(.granted, reason: .product), .changesReason),
         (Answer(.granted, reason: .product), Answer(.granted, until: Population.now, reason: .product), .loses),
         (Answer(.granted, until: Population.now, reason: .product), Answer(.granted, reason: .product), .gains),
         (Answer(.denied, reason: .noPurchase), Answer(.denied, reason: .noPurchase), .same),

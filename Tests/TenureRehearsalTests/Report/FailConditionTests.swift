@@ -20,7 +20,7 @@ struct FailConditionTests {
     @Test func `a condition measures customers, of one entitlement or of the worst`() throws {
         let report = try report([
             "lost>0", "lost>=1000", "everything.denied > 0.5%", "denied<=100%", "cloud.lost<1", "granted<0",
-            "eraNotHonoured>0",
+            "eraNotHonored>0",
         ])
         let verdicts = report.verdicts
         #expect(report.tally.losing > 0)

@@ -123,7 +123,7 @@ import Testing
             let answer = try await desk.with(keys[.read]).get(try customer.path())
             #expect(answer.outcome("everything") == "granted")
             #expect(answer.text.contains("\"sentence\""))
-            #expect(answer.text.contains("\"eraHonoured\""))
+            #expect(answer.text.contains("\"eraHonored\""))
             let kinds = (answer.json["identities"] as? [[String: Any]] ?? []).compactMap { $0["kind"] as? String }
             #expect(Set(kinds) == ["appTransactionID", "originalTransactionID", "appAccountToken"])
             #expect((answer.json["promises"] as? [[String: Any]])?.first?["entitlement"] as? String == "everything")

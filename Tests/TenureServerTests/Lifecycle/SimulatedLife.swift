@@ -38,7 +38,7 @@ struct SimulatedLife {
                 Entitlement(name: "basic", products: [.init(id: basic), .init(id: pro)]),
                 Entitlement(name: "pro", products: [.init(id: pro)]),
                 Entitlement(
-                    name: "everything", products: [.init(id: Calculator.everything)], honours: [Honour(era: "paid")]),
+                    name: "everything", products: [.init(id: Calculator.everything)], honors: [Honor(era: "paid")]),
                 Entitlement(name: "season", products: [.init(id: season, length: CalendarPeriod(months: 3))]),
                 Entitlement(name: "coins", products: [.init(id: coins)]),
             ])

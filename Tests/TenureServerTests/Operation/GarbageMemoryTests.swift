@@ -21,7 +21,7 @@ import Testing
             """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
             eras: [{ name: paid, model: paid }]
-            entitlements: { everything: { honours: [paid], trial: { sessions: 5 } } }
+            entitlements: { everything: { honors: [paid], trial: { sessions: 5 } } }
             """, to: "policy.yaml")
         let key = String(repeating: "k", count: 32)
         let service = try RunningCommand([

@@ -22,7 +22,7 @@ import Testing
             #expect(alone.everything.outcome == "denied" && alone.persona == nil)
             let answer = try await desk.sandboxed(as: token, environment)
             #expect(answer.everything.outcome == "granted")
-            #expect(answer.everything.codes.first == "eraHonoured" && answer.everything.codes.contains("persona"))
+            #expect(answer.everything.codes.first == "eraHonored" && answer.everything.codes.contains("persona"))
             #expect(answer.entitlements["everything"]?.sentence.hasPrefix("As “early-buyer”: ") == true)
             #expect(answer.persona == "early-buyer" && answer.environment == environment)
             #expect(answer.problems.isEmpty)
@@ -200,7 +200,7 @@ import Testing
             app: usual.app, eras: usual.eras, buildNumbers: .increasing,
             entitlements: [
                 Entitlement(
-                    name: "everything", products: [.init(id: Calculator.everything)], honours: [Honour(era: "paid")],
+                    name: "everything", products: [.init(id: Calculator.everything)], honors: [Honor(era: "paid")],
                     trial: .sessions(3))
             ])
         try await withService(policy: policy) {

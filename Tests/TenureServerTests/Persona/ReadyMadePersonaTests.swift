@@ -89,7 +89,7 @@ import Testing
                 Era(name: "paid", model: .paid),
                 Era(name: "free", model: .free, begins: [.macOS: .at(version: AppVersion("2.0"), date: nil)]),
             ],
-            entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
         #expect(ReadyMadePersonas.platform(of: undated) == .macOS)
         let some = ReadyMadePersonas(undated, on: .macOS, signed: Calculator.now)
         #expect(

@@ -16,11 +16,11 @@ extension Policy {
 
     /// Everybody who has the app has everything.
     static func generous() throws -> Policy {
-        try Calculator.policy(honours: [Honour(era: "paid"), Honour(era: "freemium")])
+        try Calculator.policy(honors: [Honor(era: "paid"), Honor(era: "freemium")])
     }
 
     /// Having acquired the app gives nothing.
-    static func harsh() throws -> Policy { try Calculator.policy(honours: nil) }
+    static func harsh() throws -> Policy { try Calculator.policy(honors: nil) }
 }
 
 extension Desk {

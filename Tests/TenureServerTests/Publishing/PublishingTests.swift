@@ -17,12 +17,12 @@ import Testing
         try await withDesk { desk, keys in
             let desk = desk.with(keys[.policy])
             let newcomer = try await desk.newcomer()
-            #expect(try await desk.outcome(of: newcomer) == ["denied", "eraNotHonoured"])
+            #expect(try await desk.outcome(of: newcomer) == ["denied", "eraNotHonored"])
             let published = try await desk.publish(try .generous(), ["author": "ada"])
             #expect(published.status == .ok, "\(published.text)")
             #expect(published.number("version") == 2 && published.number("gaining") == 1)
             #expect(published.number("losing") == 0 && published.number("customers") == 1)
-            #expect(try await desk.outcome(of: newcomer) == ["granted", "eraHonoured"])
+            #expect(try await desk.outcome(of: newcomer) == ["granted", "eraHonored"])
             let line = try await desk.with(Desk.adminKey).lastAudit()
             #expect(line["act"] as? String == "publish" && line["actor"] as? String == "policy")
             let detail = line["detail"] as? [String: String]
@@ -49,7 +49,7 @@ import Testing
 
             let refused = try await desk.publish(try .harsh())
             #expect(refused.reason == "takesRights" && refused.problem?.rehearsal != nil)
-            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonoured"])
+            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonored"])
             let line = try await desk.lastAudit()
             #expect((line["detail"] as? [String: String])?["refused"] == "takesRights")
             for (number, rehearsal, reason) in [
@@ -79,7 +79,7 @@ import Testing
             let back = try await desk.rollBack()
             #expect(back.status == .ok, "\(back.text)")
             #expect(back.number("version") == 1 && back.number("restored") == 1 && back.number("gaining") == 1)
-            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonoured"])
+            #expect(try await desk.outcome(of: owner) == ["granted", "eraHonored"])
             #expect((try await desk.get(try owner.path()).json["promises"] as? [Any])?.count == 1)
             let kinds = try await desk.get(try owner.path("/timeline")).kinds
             #expect(kinds.contains("promisesRestored"))
@@ -98,7 +98,7 @@ import Testing
             #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
             #expect(try await desk.owner("704000000000000007").everything.outcome == "denied")
             // What an earlier edit left to promises stands in the way of no later one.
-            let harmless = try Calculator.policy(honours: nil, inDoubt: .undetermined)
+            let harmless = try Calculator.policy(honors: nil, inDoubt: .undetermined)
             let published = try await desk.publish(harmless)
             #expect(published.status == .ok && published.number("losing") == 0, "\(published.text)")
             #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
@@ -173,7 +173,7 @@ import Testing
             #expect(broken.status == .badRequest && broken.problem?.detail.contains("policy:1:") == true)
             let other = try Policy(
                 app: .init(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
-                entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+                entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
             #expect(try await desk.publish(other).problem?.detail.contains("com.example.other") == true)
             #expect(try await desk.publish(try .generous(), ["reason": " "]).status == .badRequest)
             #expect(try await desk.publish(try .generous(), ["takeFrom": 1]).status == .badRequest)

@@ -27,10 +27,10 @@ import Testing
                             entitlements: [
                                 Entitlement(
                                     name: "everything", products: [.init(id: Calculator.yearly)],
-                                    honours: [Honour(era: "paid"), Honour(era: "freemium")])
+                                    honors: [Honor(era: "paid"), Honor(era: "freemium")])
                             ]))
                 }
-                #expect(try await first.client.customer(try before.token).everything.codes.first == "eraHonoured")
+                #expect(try await first.client.customer(try before.token).everything.codes.first == "eraHonored")
                 #expect(try await first.client.sync(request).everything.outcome == "granted")
                 let later = try await first.client.get("/v1/products")
                 #expect(Data(buffer: later.body) != Data(buffer: products.body))

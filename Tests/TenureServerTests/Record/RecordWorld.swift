@@ -61,7 +61,7 @@ enum RecordWorld {
             }
         }
         // A stricter policy, under which promises hold.
-        try await withService(in: folder, policy: try Calculator.policy(honours: nil)) { client in
+        try await withService(in: folder, policy: try Calculator.policy(honors: nil)) { client in
             let appTransaction = try Calculator.minter().text(
                 .appTransaction, ["appTransactionId": .string("704000000000000100")])
             _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))

@@ -47,7 +47,7 @@ import Testing
             #expect(data["entitlement"] as? String == "everything" && data["outcome"] as? String == "granted")
             #expect(data["until"] is NSNull)
             #expect(data["sentence"] as? String == answer.entitlements["everything"]?.sentence)
-            #expect(((data["reasons"] as? [[String: Any]])?.first)?["code"] as? String == "eraHonoured")
+            #expect(((data["reasons"] as? [[String: Any]])?.first)?["code"] as? String == "eraHonored")
             #expect(!String(decoding: body, as: UTF8.self).contains("eyJ"))
         }
     }
@@ -172,7 +172,7 @@ import Testing
             let app = try Calculator.policy().app
             let stricter = try Policy(
                 app: app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
-                entitlements: [Entitlement(name: "everything", honours: [])])
+                entitlements: [Entitlement(name: "everything", honors: [])])
             try await withHooks(in: folder, [Self.nobody], policy: stricter) { _, hooks in
                 while try await hooks.announcements.pass() {}
                 let told = Array(try await hooks.types().dropFirst())

@@ -13,7 +13,7 @@ import Testing
         #expect(await !newcomer.allows("everything"))
         let decision = await newcomer.decision(for: "everything")
         #expect(decision.outcome == .denied)
-        #expect(decision.reasons.first?.code == "eraNotHonoured")
+        #expect(decision.reasons.first?.code == "eraNotHonored")
         #expect(decision.sentence.contains("at a time when it did not come with the app"))
     }
 

@@ -62,7 +62,7 @@ enum RepositoryFolder {
         #expect(refusal("[]")?.contains("a list cannot stand here") == true)
         let unknown = text.replacingOccurrences(of: "\"inDoubt\"", with: "\"inDebt\"")
         #expect(refusal(unknown)?.contains("`inDebt` is unknown here") == true)
-        let twice = text.replacingOccurrences(of: "{\"app\"", with: "{\"inDoubt\":\"favourCustomer\",\"app\"")
+        let twice = text.replacingOccurrences(of: "{\"app\"", with: "{\"inDoubt\":\"favorCustomer\",\"app\"")
         #expect(refusal(twice)?.contains("`inDoubt` stands twice") == true)
         #expect(refusal(text + "{}")?.contains("has ended") == true)
         #expect(refusal(Data(text.utf8) + [0xFF])?.contains("no UTF-8") == true)
@@ -72,7 +72,7 @@ enum RepositoryFolder {
     @Test func `a release list that is not inside is refused, and no file is opened`() throws {
         let text = """
             {"app":{"bundleID":"com.example.calculator"},"eras":[{"name":"paid","model":"paid"}],
-            "releases":"/etc/hostname","entitlements":{"everything":{"honours":["paid"]}}}
+            "releases":"/etc/hostname","entitlements":{"everything":{"honors":["paid"]}}}
             """
         #expect(refusal(text)?.contains("no other file can be read from here") == true)
     }

@@ -21,7 +21,7 @@ struct PolicySigner {
                     begins: [.iOS: .at(version: AppVersion(build), date: Date(rfc3339: "2015-06-10T18:00:00Z"))]),
             ],
             buildNumbers: .increasing,
-            entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
     }
 
     func sign(_ policy: Policy, counter: Int64) throws -> SignedPolicy {

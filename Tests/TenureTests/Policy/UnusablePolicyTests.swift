@@ -47,7 +47,7 @@ import Testing
             try await served.device(of: "Ada") { _ in
                 let other = try Policy(
                     app: Policy.App(bundleID: "com.example.other"), eras: [Era(name: "paid", model: .paid)],
-                    entitlements: [Entitlement(name: "everything", honours: [Honour(era: "paid")])])
+                    entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
                 #expect(
                     throws: Tenure.Error.policy(.otherApp(bundleID: "com.example.other", appBundleID: World.bundleID))
                 ) {

@@ -11,7 +11,7 @@ import Testing
     @Test func `answer alike for an owner's first start offline, and lock nobody out`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
-                device.behaviour.isOffline = true
+                device.behavior.isOffline = true
                 let tenure = try served.start(policy: World.policy())
                 #expect(tenure.customer.isResolving)
                 let allowed = await tenure.allows("everything")
@@ -147,10 +147,10 @@ import Testing
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 _ = await tenure.settled()
-                device.behaviour.transactions = .fails(.unknown)
+                device.behavior.transactions = .fails(.unknown)
                 try await served.store.perform(Act(.buy, [.customer: "Dana", .product: World.everything]))
-                device.behaviour.transactions = .genuine
-                device.behaviour.signIn = .isCancelled
+                device.behavior.transactions = .genuine
+                device.behavior.signIn = .isCancelled
                 let restored = await tenure.restore()
                 #expect(restored.signIn == .canceled)
                 #expect(restored.customer.allows("everything"))
@@ -161,18 +161,18 @@ import Testing
     @Test func `stops waiting after its timeout, and a late sign-in still counts`() async throws {
         try await ServedStore.run { served in
             try await served.device(of: "Ada") { device in
-                device.behaviour.appTransaction = .fails(.unknown)
+                device.behavior.appTransaction = .fails(.unknown)
                 let tenure = try served.start { $0.restoreTimeout = 0.1 }
                 #expect(await !tenure.allows("everything"))
-                device.behaviour.signIn = .hangs
+                device.behavior.signIn = .hangs
                 let restored = await tenure.restore()
                 #expect(restored.signIn == .waiting)
                 #expect(!restored.customer.allows("everything"))
                 // A second tap opens no second sign-in.
                 _ = await tenure.restore()
                 #expect(device.signInRequests == 1)
-                device.behaviour.appTransaction = .genuine
-                device.behaviour.signIn = .succeeds
+                device.behavior.appTransaction = .genuine
+                device.behavior.signIn = .succeeds
                 for await customer in tenure.updates where customer.allows("everything") { break }
                 #expect(device.signInRequests == 1)
             }

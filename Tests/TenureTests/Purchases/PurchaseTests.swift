@@ -22,7 +22,7 @@ import Testing
                 #expect(customer.answers["everything"]?.outcome == .granted)
                 #expect(await tenure.allows("everything"))
                 #expect(await served.unfinished().isEmpty)
-                device.behaviour.isOffline = true
+                device.behavior.isOffline = true
                 #expect(try await served.start().allows("everything"))
                 #expect(device.signInRequests == 0)
             }
@@ -75,7 +75,7 @@ import Testing
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 _ = await tenure.settled()
-                device.behaviour.purchases = .unverified(.brokenSignature)
+                device.behavior.purchases = .unverified(.brokenSignature)
                 let thrown = await #expect(throws: Tenure.Error.self) {
                     try await tenure.purchase(try await product(World.everything))
                 }
@@ -94,11 +94,11 @@ import Testing
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 _ = await tenure.settled()
-                device.behaviour.purchases = .isCancelled
+                device.behavior.purchases = .isCancelled
                 guard case .userCancelled = try await tenure.purchase(try await product(World.everything)) else {
                     throw Unexpected()
                 }
-                device.behaviour.purchases = .waitsForApproval
+                device.behavior.purchases = .waitsForApproval
                 guard case .pending = try await tenure.purchase(try await product(World.everything)) else {
                     throw Unexpected()
                 }
@@ -131,7 +131,7 @@ import Testing
             try await served.device(of: "Dana") { device in
                 let tenure = try served.start()
                 let everything = try await product(World.everything)
-                device.behaviour.canMakePayments = false
+                device.behavior.canMakePayments = false
                 await #expect(throws: Product.PurchaseError.purchaseNotAllowed) {
                     try await tenure.purchase(everything)
                 }

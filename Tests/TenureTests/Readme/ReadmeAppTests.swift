@@ -45,7 +45,7 @@ private let root = URL(fileURLWithPath: #filePath)
         try await follow(app) { app.isUnlocked }
         await app.buyTapped(try await product(World.everything))
         try await follow(app) { app.isUnlocked }
-        device.behaviour.signIn = .isCancelled
+        device.behavior.signIn = .isCancelled
         await app.restoreTapped()
         try await follow(app) { app.isUnlocked }
         #expect(device.signInRequests == 1)

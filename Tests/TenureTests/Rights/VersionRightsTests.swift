@@ -17,7 +17,7 @@ import Testing
                 kind: .appTransaction, signedDate: Self.now, originalPlatform: platform, originalAppVersion: version,
                 originalPurchaseDate: purchased, revocationDate: revoked)
         ]
-        // Only receipts carry the end of a licence.
+        // Only receipts carry the end of a license.
         if let expires {
             proofs.append(
                 AppProof(
@@ -55,7 +55,7 @@ import Testing
         #expect(given(rights, try acquisition(purchased: nil)) == [])
     }
 
-    @Test func `test environments, refunds and licences that ended give nothing, nor does nobody`() throws {
+    @Test func `test environments, refunds and licenses that ended give nothing, nor does nobody`() throws {
         var rights = Tenure.VersionRights()
         try rights.register(entitlement: "everything", versions: ["1.0", "1", "37"], purchasedBefore: Self.now)
         #expect(given(rights, try acquisition()) == ["everything"])

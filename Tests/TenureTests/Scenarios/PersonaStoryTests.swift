@@ -20,7 +20,7 @@ import Testing
             ],
             buildNumbers: .increasing,
             entitlements: [
-                Entitlement(name: "everything", products: [.init(id: World.everything)], honours: [Honour(era: "paid")])
+                Entitlement(name: "everything", products: [.init(id: World.everything)], honors: [Honor(era: "paid")])
             ], whileUndetermined: .deny, testEnvironments: .owner)
     }
 

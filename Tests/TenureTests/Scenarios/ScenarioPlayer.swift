@@ -12,7 +12,7 @@ struct ScenarioPlayer {
     /// The present of the story, for the device and for the service.
     let time: TestTime
     /// How StoreKit behaves whenever an app starts.
-    var behaviour = LocalStore.Behaviour()
+    var behavior = LocalStore.Behavior()
     /// Whether a customer who shows a receipt, or nothing, has no more than that.
     var showsNoMore = false
     /// Carries notifications; nil: nobody wants them.
@@ -88,8 +88,8 @@ struct ScenarioPlayer {
         _ store: LocalStore, _ storage: MemoryStateStorage, _ expectation: Scenario.Expectation
     ) async throws -> Outcome {
         let shows = scenario.customers.first { $0.name == expectation.customer }?.shows ?? .appTransaction
-        store.behaviour = behaviour
-        if showsNoMore { store.behaviour.show(shows) }
+        store.behavior = behavior
+        if showsNoMore { store.behavior.show(shows) }
         store.relaunchApp()
         await store.renewArtifacts()
         return await store.run {
@@ -112,7 +112,7 @@ extension Scenario.Showing {
     fileprivate var isByStoreKit: Bool { self == .appTransaction || self == .both }
 }
 
-extension LocalStore.Behaviour {
+extension LocalStore.Behavior {
     /// StoreKit answers nothing where a story's customer has a receipt alone, or nothing.
     fileprivate mutating func show(_ shows: Scenario.Showing) {
         guard !shows.isByStoreKit else { return }

@@ -21,22 +21,22 @@ private enum Trouble: String, CaseIterable {
     case appTransactionFails, appTransactionHangs, appTransactionUnverified
     case purchasesFail, purchasesHang, purchasesUnverified, everythingFails, offline
 
-    var behaviour: LocalStore.Behaviour {
-        var behaviour = LocalStore.Behaviour()
+    var behavior: LocalStore.Behavior {
+        var behavior = LocalStore.Behavior()
         switch self {
-        case .appTransactionFails: behaviour.appTransaction = .fails(.unknown)
-        case .appTransactionHangs: behaviour.appTransaction = .hangs
-        case .appTransactionUnverified: behaviour.appTransaction = .unverified(.brokenSignature)
-        case .purchasesFail: behaviour.transactions = .fails(.networkError(URLError(.timedOut)))
-        case .purchasesHang: behaviour.transactions = .hangs
-        case .purchasesUnverified: behaviour.transactions = .unverified(.foreignAuthority)
+        case .appTransactionFails: behavior.appTransaction = .fails(.unknown)
+        case .appTransactionHangs: behavior.appTransaction = .hangs
+        case .appTransactionUnverified: behavior.appTransaction = .unverified(.brokenSignature)
+        case .purchasesFail: behavior.transactions = .fails(.networkError(URLError(.timedOut)))
+        case .purchasesHang: behavior.transactions = .hangs
+        case .purchasesUnverified: behavior.transactions = .unverified(.foreignAuthority)
         case .everythingFails:
-            behaviour.appTransaction = .fails(.unknown)
-            behaviour.transactions = .fails(.unknown)
-            behaviour.products = .fails(.unknown)
-        case .offline: behaviour.isOffline = true
+            behavior.appTransaction = .fails(.unknown)
+            behavior.transactions = .fails(.unknown)
+            behavior.products = .fails(.unknown)
+        case .offline: behavior.isOffline = true
         }
-        return behaviour
+        return behavior
     }
 }
 
@@ -53,31 +53,31 @@ private let signer = StoreSigner(authority: RealService.authority)
 
 /// Deciding on the device.
 private func playOnDevice(
-    _ name: String, _ behaviour: LocalStore.Behaviour = .init(), showsNoMore: Bool = false
+    _ name: String, _ behavior: LocalStore.Behavior = .init(), showsNoMore: Bool = false
 ) async throws -> ScenarioPlayer.Played {
     let (scenario, policy) = try story(name)
     return try await ScenarioPlayer(
-        scenario: scenario, signer: signer, time: TestTime(World.now), behaviour: behaviour, showsNoMore: showsNoMore,
+        scenario: scenario, signer: signer, time: TestTime(World.now), behavior: behavior, showsNoMore: showsNoMore,
         setUp: { setup in
             setup.policy = .policy(policy)
-            setup.options.storeTimeout = behaviour.waits ? 0.2 : 60
+            setup.options.storeTimeout = behavior.waits ? 0.2 : 60
         }
     ).play()
 }
 
 /// Asking the real service, which the App Store notifies.
 private func playWithService(
-    _ name: String, _ behaviour: LocalStore.Behaviour = .init(), showsNoMore: Bool = false
+    _ name: String, _ behavior: LocalStore.Behavior = .init(), showsNoMore: Bool = false
 ) async throws -> ScenarioPlayer.Played {
     let (scenario, policy) = try story(name)
     let time = TestTime(World.now)
     return try await RealService.run(policy: policy, now: { time.now }) { service in
         var played = try await ScenarioPlayer(
-            scenario: scenario, signer: signer, time: time, behaviour: behaviour, showsNoMore: showsNoMore,
+            scenario: scenario, signer: signer, time: time, behavior: behavior, showsNoMore: showsNoMore,
             courier: { payload, _, _ in await service.receive(payload) },
             setUp: { setup in
                 service.connect(&setup)
-                setup.options.storeTimeout = behaviour.waits ? 0.2 : 60
+                setup.options.storeTimeout = behavior.waits ? 0.2 : 60
             }
         ).play()
         played.notified = service.notified.withLock { $0 }
@@ -86,7 +86,7 @@ private func playWithService(
     }
 }
 
-extension LocalStore.Behaviour {
+extension LocalStore.Behavior {
     fileprivate var waits: Bool {
         if case .hangs = appTransaction { return true }
         if case .hangs = transactions { return true }
@@ -146,13 +146,13 @@ private func expectNothingWrong(_ played: ScenarioPlayer.Played) {
     fileprivate func `has no wrong answer on the device, however the store behaves`(
         _ name: String, _ trouble: Trouble
     ) async throws {
-        expectNothingWrong(try await playOnDevice(name, trouble.behaviour))
+        expectNothingWrong(try await playOnDevice(name, trouble.behavior))
     }
 
     @Test(arguments: names, Trouble.allCases)
     fileprivate func `has no wrong answer with the service, however the store behaves`(
         _ name: String, _ trouble: Trouble
     ) async throws {
-        expectNothingWrong(try await playWithService(name, trouble.behaviour))
+        expectNothingWrong(try await playWithService(name, trouble.behavior))
     }
 }

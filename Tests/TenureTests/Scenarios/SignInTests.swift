@@ -51,7 +51,7 @@ private let examples = URL(fileURLWithPath: #filePath)
             #expect(customer.acquisition == nil)
             #expect(device.signInRequests == 0)
             // It stays so at the next start, also while StoreKit lists nothing.
-            device.behaviour.transactions = .fails(.unknown)
+            device.behavior.transactions = .fails(.unknown)
             let again = start()
             _ = await again.settled()
             #expect(await again.decision(for: "everything").reasons.first?.code == "product")
@@ -95,7 +95,7 @@ private let examples = URL(fileURLWithPath: #filePath)
             device.signIn(as: "Ada")
             let tenure = start()
             _ = await tenure.settled()
-            #expect(await tenure.decision(for: "everything").reasons.first?.code == "eraHonoured")
+            #expect(await tenure.decision(for: "everything").reasons.first?.code == "eraHonored")
             #expect(device.signInRequests == 0)
         }
     }
@@ -104,7 +104,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         try await onAdasDevice { device, start in
             let tenure = start()
             #expect(await tenure.allows("everything"))
-            device.behaviour.signIn = .isCancelled
+            device.behavior.signIn = .isCancelled
             #expect(await tenure.restore().signIn == .canceled)
             #expect(await tenure.allows("everything"))
         }

@@ -72,7 +72,7 @@ private struct HangingTransport: Transport {
         let old = try Policy(
             app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "paid", model: .paid)],
             entitlements: [
-                Entitlement(name: "everything", honours: [Honour(era: "paid", boughtBefore: World.date("2015-01-01"))])
+                Entitlement(name: "everything", honors: [Honor(era: "paid", boughtBefore: World.date("2015-01-01"))])
             ],
             whileUndetermined: .deny)
         try await withApp(policy: old) { service, _, start in

@@ -12,7 +12,7 @@ import Testing
             #expect(await tenure.allows("everything"))
             let decision = await tenure.decision(for: "everything")
             #expect(decision.outcome == .granted)
-            #expect(decision.reasons.first?.code == "eraHonoured")
+            #expect(decision.reasons.first?.code == "eraHonored")
             #expect(decision.sentence.contains("while it was sold for a price"))
             #expect(await tenure.decision(for: "cloud").outcome == .denied)
             #expect(tenure.acquisition?.originalAppVersion == "37")
@@ -37,7 +37,7 @@ import Testing
     {
         let generous = try Policy(
             app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "always", model: .paid)],
-            entitlements: [Entitlement(name: "everything", honours: [Honour(era: "always")])])
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "always")])])
         try await RealService.run(policy: generous) { service in
             let device = service.device(try .owner())
             for _ in 0..<3 { _ = await device.start().settled() }

@@ -14,8 +14,8 @@ import Testing
                 app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
                 eras: [Era(name: "always", model: .free)],
                 entitlements: [
-                    Entitlement(name: "everything", honours: [Honour(era: "always")]),
-                    Entitlement(name: "cloud", honours: [Honour(era: "always")]),
+                    Entitlement(name: "everything", honors: [Honor(era: "always")]),
+                    Entitlement(name: "cloud", honors: [Honor(era: "always")]),
                 ])
             try await RealService.run(policy: generous) { stranger in
                 let device = Device(try .newcomer(), policy: nil) { setup in

@@ -37,7 +37,7 @@ enum World {
                 entitlements: [
                     Entitlement(
                         name: "everything", products: [.init(id: everything), .init(id: yearly)],
-                        honours: [Honour(era: "paid")], trial: trial),
+                        honors: [Honor(era: "paid")], trial: trial),
                     Entitlement(name: "cloud", products: [.init(id: yearly)]),
                 ],
                 whileUndetermined: whileUndetermined, testEnvironments: testEnvironments)

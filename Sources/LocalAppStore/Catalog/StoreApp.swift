@@ -1,0 +1,77 @@
+package import Foundation
+package import TenureCore
+
+/// An app in the catalog of the local store, with all that was ever released and charged.
+package struct StoreApp: Codable, Sendable, Hashable {
+    package var bundleID: String
+    package var appAppleID: Int64
+    /// In the order in which they went on sale.
+    package var releases: [StoreRelease]
+    package var prices: [AppPrice]
+    package var products: [StoreProduct]
+    /// How long a customer keeps a subscription whose renewal cannot be charged; nil: not switched on.
+    package var gracePeriodDays: Int?
+    /// Where notifications are posted; nil: nowhere.
+    package var notificationURL: String?
+
+    package init(
+        bundleID: String, appAppleID: Int64, releases: [StoreRelease], prices: [AppPrice] = [],
+        products: [StoreProduct] = [], gracePeriodDays: Int? = nil, notificationURL: String? = nil
+    ) {
+        self.bundleID = bundleID
+        self.appAppleID = appAppleID
+        self.releases = releases.sorted { $0.releasedAt < $1.releasedAt }
+        self.prices = prices.sorted { $0.from < $1.from }
+        self.products = products
+        self.gracePeriodDays = gracePeriodDays
+        self.notificationURL = notificationURL
+    }
+
+    /// What was on sale for that platform; tvOS, watchOS and visionOS take iOS's releases where they have none.
+    package func release(for platform: Platform, at date: Date) -> StoreRelease? {
+        func latest(_ platform: Platform) -> StoreRelease? {
+            releases.last { $0.platform == platform && $0.releasedAt <= date }
+        }
+        let hasOwn = releases.contains { $0.platform == platform }
+        return latest(platform) ?? (!hasOwn && platform.inheritsFromIOS ? latest(.iOS) : nil)
+    }
+
+    /// Milliunits; free where nothing says otherwise.
+    package func price(at date: Date) -> Int64 { prices.last { $0.from <= date }?.price ?? 0 }
+}
+
+/// One build that customers could get.
+package struct StoreRelease: Codable, Sendable, Hashable {
+    package var platform: Platform
+    /// CFBundleVersion.
+    package var build: String
+    /// CFBundleShortVersionString.
+    package var version: String
+    package var releasedAt: Date
+
+    package init(platform: Platform, build: String, version: String, releasedAt: Date) {
+        self.platform = platform
+        self.build = build
+        self.version = version
+        self.releasedAt = releasedAt
+    }
+
+    /// As the App Store names it on a platform: the build, on a Mac the marketing version.
+    package func name(on platform: Platform) -> String {
+        platform.versionKey == .shortVersionString ? version : build
+    }
+}
+
+/// What the app cost from an instant on.
+package struct AppPrice: Codable, Sendable, Hashable {
+    package var from: Date
+    /// Milliunits of the storefront's currency; 0 is free.
+    package var price: Int64
+
+    package init(from: Date, price: Int64) {
+        self.from = from
+        self.price = price
+    }
+}
+
+extension Platform: Codable {}

@@ -1,0 +1,86 @@
+package import TenureAppStore
+package import TenureCore
+
+/// An in-app purchase in the catalog.
+package struct StoreProduct: Codable, Sendable, Hashable {
+    package var id: String
+    package var type: ProductType
+    /// Milliunits, in every storefront that has no price of its own.
+    package var price: Int64
+    /// Milliunits, by storefront code.
+    package var prices: [String: Int64]
+    /// Of a subscription: customers hold one product of a group at a time.
+    package var group: String?
+    /// 1 is the highest; changing to a smaller number is an upgrade.
+    package var level: Int
+    /// How long one payment for a subscription lasts, in ISO 8601.
+    package var period: CalendarPeriod?
+    package var isFamilyShareable: Bool
+    package var offers: [SubscriptionOffer]
+    package var isOnSale = true
+
+    package init(
+        id: String, type: ProductType, price: Int64, prices: [String: Int64] = [:], group: String? = nil,
+        level: Int = 1, period: CalendarPeriod? = nil, isFamilyShareable: Bool = false,
+        offers: [SubscriptionOffer] = []
+    ) {
+        self.id = id
+        self.type = type
+        self.price = price
+        self.prices = prices
+        self.group = type == .autoRenewable ? group ?? id : nil
+        self.level = level
+        self.period = type == .autoRenewable ? period ?? CalendarPeriod(months: 1) : nil
+        self.isFamilyShareable = isFamilyShareable
+        self.offers = offers
+    }
+
+    package func price(in storefront: Storefront) -> Int64 { prices[storefront.code] ?? price }
+    package var introductoryOffer: SubscriptionOffer? { offers.first { $0.type == .introductory } }
+}
+
+/// Better terms for the beginning of a subscription.
+package struct SubscriptionOffer: Codable, Sendable, Hashable {
+    /// Nil for an introductory offer, which has no name.
+    package var id: String?
+    package var type: OfferType
+    package var discount: OfferDiscountType
+    /// Of a free trial and of one paid up front its whole length.
+    package var period: CalendarPeriod
+    /// How many periods of one that is paid as you go.
+    package var count: Int
+    /// Milliunits for each payment.
+    package var price: Int64
+
+    package init(
+        id: String? = nil, type: OfferType, discount: OfferDiscountType, period: CalendarPeriod, count: Int = 1,
+        price: Int64 = 0
+    ) {
+        self.id = id
+        self.type = type
+        self.discount = discount
+        self.period = period
+        self.count = count
+        self.price = price
+    }
+}
+
+extension ProductType: Codable {}
+extension OfferType: Codable {}
+extension OfferDiscountType: Codable {}
+
+extension CalendarPeriod: Codable {
+    package init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let period = CalendarPeriod(iso8601: text) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "`\(text)` is no length in the calendar"))
+        }
+        self = period
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(iso8601)
+    }
+}

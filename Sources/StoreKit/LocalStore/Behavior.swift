@@ -1,0 +1,61 @@
+extension LocalStore {
+    /// How the device and the App Store behave: well, as long as nothing else is said.
+    public struct Behavior: Sendable {
+        /// `AppTransaction.shared` and `refresh()`.
+        public var appTransaction = Answer.genuine
+        /// `Transaction.all`, `currentEntitlements`, `unfinished`, `latest(for:)`, `updates`, and the statuses of
+        /// subscriptions. Sequences cannot throw: one that fails is empty, and `updates` waits.
+        public var transactions = Answer.genuine
+        /// `Product.products(for:)`.
+        public var products = Answer.genuine
+        /// `Product.purchase(options:)`.
+        public var purchases = PurchaseAnswer.completes
+        /// What the customer does when asked to sign in.
+        public var signIn = SignIn.succeeds
+        /// The device has no network: it has what it had.
+        public var isOffline = false
+        /// `AppStore.canMakePayments`; false also lets every purchase throw `Product.PurchaseError.purchaseNotAllowed`.
+        public var canMakePayments = true
+
+        public init() {}
+    }
+
+    public enum Answer: Sendable {
+        case genuine
+        case fails(StoreKitError)
+        /// No answer, until something else is said. As on devices, cancelling the task does not end it.
+        case hangs
+        /// What is answered has a flaw, and comes as `.unverified`.
+        case unverified(Flaw)
+    }
+
+    /// What is wrong with signed data.
+    public enum Flaw: String, CaseIterable, Sendable, Hashable {
+        /// `invalidSignature`: one bit of the signature is another.
+        case brokenSignature
+        /// `invalidCertificateChain`: the device trusts others than those who signed.
+        case foreignAuthority
+        /// `invalidDeviceVerification`: it was signed for another device.
+        case otherDevice
+        /// `missingRequiredProperties`: it was signed for another app.
+        case otherApp
+    }
+
+    public enum PurchaseAnswer: Sendable {
+        case completes
+        /// The customer closes the sheet.
+        case isCancelled
+        /// A parent is asked; see `LocalStore.approvePurchases()`.
+        case waitsForApproval
+        /// Throws a `StoreKitError` or a `Product.PurchaseError`.
+        case fails(any Error)
+        case hangs
+        case unverified(Flaw)
+    }
+
+    public enum SignIn: Sendable, Hashable {
+        case succeeds
+        case isCancelled
+        case hangs
+    }
+}

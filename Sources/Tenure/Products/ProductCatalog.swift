@@ -1,0 +1,86 @@
+package import TenureAPI
+public import TenureCore
+
+extension Tenure {
+    /// The products and the entitlements that each one grants, from the policy or the service (`GET /v1/products`).
+    /// With it, an app doesn't need a second list of product IDs.
+    public struct ProductCatalog: Sendable, Hashable {
+        public struct Gift: Sendable, Hashable {
+            public let entitlement: String
+            /// How long a non-renewing purchase of it runs.
+            public let length: CalendarPeriod?
+        }
+
+        /// The IDs of all products, without duplicates, in the order of the policy. Pass them to StoreKit.
+        public let ids: [String]
+        private let gifts: [String: [Gift]]
+        private let productsByEntitlement: [String: [String]]
+        private let trials: [String: TenureCore.Trial]
+
+        public init(_ policy: Policy) {
+            self.init(ProductsResponse(policy))
+        }
+
+        /// Creates a catalog from a response of the service. Ignores a length that can't be read.
+        package init(_ response: ProductsResponse) {
+            var seen: Set<String> = []
+            ids = response.products.map(\.id).filter { seen.insert($0).inserted }
+            gifts = Dictionary(
+                response.products.map { product in
+                    (
+                        product.id,
+                        product.gives.map {
+                            Gift(
+                                entitlement: $0.entitlement, length: $0.length.flatMap { CalendarPeriod(iso8601: $0) })
+                        }
+                    )
+                }
+            ) { first, _ in first }
+            productsByEntitlement = Dictionary(response.entitlements.map { ($0.name, $0.products) }) { first, _ in first
+            }
+            trials = Dictionary(
+                response.entitlements.compactMap { entitlement in
+                    TenureCore.Trial(entitlement.trial).map { (entitlement.name, $0) }
+                }
+            ) { first, _ in first }
+        }
+
+        /// A policy that grants what the products give, and nothing else.
+        var policy: Policy? {
+            // No entitlement honors the era, which a policy must have.
+            try? Policy(
+                app: Policy.App(bundleID: "catalog"), eras: [Era(name: "any", model: .free)],
+                entitlements: productsByEntitlement.map { name, products in
+                    Entitlement(
+                        name: name,
+                        products: products.map { id in
+                            .init(id: id, length: gifts(of: id).first { $0.entitlement == name }?.length)
+                        })
+                })
+        }
+
+        /// Returns the products that grant an entitlement, in the order of the policy.
+        public func products(for entitlement: String) -> [String] { productsByEntitlement[entitlement] ?? [] }
+
+        /// Returns the entitlements that a product grants. Empty if the product is unknown.
+        public func gifts(of product: String) -> [Gift] { gifts[product] ?? [] }
+
+        /// How long a purchase of a non-renewing product runs, for its terms: of several lengths the longest.
+        public func length(of product: String) -> CalendarPeriod? {
+            gifts(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
+        }
+
+        /// Returns the trial of an entitlement. Nil if it has none.
+        public func trial(of entitlement: String) -> TenureCore.Trial? { trials[entitlement] }
+    }
+}
+
+extension TenureCore.Trial {
+    fileprivate init?(_ trial: ProductsResponse.Trial?) {
+        switch (trial?.sessions, trial?.days) {
+        case (let sessions?, _) where sessions > 0: self = .sessions(sessions)
+        case (_, let days?) where days > 0: self = .days(days)
+        default: return nil
+        }
+    }
+}

@@ -1,7 +1,0 @@
-extension Tenure {
-    /// The products and what they grant, from the service (`GET /v1/products`, asked once a day) or else from the
-    /// policy. Nil if neither is available. Waits for the service if it hasn't answered yet.
-    public var catalogue: Tenure.ProductCatalogue? {
-        get async { await engine.knownCatalogue() }
-    }
-}

@@ -1,0 +1,48 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// Dates of an honor that lie where its era does not.
+extension LintRule {
+    static let honorWindowOutsideEra = LintRule(
+        "honor-window-outside-era", .error,
+        "an honor whose dates nobody of its era can meet, or that ends before its era does",
+        story: "A window for recent buyers, written with the wrong year, is a promise that nobody can collect.",
+        fix: "Correct `boughtSince`, `boughtBefore` or `until`, or name the era in which they lie."
+    ) { subject, report in
+        for entitlement in subject.entitlements {
+            for (number, honor) in (entitlement.honors ?? []).enumerated() {
+                guard let index = subject.eras.firstIndex(where: { $0.name == honor.era }), !subject.platforms.isEmpty
+                else { continue }
+                let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors", .index(number)]
+                let sales = subject.platforms.filter { $0.timeline.firstEra <= index }.map {
+                    $0.sale(ofEra: index)
+                }
+                guard let begin = sales.map(\.begin).min(), let end = sales.map(\.end).max() else { continue }
+                let era = "`\(honor.era)`"
+                let give = "`\(entitlement.name.shortened)`"
+                if let since = honor.boughtSince, since >= end {
+                    report.add(
+                        at: path + ["boughtSince"],
+                        "nobody gets \(give) by this: \(era) had ended everywhere by \(end.rfc3339), and \(since.rfc3339) is later",
+                        fix: "write a `boughtSince` within \(era)")
+                } else if let before = honor.boughtBefore, before <= begin {
+                    report.add(
+                        at: path + ["boughtBefore"],
+                        "nobody gets \(give) by this: \(era) begins at \(begin.rfc3339), and \(before.rfc3339) is not later",
+                        fix: "write a `boughtBefore` within \(era)")
+                } else if let until = honor.until, until <= begin {
+                    report.add(
+                        at: path + ["until"],
+                        "nobody ever has \(give) by this: it ends at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
+                        fix: "write a later `until`")
+                } else if let until = honor.until, end != .distantFuture, until < end {
+                    report.add(
+                        at: path + ["until"], .warning,
+                        "\(give) ends at \(until.rfc3339) while \(era) runs until \(end.rfc3339): whoever buys in between gets nothing for it",
+                        fix: "write an `until` after the era's end")
+                }
+            }
+        }
+    }
+}

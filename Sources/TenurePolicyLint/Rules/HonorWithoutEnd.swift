@@ -1,0 +1,39 @@
+import TenureCore
+import TenurePolicyFile
+
+/// "A year of the new service from the change on": the change must have an instant.
+extension LintRule {
+    static let honorWithoutEnd = LintRule(
+        "honor-without-end", .error, "an honor of limited length whose era has no dated end",
+        story:
+            "A year is counted from the day on which the era ended. Where nobody wrote that day, nobody can say whether the year is over.",
+        fix: "Add `at` to the next era on every platform, or write `until` instead of `for`."
+    ) { subject, report in
+        for entitlement in subject.entitlements {
+            for (number, honor) in (entitlement.honors ?? []).enumerated() {
+                guard let length = honor.length, let index = subject.eras.firstIndex(where: { $0.name == honor.era })
+                else { continue }
+                let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors", .index(number)]
+                let give = "`\(entitlement.name.shortened)`"
+                guard index + 1 < subject.eras.count else {
+                    report.add(
+                        at: path, .warning,
+                        "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(give) never ends",
+                        fix: "write `until`, or leave `for` if that is meant")
+                    continue
+                }
+                let undated = subject.platforms.filter {
+                    $0.timeline.firstEra <= index && $0.timeline.end(of: index) == nil
+                }
+                guard subject.platforms.isEmpty || !undated.isEmpty else { continue }
+                let places = undated.map(\.platform.rawValue).joined(separator: " and ")
+                report.add(
+                    at: path,
+                    "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(give) is undetermined for everybody who came in `\(honor.era)`",
+                    fix:
+                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or write `until` here"
+                )
+            }
+        }
+    }
+}

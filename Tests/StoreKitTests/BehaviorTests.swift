@@ -1,0 +1,139 @@
+import CalculatorSeller
+import Foundation
+import LocalAppStore
+import StoreKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct BehaviorTests {
+    @Test func `the app transaction throws what it is told to throw, copy or not`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            _ = try await AppTransaction.shared
+            device.behavior.appTransaction = .fails(.unknown)
+            await #expect { try await AppTransaction.shared } throws: {
+                if case StoreKitError.unknown? = $0 as? StoreKitError { true } else { false }
+            }
+            device.behavior.appTransaction = .genuine
+            _ = try await AppTransaction.shared
+        }
+    }
+
+    @Test func `an app transaction that hangs does so although the task is cancelled, until the behavior changes`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        device.behavior.appTransaction = .hangs
+        try await device.run { () async throws -> Void in
+            let asking = Task { try await AppTransaction.shared.payloadValue.originalAppVersion }
+            asking.cancel()
+            // Others go on meanwhile.
+            #expect(await entitledProducts().isEmpty)
+            device.behavior.appTransaction = .genuine
+            #expect(try await asking.value == "37")
+        }
+    }
+
+    @Test(arguments: LocalStore.Flaw.allCases)
+    func `a flaw is found by StoreKit's own verification, and the value stays readable`(flaw: LocalStore.Flaw)
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.everything)
+        let device = try await kiosk.device()
+        device.behavior.appTransaction = .unverified(flaw)
+        device.behavior.transactions = .unverified(flaw)
+        try await device.run {
+            let app = try await AppTransaction.shared
+            #expect(!app.isVerified)
+            #expect(app.unsafePayloadValue.originalAppVersion == "37")
+            var entitlements: [VerificationResult<StoreKit.Transaction>] = []
+            for await result in StoreKit.Transaction.currentEntitlements { entitlements.append(result) }
+            let entitlement = try #require(entitlements.first)
+            #expect(entitlement.unsafePayloadValue.productID == Kiosk.everything)
+            #expect(throws: VerificationResult<StoreKit.Transaction>.VerificationError.self) {
+                try entitlement.payloadValue
+            }
+            switch flaw {
+            case .brokenSignature: #expect(entitlement.problem == .invalidSignature)
+            case .foreignAuthority: #expect(entitlement.problem == .invalidCertificateChain)
+            case .otherDevice: #expect(entitlement.problem == .invalidDeviceVerification)
+            case .otherApp: #expect(entitlement.problem == .missingRequiredProperties)
+            }
+        }
+    }
+
+    @Test func `sequences that fail are empty, and statuses throw`() async throws {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.pro)
+        let device = try await kiosk.device()
+        device.behavior.transactions = .fails(.unknown)
+        await device.run {
+            #expect(await entitledProducts().isEmpty)
+            #expect(await StoreKit.Transaction.latest(for: Kiosk.pro) == nil)
+            await #expect(throws: StoreKitError.self) { try await Product.SubscriptionInfo.status(for: "plans") }
+        }
+    }
+
+    @Test func `another account has its own purchases at once, and its own app transaction after a refresh`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        try await kiosk.buy(Kiosk.everything)
+        try await kiosk.advance("365d")
+        try await kiosk.act(.customer, "Ben")
+        try await kiosk.act(.acquire, "Ben")
+        let device = try await kiosk.device()
+        try await device.run { () async throws -> Void in
+            #expect(try await AppTransaction.shared.payloadValue.originalAppVersion == "37")
+            #expect(await entitledProducts() == [Kiosk.everything])
+            let id = AppStore.deviceVerificationID
+            device.signIn(as: "Ben")
+            #expect(await entitledProducts().isEmpty)
+            #expect(try await AppTransaction.shared.payloadValue.originalAppVersion == "37")
+            #expect(try await AppTransaction.refresh().payloadValue.originalAppVersion == "120")
+            #expect(AppStore.deviceVerificationID == id)
+        }
+    }
+
+    @Test func `synchronizing asks to sign in, and nothing else does`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        try await device.run {
+            _ = try await AppTransaction.shared
+            _ = await entitledProducts()
+            let product = try #require(try await Product.products(for: [Kiosk.everything]).first)
+            _ = try await product.purchase()
+            _ = try await Product.SubscriptionInfo.status(for: "plans")
+            #expect(device.signInRequests == 0)
+            try await AppStore.sync()
+            #expect(device.signInRequests == 1)
+            device.behavior.isOffline = true
+            await #expect(throws: StoreKitError.self) { try await AppStore.sync() }
+            device.behavior.signIn = .isCancelled
+            await #expect(throws: StoreKitError.self) { try await AppTransaction.refresh() }
+            #expect(device.signInRequests == 3)
+        }
+    }
+
+    @Test func `a test lets things happen in the world through the device, online or not`() async throws {
+        let kiosk = try await Kiosk()
+        let device = try await kiosk.device()
+        device.behavior.isOffline = true
+        try await device.perform("buy", ["product": Kiosk.pro])
+        try await device.perform("advance", ["by": "3d"])
+        #expect(try await device.now == Kiosk.date("2014-09-09T10:00:00Z"))
+        device.behavior.isOffline = false
+        await device.run { #expect(await entitledProducts() == [Kiosk.pro]) }
+        await #expect {
+            try await device.perform("buy", ["product": "com.example.unknown"])
+        } throws: {
+            if case StoreKitError.systemError(let failure)? = $0 as? StoreKitError {
+                "\(failure)" == "there is no product `com.example.unknown` in this store"
+            } else {
+                false
+            }
+        }
+    }
+}

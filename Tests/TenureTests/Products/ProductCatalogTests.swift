@@ -1,0 +1,61 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct ProductCatalogTests {
+    private func policy() throws -> Policy {
+        try Policy(
+            app: Policy.App(bundleID: "com.example.calculator"), eras: [Era(name: "paid", model: .paid)],
+            entitlements: [
+                Entitlement(
+                    name: "everything",
+                    products: [
+                        .init(id: "com.example.calculator.everything"), .init(id: "com.example.calculator.yearly"),
+                    ],
+                    trial: .sessions(5)),
+                Entitlement(
+                    name: "cloud",
+                    products: [
+                        .init(id: "com.example.calculator.yearly"),
+                        .init(id: "com.example.calculator.season", length: CalendarPeriod(months: 3)),
+                    ], trial: .days(14)),
+            ])
+    }
+
+    @Test func `a policy's products stand once each, with what they give`() throws {
+        let catalog = Tenure.ProductCatalog(try policy())
+        #expect(
+            catalog.ids == [
+                "com.example.calculator.everything", "com.example.calculator.yearly", "com.example.calculator.season",
+            ])
+        #expect(
+            catalog.products(for: "cloud") == ["com.example.calculator.yearly", "com.example.calculator.season"])
+        #expect(catalog.gifts(of: "com.example.calculator.yearly").map(\.entitlement) == ["everything", "cloud"])
+        #expect(catalog.length(of: "com.example.calculator.season") == CalendarPeriod(months: 3))
+        #expect(catalog.length(of: "com.example.calculator.yearly") == nil)
+        #expect(catalog.trial(of: "everything") == .sessions(5) && catalog.trial(of: "cloud") == .days(14))
+        #expect(catalog.products(for: "nothing") == [] && catalog.gifts(of: "nothing") == [])
+    }
+
+    @Test func `what the service says of the same policy is the same`() throws {
+        var json = JSONWriter()
+        json.value(ProductsResponse(try policy()))
+        let response = try JSONDecoder().decode(ProductsResponse.self, from: Data(json.bytes))
+        #expect(Tenure.ProductCatalog(response) == Tenure.ProductCatalog(try policy()))
+    }
+
+    @Test func `an answer that repeats itself or is out of its mind does no harm`() throws {
+        let text = """
+            {"products":[{"id":"a","gives":[{"entitlement":"x","for":"for ever"}]},{"id":"a","gives":[]}],
+            "entitlements":[{"name":"x","products":["a"],"trial":{"sessions":-1}},{"name":"x","products":[]},
+            {"name":"y","products":[],"trial":{}}]}
+            """
+        let catalog = Tenure.ProductCatalog(try JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8)))
+        #expect(catalog.ids == ["a"] && catalog.products(for: "x") == ["a"])
+        #expect(catalog.gifts(of: "a") == [Tenure.ProductCatalog.Gift(entitlement: "x", length: nil)])
+        #expect(catalog.trial(of: "x") == nil && catalog.trial(of: "y") == nil)
+    }
+}
