@@ -3,11 +3,11 @@ TRAITS := --traits Service
 SWIFT := swift
 RELEASE := .build/release
 PREFIX ?= /usr/local
-SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources Examples
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz Examples
 FUZZ_RUNS ?= 10000000
 SOAK_CUSTOMERS ?= 100000
 
-.PHONY: run build release install test snippet-check apple-check soak bench fuzz fuzz-short format format-check docs clean
+.PHONY: run build release install test snippet-check apple-check soak bench fuzz format format-check docs clean
 
 run: ## The service on 127.0.0.1:8080, with invented customers of every era.
 	@Scripts/install-dependencies build
@@ -22,11 +22,10 @@ install: release ## Installs the command as PREFIX/bin/tenure.
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(RELEASE)/tenure-cli "$(DESTDIR)$(PREFIX)/bin/tenure"
 
-test: ## All tests, and a short run of the fuzzers.
+test: ## All tests.
 	@Scripts/install-dependencies test
 	$(SWIFT) build $(TRAITS) --build-tests
 	@SWIFT=$(SWIFT) Scripts/test $(TRAITS)
-	@$(MAKE) --no-print-directory fuzz-short
 
 snippet-check: ## Compiles the Swift snippets of the documentation.
 	@Scripts/install-dependencies snippets
@@ -49,9 +48,6 @@ fuzz: ## FUZZ_RUNS inputs for each parser (FUZZ="jws receipt" names some): ten m
 	@Scripts/install-dependencies build
 	@Scripts/fuzz $(FUZZ_RUNS) $(FUZZ)
 
-fuzz-short:
-	@Scripts/fuzz 7000
-
 format:
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
 
@@ -63,4 +59,4 @@ docs: ## The reference of the libraries, in .build/docs.
 	@Scripts/docs
 
 clean:
-	rm -rf .build Benchmarks/.build Fuzz/.build .tools
+	rm -rf .build Benchmarks/.build .tools

@@ -16,9 +16,10 @@ var settings: [SwiftSetting] = [
 if Context.environment["TENURE_WARNINGS_AS_ERRORS"] != nil {
     settings.append(.treatAllWarnings(as: .error))
 }
-// For `Scripts/fuzz`: what guides libFuzzer is the coverage of these modules. Counters of every library beside them took it
-// ten times as long as the parsers took.
-if Context.environment["TENURE_FUZZING"] != nil {
+/// Set by `Scripts/fuzz`. The coverage of these modules guides libFuzzer; counters in every library beside them would slow it
+/// down tenfold.
+let isFuzzing = Context.environment["TENURE_FUZZING"] != nil
+if isFuzzing {
     settings.append(.unsafeFlags(["-sanitize=fuzzer"]))
 }
 
@@ -30,12 +31,11 @@ let package = Package(
         .library(name: "TenureCore", targets: ["TenureCore"]),
         .library(name: "TenureAppStore", targets: ["TenureAppStore"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
-        // For `Fuzz` and `Benchmarks`, which are packages of their own.
+        // For `Benchmarks`, which is a package of its own.
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .library(name: "TenureRehearsal", targets: ["TenureRehearsal"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
-        .library(name: "FuzzedReaders", targets: ["FuzzedReaders"]),
         .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
         // `make install` installs it as `tenure`. That name would collide with the library's where file names ignore case.
         .executable(name: "tenure-cli", targets: ["TenureCLI"]),
@@ -234,18 +234,19 @@ let package = Package(
         .target(
             name: "PostgresBenchmark",
             dependencies: ["PostgresServer", "TenurePostgres", "TenureServer"]),
-        // Readers that only this package sees, for `Fuzz`.
+        // The readers of untrusted bytes, with sound inputs for each: for the fuzzer and for the tests.
         .target(
-            name: "FuzzedReaders",
+            name: "FuzzTargets",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureRehearsal", "LocalAppStore", "Tenure",
+                "TenureRehearsal", "TenureMint", "LocalAppStore", "Tenure",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
-            ], path: "Tests/FuzzedReaders"),
+            ], path: "Tests/FuzzTargets"),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TenureMint"]),
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: [
@@ -367,6 +368,13 @@ let package = Package(
         if target.type == .test { target.dependencies.append("StateProcess") }
     }
 #endif
+
+if isFuzzing {
+    package.targets.append(
+        .executableTarget(
+            name: "tenure-fuzz", dependencies: ["FuzzTargets"], path: "Fuzz", exclude: ["corpus", "findings"],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]))
+}
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings

@@ -78,6 +78,8 @@ struct ServedStore: Sendable {
     func options(_ change: (inout Tenure.Options) -> Void = { _ in }) -> Tenure.Options {
         var options = Tenure.Options()
         options.folder = folder
+        // A machine with much other work answers late, too.
+        options.storeTimeout = 60
         change(&options)
         return options
     }

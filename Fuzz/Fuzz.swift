@@ -1,4 +1,5 @@
 import Foundation
+import FuzzTargets
 
 #if canImport(Glibc)
     import Glibc

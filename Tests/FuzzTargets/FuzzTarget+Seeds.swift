@@ -1,0 +1,116 @@
+// What is not `package` is seen only where modules are built for testing: in debug builds, and as `Scripts/fuzz` says.
+#if DEBUG || FUZZING
+    import Foundation
+    import TenureAppStore
+    import TenureMint
+    import TenurePolicyFile
+
+    /// Sound inputs, from which the fuzzer goes on.
+    extension FuzzTarget {
+        package func seeds(from world: World) throws -> [[UInt8]] {
+            switch self {
+            case .jws: try world.jws.map(\.bytes)
+            case .jwsPayload, .json:
+                try world.payloads + [Array(#"{"a":[1,2.5e3,true,null,"\u00e9\ud83d\ude00"]}"#.utf8)]
+            case .receipt: try world.receipts
+            case .receiptPayload: try world.receipts.compactMap { try world.content(of: $0) }
+            case .receiptBase64: try world.receipts.map { Array(Data($0).base64EncodedData()) }
+            case .verifyReceipt: try world.verifyReceiptAnswers
+            case .appVersion: Self.texts("1", "1.0.0", "2023.2.2", "0.0", " 15741 ", "99999999999999999999.1")
+            case .anchors: [try world.anchors]
+            case .appStoreAnswer: try world.appStoreAnswers
+            case .policy: world.policies.map { Array($0.utf8) }
+            case .compiledPolicy: try world.compiledPolicies
+            case .signedPolicy: try world.compiledPolicies.map { FuzzedReaders.signed(policy: $0).text }
+            case .signedPolicyPayload: try world.compiledPolicies.map { FuzzedReaders.signed(policy: $0).payload }
+            case .releaseList: Self.releaseLists
+            case .policyCases: Self.texts(Self.policyCaseFile)
+            case .scenario: Self.texts(Self.story)
+            case .acts: Self.actBodies
+            case .evidenceLines: try world.evidence
+            case .sync: try world.syncs
+            case .notificationBody: try world.notificationBodies
+            case .adminBody: try world.adminBodies
+            case .token: Self.texts("eyJhbGciOiJFUzI1NiJ9.e30.AAAA", String(repeating: "A", count: 67))
+            case .personaPayload:
+                Self.texts(#"{"iss":"tenure","jti":"per_1","sub":"Ada","bundleID":"com.example.calculator"}"#)
+            case .forwardedFor:
+                Self.texts("192.0.2.1, 127.0.0.2", "[2001:db8::1]:4711,127.0.0.1", "10.0.0.0/8", "::ffff:192.0.2.1")
+            case .facts: try [world.facts, FuzzedReaders.facts(of: [], [], [])]
+            case .certificate: FuzzedReaders.certificates
+            case .certificatePayload: [FuzzedReaders.certificateClaims]
+            case .publicKey: FuzzedReaders.publicKeys
+            case .serviceAnswer: Self.serviceAnswers
+            case .clientState: [FuzzedReaders.clientState(at: World.instant)]
+            }
+        }
+
+        private static func texts(_ texts: String...) -> [[UInt8]] { texts.map { Array($0.utf8) } }
+
+        private static let releaseLists = texts(
+            "platform,version,build,releasedAt,model\niOS,1.4,37,2014-01-10,paid\nmacOS,\"2.0\",,2015-06-12T18:00:00Z,free\n",
+            "Name,Price,Platform,Build Number,Release Date\r\n1.0,4.99,\"Mac OS X\",7,2014-01-10\r\n")
+
+        private static let policyCaseFile = """
+            now: 2020-01-01
+            cases:
+              - name: Ada
+                evidence:
+                  - { kind: appTransaction, platform: iOS, version: "37", purchased: 2014-05-01, signed: 2019-01-01 }
+                expect: { everything: granted }
+            """
+
+        static let story = """
+            scenario: A family member
+            story: What happened, in a sentence
+            seed: family
+            begins: 2014-01-01
+            environment: Production
+            app:
+              bundleID: com.example.calculator
+              appleID: 828838134
+              gracePeriodDays: 16
+              releases:
+                - { platform: iOS, build: "37", version: "1.4", at: 2014-01-10 }
+              prices:
+                - { from: 2014-01-10, price: 4.99 }
+              products:
+                com.example.calculator.yearly:
+                  type: autoRenewable
+                  price: 19.99
+                  prices: { DEU: 21.99 }
+                  group: plans
+                  level: 1
+                  period: P1Y
+                  familyShareable: true
+                  introductory: { discount: freeTrial, period: P1W }
+                  offers: [{ id: comeback, type: winBack, discount: payAsYouGo, period: P1M, count: 3, price: 0.99 }]
+            customers:
+              Ada: { family: Lovelace, storefront: GBR }
+              Gus: { shows: receipt }
+            timeline:
+              - at: 2014-05-01
+                Ada: acquires
+                Gus: { acquires: iOS, release: "1.4" }
+              - after: 31d
+                Ada: [{ buys: com.example.calculator.yearly, offer: comeback }, { shares: com.example.calculator.yearly }]
+                store: { network: down }
+              - at: 2015-07-01
+                service: catchesUp
+                expect: { Ada: { everything: granted } }
+                known: { Ada: { everything: denied } }
+            """
+
+        private static let actBodies = texts(
+            #"{"act":"acquire","customer":"Ada","platform":"iOS","price":"4.99"}"#,
+            #"[{"act":"advance","by":"31d"},{"act":"buy","customer":"Ada","product":"com.example.calculator.yearly","quantity":2}]"#,
+            #"{"act":"refund","customer":"Ada","product":"com.example.calculator.yearly","percent":50,"periodsAgo":1}"#)
+
+        private static let serviceAnswers = texts(
+            #"{"id":"cus_1","environment":"Production","entitlements":{"everything":{"outcome":"granted","until":null,"reasons":[{"code":"eraHonored"}],"sentence":"Yours."}},"purchases":[{"productID":"com.example.calculator.yearly","transactionID":"1","originalTransactionID":"1"}],"purchasesAreComplete":true,"certificate":"a.b.c","accessToken":{"value":"x","expiresAt":"2026-11-20T12:00:00Z"}}"#,
+            #"{"entitlement":"everything","isOwner":false,"sessionsLeft":3,"ends":"2026-11-20T12:00:00Z"}"#,
+            #"{"products":[{"id":"com.example.calculator.yearly","gives":[{"entitlement":"everything","for":"P3M"}]}],"entitlements":[{"name":"everything","products":["com.example.calculator.yearly"],"trial":{"sessions":5}}]}"#,
+            #"{"type":"about:blank","title":"no","status":429,"code":"rateLimited","detail":"later"}"#,
+            #"{"text":"a.b.c","tag":"W/\"1\"","highestCounter":7}"#)
+    }
+#endif
