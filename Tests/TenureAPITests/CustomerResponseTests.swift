@@ -38,7 +38,7 @@ import Testing
 
     @Test func `reads as it was written`() throws {
         var answer = try Self.answer()
-        answer.certificate = "a.b.c"
+        answer.entitlementToken = "a.b.c"
         answer.accessToken = AccessTokenResponse(value: "t", expiresAt: Self.now)
         answer.problems = [ArtifactProblem(artifact: "transactions[3]", code: "unrelated", detail: "x")]
         var json = JSONWriter()
@@ -47,7 +47,7 @@ import Testing
         #expect(read.id == "cus_1")
         #expect(read.environment == .production)
         #expect(!read.isTest)
-        #expect(read.certificate == "a.b.c")
+        #expect(read.entitlementToken == "a.b.c")
         #expect(read.accessToken == answer.accessToken)
         #expect(read.problems == answer.problems)
         #expect(read.purchasesAreComplete)
@@ -76,7 +76,7 @@ import Testing
         var json = JSONWriter()
         json.value(try Self.answer())
         let text = String(decoding: json.bytes, as: UTF8.self)
-        for name in ["certificate", "accessToken", "problems", "isTest"] { #expect(!text.contains("\"\(name)\"")) }
+        for name in ["entitlementToken", "accessToken", "problems", "isTest"] { #expect(!text.contains("\"\(name)\"")) }
     }
 
     @Test func `a decision by itself names its entitlement`() throws {

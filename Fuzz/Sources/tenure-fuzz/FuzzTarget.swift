@@ -54,9 +54,9 @@ enum FuzzTarget: String, CaseIterable {
 
     // What the client reads.
 
-    case certificate
-    /// The payload of a certificate under a sound signature.
-    case certificatePayload = "certificate-payload"
+    case entitlementToken = "entitlement-token"
+    /// The payload of an entitlement token under a sound signature.
+    case entitlementTokenPayload = "entitlement-token-payload"
     case publicKey = "public-key"
     case serviceAnswer = "service-answer"
     /// The local state under a sound seal.
@@ -101,8 +101,8 @@ enum FuzzTarget: String, CaseIterable {
         case .personaPayload: world.strangers.personaPayload(input)
         case .forwardedFor: world.strangers.forwardedFor(input)
         case .facts: FuzzedReaders.facts(input)
-        case .certificate: FuzzedReaders.certificate(input, at: World.instant)
-        case .certificatePayload: FuzzedReaders.certificatePayload(input, at: World.instant)
+        case .entitlementToken: FuzzedReaders.entitlementToken(input, at: World.instant)
+        case .entitlementTokenPayload: FuzzedReaders.entitlementTokenPayload(input, at: World.instant)
         case .publicKey: FuzzedReaders.publicKey(input)
         case .serviceAnswer: FuzzedReaders.serviceAnswer(input)
         case .clientState: FuzzedReaders.clientState(input, at: World.instant)

@@ -79,12 +79,12 @@ extension Engine {
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
-            do throws(CertificateReader.Refusal) {
-                try takeCertificate(response.certificate, inAnswerTo: request)
+            do throws(EntitlementTokenReader.Refusal) {
+                try takeToken(response.entitlementToken, inAnswerTo: request)
             } catch {
                 // Whoever answers in the service's place can say what they like. It changes nothing.
-                setup.options.log.error("the answer of the service does not count: its certificate \(error.rawValue)")
-                return reading.note(.service, .failed("its certificate \(error.rawValue)"))
+                setup.options.log.error("the answer of the service does not count: its entitlement token \(error.rawValue)")
+                return reading.note(.service, .failed("its entitlement token \(error.rawValue)"))
             }
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
@@ -103,18 +103,18 @@ extension Engine {
         reading.note(.service, .done)
     }
 
-    private func takeCertificate(
+    private func takeToken(
         _ text: String?, inAnswerTo request: SyncRequest
-    ) throws(CertificateReader.Refusal) {
+    ) throws(EntitlementTokenReader.Refusal) {
         guard let text else {
             if request.canBeBound { throw .missing }
             return
         }
         let account = memory.account
-        let holder = CertificateReader.Holder(
+        let holder = EntitlementTokenReader.Holder(
             device: device, bundleID: setup.access.bundleID ?? account.bundleID, kind: setup.host.kind,
             appTransactionID: account.key?.appTransactionID, environment: account.environment)
-        let claims = try certificates.read(text, for: holder)
+        let claims = try tokenReader.read(text, for: holder)
         if let nonce = claims.nonce {
             // Made for this request, it is of this moment, however wrong a clock there was before, here or at the service.
             guard nonce == request.nonce else { throw .replayed }
@@ -127,7 +127,7 @@ extension Engine {
             memory.time.raise(to: claims.issuedAt)
         }
         self.claims = claims
-        memory.account.certificate = text
+        memory.account.entitlementToken = text
     }
 
     /// What was sent and not refused is in the service's database. What was refused is answered, too.

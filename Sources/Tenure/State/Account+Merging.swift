@@ -69,7 +69,7 @@ extension Account {
 
     /// What the service said last, and when.
     private struct ServiceAnswer: Hashable {
-        var certificate: String?
+        var entitlementToken: String?
         var told: [String: Tenure.Answer]
         var toldAll: Bool
         var refused: Set<String>
@@ -78,10 +78,10 @@ extension Account {
 
     private var service: ServiceAnswer {
         get {
-            ServiceAnswer(certificate: certificate, told: told, toldAll: toldAll, refused: refused, askedAt: askedAt)
+            ServiceAnswer(entitlementToken: entitlementToken, told: told, toldAll: toldAll, refused: refused, askedAt: askedAt)
         }
         set {
-            (certificate, told, askedAt) = (newValue.certificate, newValue.told, newValue.askedAt)
+            (entitlementToken, told, askedAt) = (newValue.entitlementToken, newValue.told, newValue.askedAt)
             (toldAll, refused) = (newValue.toldAll, newValue.refused)
         }
     }

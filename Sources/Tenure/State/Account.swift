@@ -11,7 +11,7 @@ package struct Account: Sendable, Hashable {
     package private(set) var purchases: [Purchase] = []
     package private(set) var renewals: [Renewal] = []
     /// The service's word, as it came, and when.
-    package var certificate: String?
+    package var entitlementToken: String?
     /// What the service said last.
     package var told: [String: Tenure.Answer] = [:]
     /// When the service was last asked, with success.
@@ -68,7 +68,7 @@ package struct Account: Sendable, Hashable {
 
     /// What the service said was of somebody else.
     mutating func forgetService() {
-        certificate = nil
+        entitlementToken = nil
         told = [:]
         toldAll = false
         askedAt = nil

@@ -126,8 +126,8 @@ public struct ServiceConfiguration: Sendable {
 
     /// For how long what the service signs is good, in seconds.
     public struct Terms: Sendable, Hashable {
-        /// A certificate, whatever it says of single entitlements.
-        public var certificate: TimeInterval = 365 * 86_400
+        /// An entitlement token, whatever it says of single entitlements.
+        public var entitlementToken: TimeInterval = 365 * 86_400
         /// After that time a device asks again for rights that have no end of their own.
         public var refresh: TimeInterval = 14 * 86_400
         /// An access token; only proof that is bound to the device gets one.

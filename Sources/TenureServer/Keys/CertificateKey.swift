@@ -34,7 +34,7 @@ struct CertificateKey: Sendable {
         id = Self.id(of: key.publicKey)
         let previous = SecretFile(path: "\(folder)/\(Self.previousFileName)")
         guard previous.exists else {
-            certificateHeader = CompactHeader(type: Certificate.type, keyID: id)
+            certificateHeader = CompactHeader(type: EntitlementToken.type, keyID: id)
             return
         }
         let signer = try Self.key(in: try previous.existingContents(), of: previous)
@@ -42,7 +42,7 @@ struct CertificateKey: Sendable {
             let statement = try signer.compactJWS(
                 Self.members(of: key.publicKey),
                 after: CompactHeader(type: Self.statementType, keyID: Self.id(of: signer.publicKey)))
-            certificateHeader = CompactHeader(type: Certificate.type, keyID: id, keys: [statement])
+            certificateHeader = CompactHeader(type: EntitlementToken.type, keyID: id, keys: [statement])
         } catch {
             throw .keyFile(path: previous.path, detail: "it cannot sign")
         }
@@ -85,7 +85,7 @@ struct CertificateKey: Sendable {
     /// may have pinned one.
     func sign(_ payload: [UInt8], type: String) throws -> String {
         try key.compactJWS(
-            payload, after: type == Certificate.type ? certificateHeader : CompactHeader(type: type, keyID: id))
+            payload, after: type == EntitlementToken.type ? certificateHeader : CompactHeader(type: type, keyID: id))
     }
 
     /// The payload of a compact JWS that this key signed as that type; nil for any other text.

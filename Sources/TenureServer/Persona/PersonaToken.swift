@@ -11,7 +11,7 @@ struct PersonaToken {
     let persona: RecordedPersona
     let bundleID: String
 
-    /// The JWS header's `typ`, so that it never passes for a certificate, nor a certificate for it.
+    /// The JWS header's `typ`, so that it never passes for an entitlement token, nor an entitlement token for it.
     static let type = "tenure-persona+jwt"
     /// Bytes. Far more than one has.
     static let longest = 4096

@@ -71,12 +71,12 @@ final class SyncService: Sendable {
             persona: persona?.number)
         answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
         if submission.appTransaction?.isOnDevice == true, let device = submission.hashedDevice {
-            let certificate = Certificate(
+            let token = EntitlementToken(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: submission.appTransaction?.payload.appTransactionID,
                 device: device, decisions: told.decisions, persona: persona, nonce: request.nonce, terms: terms,
                 now: now)
-            answer.certificate = try certificateKey.sign(certificate.claims, type: Certificate.type)
+            answer.entitlementToken = try certificateKey.sign(token.claims, type: EntitlementToken.type)
         }
         logger.debug(
             "synced",

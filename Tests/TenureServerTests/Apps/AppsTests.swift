@@ -93,14 +93,14 @@ import Testing
         }
     }
 
-    @Test func `a certificate is signed by the key of its app alone`() async throws {
+    @Test func `an entitlement token is signed by the key of its app alone`() async throws {
         try await withApps { calculator, notes, _ in
-            let certificate = try #require(try await calculator.sync(try owner()).certificate)
+            let entitlementToken = try #require(try await calculator.sync(try owner()).entitlementToken)
             let own = try await key(of: calculator)
             let other = try await key(of: notes)
-            #expect(try isSigned(certificate, by: own))
-            #expect(try !isSigned(certificate, by: other))
-            let second = try #require(try await notes.sync(try owner(of: Self.notes)).certificate)
+            #expect(try isSigned(entitlementToken, by: own))
+            #expect(try !isSigned(entitlementToken, by: other))
+            let second = try #require(try await notes.sync(try owner(of: Self.notes)).entitlementToken)
             #expect(try isSigned(second, by: other))
             #expect(try !isSigned(second, by: own))
         }

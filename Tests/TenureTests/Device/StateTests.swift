@@ -135,7 +135,7 @@ import Testing
         #expect(await !tenure.allows("cloud"))
     }
 
-    @Test func `a certificate that is played again may say that it is later, never that it is earlier`() {
+    @Test func `an entitlement token that is played again may say that it is later, never that it is earlier`() {
         var time = DeviceTime(clock: World.now)
         let seen = World.now.addingTimeInterval(30 * World.day)
         time.look(at: seen)

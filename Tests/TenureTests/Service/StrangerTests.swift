@@ -28,7 +28,7 @@ import Testing
                 let decision = await tenure.decision(for: "everything")
                 #expect(decision.outcome == .undetermined)
                 let step = tenure.customer.steps.first { $0.name == .service }
-                #expect(step?.outcome == .failed("its certificate is not signed with a pinned key"))
+                #expect(step?.outcome == .failed("its entitlement token is not signed with a pinned key"))
             }
         }
     }
@@ -53,11 +53,11 @@ import Testing
         }
     }
 
-    @Test func `an answer whose certificate was taken out grants nothing`() async throws {
+    @Test func `an answer whose entitlement token was taken out grants nothing`() async throws {
         try await RealService.run { service in
             service.line.condition = .replaced { response in
                 let text = String(decoding: response.body, as: UTF8.self)
-                response.body = Data(text.replacingOccurrences(of: "\"certificate\"", with: "\"nothing\"").utf8)
+                response.body = Data(text.replacingOccurrences(of: "\"entitlementToken\"", with: "\"nothing\"").utf8)
             }
             let device = service.device(try .owner()) { $0.options.whileUndetermined = .deny }
             let tenure = device.start()
@@ -95,7 +95,7 @@ import Testing
             #expect(service.key != pinned)
             let device = service.device(try .owner()) { $0.keys = [pinned] }
             #expect(await device.start().allows("everything"))
-            // Offline too: the statement lies in the certificate.
+            // Offline too: the statement lies in the entitlement token.
             service.line.condition = .down
             device.store.fallSilent()
             #expect(await device.start().allows("everything"))

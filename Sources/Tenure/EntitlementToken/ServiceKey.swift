@@ -8,7 +8,7 @@ import TenureCore
 #endif
 
 extension Tenure {
-    /// The public key with which the service signs certificates: part of the app, put there when it is built.
+    /// The public key with which the service signs entitlement tokens: part of the app, put there when it is built.
     ///
     /// Asking the service for it would trust whoever answers.
     public struct ServiceKey: Sendable, Hashable {
@@ -53,7 +53,7 @@ extension Tenure {
             guard verifier != nil else { throw .key("its point is not on the curve") }
         }
 
-        /// RFC 7638: by what a certificate names its key.
+        /// RFC 7638: by what an entitlement token names its key.
         package var id: String {
             // The required members only, in the order of their names.
             let x = Base64.urlSafe.text(coordinates.prefix(32))

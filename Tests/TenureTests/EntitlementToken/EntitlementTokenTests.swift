@@ -27,7 +27,7 @@ private struct Signer {
     /// A statement that the other key is believed as this one is.
     func vouch(for other: Signer) throws -> String { try sign(other.jwk, type: "tenure-key+jwt") }
 
-    func certificate(_ change: [String: String] = [:], keys: [String] = []) throws -> String {
+    func entitlementToken(_ change: [String: String] = [:], keys: [String] = []) throws -> String {
         var claims = [
             "iss": "\"tenure\"", "sub": "\"cus_1\"", "bundleID": "\"com.example.calculator\"",
             "environment": "\"Production\"", "device": "\"\(World.device.hashed)\"",
@@ -36,58 +36,58 @@ private struct Signer {
         ]
         claims.merge(change) { $1 }
         let payload = "{" + claims.map { "\"\($0.key)\":\($0.value)" }.sorted().joined(separator: ",") + "}"
-        return try sign(payload, type: "tenure-certificate+jwt", keys: keys)
+        return try sign(payload, type: "tenure-entitlement+jwt", keys: keys)
     }
 }
 
-private let holder = CertificateReader.Holder(
+private let holder = EntitlementTokenReader.Holder(
     device: World.device.hashed, bundleID: World.bundleID, appTransactionID: "704000000000000001",
     environment: .production)
 
 private func refusal(
     _ text: String, _ keys: [Tenure.ServiceKey], isRehearsal: Bool = false, at now: Date = World.now
-) -> CertificateReader.Refusal? {
-    do throws(CertificateReader.Refusal) {
-        _ = try CertificateReader(keys: KeyRing(keys), isRehearsal: isRehearsal).read(text, for: holder, at: now)
+) -> EntitlementTokenReader.Refusal? {
+    do throws(EntitlementTokenReader.Refusal) {
+        _ = try EntitlementTokenReader(keys: KeyRing(keys), isRehearsal: isRehearsal).read(text, for: holder, at: now)
         return nil
     } catch {
         return error
     }
 }
 
-@Suite struct `Certificates` {
+@Suite struct `Entitlement tokens` {
     @Test func `count where a pinned key signed them for this device, account, app and environment`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
-        #expect(refusal(try signer.certificate(), keys) == nil)
-        #expect(refusal(try signer.certificate(["device": "\"\(World.otherDevice.hashed)\""]), keys) == .anotherDevice)
-        #expect(refusal(try signer.certificate(["appTransactionID": "\"7\""]), keys) == .anotherCustomer)
-        #expect(refusal(try signer.certificate(["bundleID": "\"com.example.other\""]), keys) == .anotherApp)
-        #expect(refusal(try signer.certificate(["iss": "\"somebody\""]), keys) == .malformed)
-        #expect(refusal(try Signer().certificate(), keys) == .notSigned)
+        #expect(refusal(try signer.entitlementToken(), keys) == nil)
+        #expect(refusal(try signer.entitlementToken(["device": "\"\(World.otherDevice.hashed)\""]), keys) == .anotherDevice)
+        #expect(refusal(try signer.entitlementToken(["appTransactionID": "\"7\""]), keys) == .anotherCustomer)
+        #expect(refusal(try signer.entitlementToken(["bundleID": "\"com.example.other\""]), keys) == .anotherApp)
+        #expect(refusal(try signer.entitlementToken(["iss": "\"somebody\""]), keys) == .malformed)
+        #expect(refusal(try Signer().entitlementToken(), keys) == .notSigned)
     }
 
     @Test func `of the sandbox, of personas and under test authorities prove nothing to what people bought`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
-        #expect(refusal(try signer.certificate(["environment": "\"Sandbox\""]), keys) == .anotherEnvironment)
-        #expect(refusal(try signer.certificate(["environment": "\"Xcode\""]), keys) == .anotherEnvironment)
-        #expect(refusal(try signer.certificate(["test": "true"]), keys) == .test)
-        #expect(refusal(try signer.certificate(["persona": "\"an early buyer\""]), keys) == .test)
-        #expect(refusal(try signer.certificate(["test": "true"]), keys, isRehearsal: true) == nil)
+        #expect(refusal(try signer.entitlementToken(["environment": "\"Sandbox\""]), keys) == .anotherEnvironment)
+        #expect(refusal(try signer.entitlementToken(["environment": "\"Xcode\""]), keys) == .anotherEnvironment)
+        #expect(refusal(try signer.entitlementToken(["test": "true"]), keys) == .test)
+        #expect(refusal(try signer.entitlementToken(["persona": "\"an early buyer\""]), keys) == .test)
+        #expect(refusal(try signer.entitlementToken(["test": "true"]), keys, isRehearsal: true) == nil)
     }
 
     @Test func `from the future are not believed`() throws {
         let signer = Signer()
         let later = Int(World.now.timeIntervalSince1970) + 3 * 86_400
         #expect(
-            refusal(try signer.certificate(["iat": "\(later)"]), [try signer.pinned()]) == .fromTheFuture)
+            refusal(try signer.entitlementToken(["iat": "\(later)"]), [try signer.pinned()]) == .fromTheFuture)
     }
 
     @Test func `with any byte changed prove nothing`() throws {
         let signer = Signer()
         let keys = [try signer.pinned()]
-        let sound = Array(try signer.certificate().utf8)
+        let sound = Array(try signer.entitlementToken().utf8)
         for place in stride(from: 0, to: sound.count, by: 7) {
             var spoilt = sound
             spoilt[place] = spoilt[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
@@ -110,20 +110,20 @@ private func refusal(
         let (first, second, third) = (Signer(), Signer(), Signer())
         let keys = [try first.pinned()]
         let chain = [try first.vouch(for: second), try second.vouch(for: third)]
-        #expect(refusal(try second.certificate(keys: [chain[0]]), keys) == nil)
-        #expect(refusal(try third.certificate(keys: chain), keys) == nil)
+        #expect(refusal(try second.entitlementToken(keys: [chain[0]]), keys) == nil)
+        #expect(refusal(try third.entitlementToken(keys: chain), keys) == nil)
         // Without the statement it is a stranger's.
-        #expect(refusal(try second.certificate(), keys) == .notSigned)
-        #expect(refusal(try third.certificate(keys: [chain[1]]), keys) == .notSigned)
+        #expect(refusal(try second.entitlementToken(), keys) == .notSigned)
+        #expect(refusal(try third.entitlementToken(keys: [chain[1]]), keys) == .notSigned)
     }
 
     @Test func `is not believed for vouching for itself`() throws {
         let (pinned, stranger) = (Signer(), Signer())
         let forged = try stranger.vouch(for: stranger)
-        #expect(refusal(try stranger.certificate(keys: [forged]), [try pinned.pinned()]) == .notSigned)
-        // A certificate is no statement about a key.
-        let certificate = try pinned.certificate()
-        #expect(refusal(try stranger.certificate(keys: [certificate]), [try pinned.pinned()]) == .notSigned)
+        #expect(refusal(try stranger.entitlementToken(keys: [forged]), [try pinned.pinned()]) == .notSigned)
+        // An entitlement token is no statement about a key.
+        let entitlementToken = try pinned.entitlementToken()
+        #expect(refusal(try stranger.entitlementToken(keys: [entitlementToken]), [try pinned.pinned()]) == .notSigned)
     }
 }
 

@@ -22,7 +22,7 @@ struct SignedText {
     private let signed: ArraySlice<UInt8>
     private let signature: [UInt8]
 
-    /// More is no certificate.
+    /// More is no entitlement token.
     static let largestSize = 64 * 1024
 
     /// Nil where it is no compact JWS.

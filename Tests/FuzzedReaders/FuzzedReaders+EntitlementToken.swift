@@ -11,29 +11,29 @@
         import Crypto
     #endif
 
-    /// Certificates, as an app reads them.
+    /// Entitlement tokens, as an app reads them.
     extension FuzzedReaders {
-        /// A certificate as it came from the service or from the disk.
-        public static func certificate(_ input: [UInt8], at now: Date) {
-            let reader = CertificateReader(keys: KeyRing([serviceKey]), isRehearsal: true)
-            _ = try? reader.read(String(decoding: input, as: UTF8.self), for: CertificateReader.Holder(), at: now)
+        /// An entitlement token as it came from the service or from the disk.
+        public static func entitlementToken(_ input: [UInt8], at now: Date) {
+            let reader = EntitlementTokenReader(keys: KeyRing([serviceKey]), isRehearsal: true)
+            _ = try? reader.read(String(decoding: input, as: UTF8.self), for: EntitlementTokenReader.Holder(), at: now)
         }
 
         /// The payload of one under a sound signature.
-        public static func certificatePayload(_ input: [UInt8], at now: Date) {
-            certificate(sign(input, header: certificateHeader), at: now)
+        public static func entitlementTokenPayload(_ input: [UInt8], at now: Date) {
+            entitlementToken(sign(input, header: entitlementTokenHeader), at: now)
         }
 
-        private static var certificateHeader: String {
-            #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-certificate+jwt"}"#
+        private static var entitlementTokenHeader: String {
+            #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-entitlement+jwt"}"#
         }
 
-        public static let certificateClaims = Array(
+        public static let entitlementTokenClaims = Array(
             #"{"iss":"tenure","sub":"cus_1","bundleID":"com.example.calculator","environment":"Production","device":"x","appTransactionID":"704000000000000001","iat":1795176000,"exp":1826712000,"test":true,"persona":"Ada","entitlements":{"everything":{},"cloud":{"until":1826712000,"refreshAfter":1795200000.5}}}"#
                 .utf8)
 
         /// Sound ones; the second is of a key that the pinned one vouches for.
-        public static var certificates: [[UInt8]] {
+        public static var entitlementTokens: [[UInt8]] {
             guard let other = try? P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x2B, count: 32)),
                 let otherKey = try? Tenure.ServiceKey(other.publicKey.pemRepresentation)
             else { return [] }
@@ -43,11 +43,11 @@
             let statement = sign(
                 Array(web.utf8), header: #"{"alg":"ES256","kid":"\#(serviceKey.id)","typ":"tenure-key+jwt"}"#)
             let header =
-                #"{"alg":"ES256","kid":"\#(otherKey.id)","typ":"tenure-certificate+jwt","keys":["\#(String(decoding: statement, as: UTF8.self))"]}"#
-            let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(certificateClaims)
+                #"{"alg":"ES256","kid":"\#(otherKey.id)","typ":"tenure-entitlement+jwt","keys":["\#(String(decoding: statement, as: UTF8.self))"]}"#
+            let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(entitlementTokenClaims)
             guard let signature = try? other.signature(for: Data(signed.utf8)) else { return [] }
             return [
-                sign(certificateClaims, header: certificateHeader),
+                sign(entitlementTokenClaims, header: entitlementTokenHeader),
                 Array((signed + "." + Base64.urlSafe.text(signature.rawRepresentation)).utf8),
             ]
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tenure
 
-@Suite struct `A certificate` {
+@Suite struct `An entitlement token` {
     @Test func `of a service whose clock ran ahead does not keep out the right ones after it`() async throws {
         let clock = TestTime(World.now)
         try await RealService.run(now: { clock.now }) { service in
@@ -48,7 +48,7 @@ import Testing
             await tenure.engine.searchAgain()
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
-                    == .failed("its certificate answers another request than this one"))
+                    == .failed("its entitlement token answers another request than this one"))
             #expect(await tenure.allows("everything"))
         }
     }
@@ -73,7 +73,7 @@ import Testing
             await tenure.engine.searchAgain()
             #expect(
                 tenure.customer.steps.first { $0.name == .service }?.outcome
-                    == .failed("its certificate is older than what is known"))
+                    == .failed("its entitlement token is older than what is known"))
             #expect(await tenure.allows("everything"))
         }
     }

@@ -7,10 +7,10 @@ import TenureCore
     import Crypto
 #endif
 
-/// Reads certificates of the service on the device that holds them, without any network.
-struct CertificateReader: Sendable {
+/// Reads entitlement tokens of the service on the device that holds them, without any network.
+struct EntitlementTokenReader: Sendable {
     let keys: KeyRing
-    /// Whether certificates about artifacts of a test authority count.
+    /// Whether entitlement tokens about artifacts of a test authority count.
     let isRehearsal: Bool
 
     /// The device and the customer who hold it, as far as they are known.
@@ -24,7 +24,7 @@ struct CertificateReader: Sendable {
         var environment: AppStoreEnvironment?
     }
 
-    /// Why a certificate proves nothing here.
+    /// Why an entitlement token proves nothing here.
     enum Refusal: String, Error {
         case notSigned = "is not signed with a pinned key"
         case malformed = "cannot be read"
@@ -40,18 +40,18 @@ struct CertificateReader: Sendable {
         case over = "is of a persona who stands for nobody any more"
     }
 
-    /// A certificate from the local state: its dates must have been.
-    func read(_ text: String, for holder: Holder, at now: Date) throws(Refusal) -> CertificateClaims {
+    /// An entitlement token from the local state: its dates must have been.
+    func read(_ text: String, for holder: Holder, at now: Date) throws(Refusal) -> EntitlementTokenClaims {
         let claims = try read(text, for: holder)
         guard claims.issuedAt <= now.addingTimeInterval(86_400) else { throw .fromTheFuture }
         if claims.persona != nil, claims.expiresAt <= now { throw .over }
         return claims
     }
 
-    /// A certificate that the service just sent: its date is the service's, and this device's clock may be the wrong one.
-    func read(_ text: String, for holder: Holder) throws(Refusal) -> CertificateClaims {
-        guard let text = SignedText(text), keys.holds(text, type: CertificateClaims.type) else { throw .notSigned }
-        guard let claims = try? JSONDecoder().decode(CertificateClaims.self, from: Data(text.payload)) else {
+    /// An entitlement token that the service just sent: its date is the service's, and this device's clock may be the wrong one.
+    func read(_ text: String, for holder: Holder) throws(Refusal) -> EntitlementTokenClaims {
+        guard let text = SignedText(text), keys.holds(text, type: EntitlementTokenClaims.type) else { throw .notSigned }
+        guard let claims = try? JSONDecoder().decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {
             throw .malformed
         }
         guard HostProcess(holder.kind, bundleID: holder.bundleID).accepts(bundleID: claims.bundleID) else {
@@ -71,7 +71,7 @@ struct CertificateReader: Sendable {
 }
 
 extension UUID {
-    /// As certificates write a device: SHA-256 of the lower-case UUID, in Base64.
+    /// As entitlement tokens write a device: SHA-256 of the lower-case UUID, in Base64.
     package var hashed: String { uuidString.lowercased().hashed }
 }
 

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// What a certificate says, once its signature holds.
-struct CertificateClaims: Sendable, Hashable {
+/// What an entitlement token says, once its signature holds.
+struct EntitlementTokenClaims: Sendable, Hashable {
     let bundleID: String
     let environment: AppStoreEnvironment
     /// Signed for artifacts of a test authority.
@@ -37,10 +37,10 @@ struct CertificateClaims: Sendable, Hashable {
         }
     }
 
-    static let type = "tenure-certificate+jwt"
+    static let type = "tenure-entitlement+jwt"
 }
 
-extension CertificateClaims: Decodable {
+extension EntitlementTokenClaims: Decodable {
     private enum CodingKeys: String, CodingKey {
         case iss, bundleID, environment, test, persona, appTransactionID, device, iat, exp, nonce, entitlements
     }

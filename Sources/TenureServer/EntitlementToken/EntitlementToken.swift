@@ -4,7 +4,7 @@ import TenureCore
 import TenureStore
 
 /// What a device proves entitlements with while it is offline: bound to acquisition, device and environment.
-struct Certificate {
+struct EntitlementToken {
     let bundleID: String
     let customer: Customer
     let appTransactionID: String?
@@ -18,8 +18,8 @@ struct Certificate {
     let terms: ServiceConfiguration.Terms
     let now: Date
 
-    /// The JWS header's `typ`, so that nothing else that this key ever signs passes for a certificate.
-    static let type = "tenure-certificate+jwt"
+    /// The JWS header's `typ`, so that nothing else that this key ever signs passes for an entitlement token.
+    static let type = "tenure-entitlement+jwt"
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
     var claims: [UInt8] {
@@ -68,7 +68,7 @@ struct Certificate {
 
     /// No longer than the persona.
     private var end: Date {
-        min(now.addingTimeInterval(terms.certificate), persona?.expiresAt ?? .distantFuture)
+        min(now.addingTimeInterval(terms.entitlementToken), persona?.expiresAt ?? .distantFuture)
     }
 
     /// A subscription ends by itself. Everything else may be taken back by a refund or a person, which a device learns
