@@ -16,14 +16,16 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let purchasesAreComplete: Bool
     /// A compact JWS, in answer to a sync with proof that is bound to the device.
     public let entitlementToken: String?
+    /// What vouches for the key that signed it.
+    public let signingKey: SigningKeyResponse?
     /// In answer to a sync.
     public let accessToken: AccessTokenResponse?
     /// What was sent and did not count; the rest did.
     public let problems: [ArtifactProblem]
 
     enum CodingKeys: String, CodingKey {
-        case id, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, entitlementToken, accessToken
-        case problems
+        case id, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, entitlementToken
+        case signingKey, accessToken, problems
     }
 
     public init(from decoder: any Decoder) throws {
@@ -36,6 +38,7 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
         purchases = try fields.decode([PurchaseResponse].self, forKey: .purchases)
         purchasesAreComplete = try fields.decode(Bool.self, forKey: .purchasesAreComplete)
         entitlementToken = try fields.decodeIfPresent(String.self, forKey: .entitlementToken)
+        signingKey = try fields.decodeIfPresent(SigningKeyResponse.self, forKey: .signingKey)
         accessToken = try fields.decodeIfPresent(AccessTokenResponse.self, forKey: .accessToken)
         problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
     }
@@ -73,6 +76,7 @@ package struct CustomerAnswer {
     package let purchases: [Purchase]
     package let purchasesAreComplete: Bool
     package var entitlementToken: String?
+    package var signingKey: SigningKeyResponse?
     package var accessToken: AccessTokenResponse?
     package var problems: [ArtifactProblem] = []
 
@@ -122,6 +126,10 @@ extension JSONWriter {
         if let entitlementToken = customer.entitlementToken {
             key(Key.entitlementToken)
             value(entitlementToken)
+        }
+        if let keys = customer.signingKey {
+            key(Key.signingKey)
+            value(keys)
         }
         if let token = customer.accessToken {
             key(Key.accessToken)

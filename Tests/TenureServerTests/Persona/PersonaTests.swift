@@ -84,7 +84,7 @@ import Testing
             let token = try await desk.persona(more: ["expires": "2026-11-22T12:00:00Z"])
             let answer = try await desk.sandboxed(as: token)
             let jws = try OpenedJWS(try #require(answer.entitlementToken))
-            try jws.verify(under: Data(buffer: try await desk.client.get("/v1/keys").body))
+            try jws.verify(under: Data(buffer: try await desk.client.get("/.well-known/jwks.json").body))
             #expect(jws.claims["persona"] as? String == "early-buyer")
             #expect(jws.claims["environment"] as? String == "Sandbox")
             #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 2 * 86_400)
