@@ -61,13 +61,14 @@ public struct ClientBenchmark: Sendable {
     private static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 
     /// As the service writes it for a customer with two entitlements.
-    private static func entitlementToken(by signer: P256.Signing.PrivateKey, id: String, at now: Date) throws -> String {
+    private static func entitlementToken(by signer: P256.Signing.PrivateKey, id: String, at now: Date) throws -> String
+    {
         let header = #"{"alg":"ES256","kid":"\#(id)","typ":"tenure-entitlement+jwt"}"#
         let issued = Int(now.timeIntervalSince1970)
         let claims = """
             {"iss":"tenure","sub":"cus_0123456789abcdef","bundleID":"\(bundleID)","environment":"Production",\
             "appTransactionID":"704000000000000001","device":"\(device.hashed)","iat":\(issued),\
-            "exp":\(issued + 365 * 86_400),"entitlements":{"everything":{"refreshAfter":\(issued + 14 * 86_400)},\
+            "exp":\(issued + 365 * 86_400),"nonce":"1","entitlements":{"everything":{"refreshAfter":\(issued + 14 * 86_400)},\
             "cloud":{"until":\(issued + 300 * 86_400)}}}
             """
         let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(claims.utf8)

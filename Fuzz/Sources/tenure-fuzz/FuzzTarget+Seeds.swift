@@ -37,6 +37,7 @@ extension FuzzTarget {
         case .facts: try [world.facts, FuzzedReaders.facts(of: [], [], [])]
         case .entitlementToken: FuzzedReaders.entitlementTokens
         case .entitlementTokenPayload: [FuzzedReaders.entitlementTokenClaims]
+        case .keyStatementPayload: FuzzedReaders.keyStatementPayloads
         case .publicKey: FuzzedReaders.publicKeys
         case .serviceAnswer: Self.serviceAnswers
         case .clientState: [FuzzedReaders.clientState(at: World.instant)]

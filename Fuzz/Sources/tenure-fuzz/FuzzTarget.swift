@@ -57,6 +57,8 @@ enum FuzzTarget: String, CaseIterable {
     case entitlementToken = "entitlement-token"
     /// The payload of an entitlement token under a sound signature.
     case entitlementTokenPayload = "entitlement-token-payload"
+    /// The payload of a statement about a signing key, or of a list of revoked ones, under a sound signature.
+    case keyStatementPayload = "key-statement-payload"
     case publicKey = "public-key"
     case serviceAnswer = "service-answer"
     /// The local state under a sound seal.
@@ -103,6 +105,7 @@ enum FuzzTarget: String, CaseIterable {
         case .facts: FuzzedReaders.facts(input)
         case .entitlementToken: FuzzedReaders.entitlementToken(input, at: World.instant)
         case .entitlementTokenPayload: FuzzedReaders.entitlementTokenPayload(input, at: World.instant)
+        case .keyStatementPayload: FuzzedReaders.keyStatementPayload(input)
         case .publicKey: FuzzedReaders.publicKey(input)
         case .serviceAnswer: FuzzedReaders.serviceAnswer(input)
         case .clientState: FuzzedReaders.clientState(input, at: World.instant)

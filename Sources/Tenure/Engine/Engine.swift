@@ -72,7 +72,8 @@ actor Engine {
     /// Reads and blocks nothing.
     init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, Tenure.Error>) {
         self.setup = setup
-        tokenReader = EntitlementTokenReader(keys: KeyRing(setup.keys), isRehearsal: setup.access.isRehearsal)
+        tokenReader = EntitlementTokenReader(
+            keys: KeyRing(setup.keys, root: setup.root), isRehearsal: setup.access.isRehearsal)
         var reading = Reading()
         var policyError: Tenure.Error?
         switch policy {
@@ -118,16 +119,21 @@ actor Engine {
     /// The claims of the stored entitlement token, if it still proves anything here.
     func storedClaims(at clock: Date) -> EntitlementTokenClaims? {
         guard setup.service != nil, let text = memory.account.entitlementToken else { return nil }
-        let holder = EntitlementTokenReader.Holder(
-            device: device ?? memory.device, bundleID: setup.access.bundleID ?? memory.account.bundleID,
-            kind: setup.host.kind,
-            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
+        let token = EntitlementTokenReader.Token(
+            text: text, statements: memory.account.keyStatements, revocations: memory.revocations)
         do throws(EntitlementTokenReader.Refusal) {
-            return try tokenReader.read(text, for: holder, at: memory.time.now(clock))
+            return try tokenReader.read(stored: token, for: holder(device ?? memory.device), at: memory.time.now(clock))
         } catch {
             setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
             return nil
         }
+    }
+
+    /// Who holds a token, as far as this device knows.
+    func holder(_ device: String?) -> EntitlementTokenReader.Holder {
+        EntitlementTokenReader.Holder(
+            device: device, bundleID: setup.access.bundleID ?? memory.account.bundleID, kind: setup.host.kind,
+            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
     }
 
     // MARK: Searching

@@ -27,6 +27,8 @@ struct EntitlementTokenReader: Sendable {
     /// Why an entitlement token proves nothing here.
     enum Refusal: String, Error {
         case notSigned = "is not signed with a pinned key"
+        case revoked = "is signed with a revoked key"
+        case periodOver = "is signed with a key whose signing period has ended"
         case malformed = "cannot be read"
         case anotherApp = "is of another app"
         case anotherDevice = "is of another device"
@@ -34,23 +36,52 @@ struct EntitlementTokenReader: Sendable {
         case anotherEnvironment = "is of another environment than this app runs in"
         case test = "is about what a test authority signed"
         case missing = "is missing"
-        case old = "is older than what is known"
-        case replayed = "answers another request than this one"
+        case replayed = "does not answer this request"
         case fromTheFuture = "was issued later than now"
         case over = "is of a persona who stands for nobody any more"
     }
 
-    /// An entitlement token from the local state: its dates must have been.
-    func read(_ text: String, for holder: Holder, at now: Date) throws(Refusal) -> EntitlementTokenClaims {
-        let claims = try read(text, for: holder)
+    /// An entitlement token, and what vouches for the key that signed it.
+    struct Token {
+        let text: String
+        /// Statements about keys, oldest first.
+        var statements: [String] = []
+        /// The keys that the offline root has revoked.
+        var revocations: KeyRevocations?
+    }
+
+    /// Reads an entitlement token from the local state, which was accepted when it was new. It outlives the signing
+    /// period of its key, but not a revocation.
+    func read(stored token: Token, for holder: Holder, at now: Date) throws(Refusal) -> EntitlementTokenClaims {
+        let (claims, _) = try read(token, for: holder)
         guard claims.issuedAt <= now.addingTimeInterval(86_400) else { throw .fromTheFuture }
         if claims.persona != nil, claims.expiresAt <= now { throw .over }
         return claims
     }
 
-    /// An entitlement token that the service just sent: its date is the service's, and this device's clock may be the wrong one.
-    func read(_ text: String, for holder: Holder) throws(Refusal) -> EntitlementTokenClaims {
-        guard let text = SignedText(text), keys.holds(text, type: EntitlementTokenClaims.type) else { throw .notSigned }
+    /// Reads an entitlement token that the service just sent. Its date is the service's, and this device's clock may be
+    /// the wrong one.
+    ///
+    /// - Parameters:
+    ///   - nonce: of the request that it must answer.
+    ///   - latest: the latest instant that the device knows. Whoever stole a key can issue tokens with an earlier date
+    ///     than now, but not before the key's signing period was over.
+    func read(
+        new token: Token, for holder: Holder, answering nonce: String, latest: Date
+    ) throws(Refusal) -> EntitlementTokenClaims {
+        let (claims, trust) = try read(token, for: holder)
+        guard claims.nonce == nonce else { throw .replayed }
+        if let end = trust.signUntil, max(latest, claims.issuedAt) > end { throw .periodOver }
+        return claims
+    }
+
+    private func read(
+        _ token: Token, for holder: Holder
+    ) throws(Refusal) -> (claims: EntitlementTokenClaims, trust: KeyRing.Trust) {
+        guard let text = SignedText(token.text), let trust = keys.trust(in: text, with: token.statements) else {
+            throw .notSigned
+        }
+        guard !keys.revoked(trust.keyID, by: token.revocations) else { throw .revoked }
         guard let claims = try? JSONDecoder().decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {
             throw .malformed
         }
@@ -66,7 +97,7 @@ struct EntitlementTokenReader: Sendable {
         guard isRehearsal || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction)) else {
             throw .test
         }
-        return claims
+        return (claims, trust)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 
 #if canImport(CryptoKit)
     import CryptoKit
@@ -6,37 +7,145 @@ import Foundation
     import Crypto
 #endif
 
-/// The keys that this app believes: those it was built with, and those that one of them vouched for.
+/// The keys that this app trusts: those it was built with, and those that one of them vouches for.
 ///
-/// A service that gets a new key lets the old one sign it, and shows that beside what the new one signs. So an app with the
-/// old key goes on, and a stranger's key is worth nothing, whoever answers at the service's address.
+/// An app pins signing keys or the offline root. A signing key vouches for the next one. The root vouches for keys that
+/// may sign for a limited period, and revokes keys. A stranger's key is worth nothing, whoever answers at the service's
+/// address.
 struct KeyRing: Sendable {
-    private let pinned: [String: P256.Signing.PublicKey]
+    private let pinned: [Key]
+    private let root: Key?
 
-    /// The `typ` of a cross-signature, so that nothing else that a key ever signed passes for one.
-    static let crossType = "tenure-key+jwt"
-    /// More changes of keys than any app lives to see.
-    private static let longestChain = 8
+    private struct Key: Sendable {
+        let id: String
+        let verifier: P256.Signing.PublicKey
 
-    init(_ keys: [Tenure.ServiceKey]) {
-        pinned = Dictionary(keys.compactMap { key in key.verifier.map { (key.id, $0) } }) { first, _ in first }
+        init?(_ key: Tenure.ServiceKey) {
+            guard let verifier = key.verifier else { return nil }
+            id = key.id
+            self.verifier = verifier
+        }
+
+        /// Whether this key signed the text as that type.
+        func signed(_ text: SignedText, as type: String) -> Bool {
+            text.isHeaded(type: type, by: id) && text.isSigned(by: verifier)
+        }
     }
 
-    /// Whether the text has that type and was signed by a key of this ring.
-    func holds(_ text: SignedText, type: String) -> Bool {
-        for (id, key) in pinned where text.isHeaded(type: type, by: id) { return text.isSigned(by: key) }
-        guard let header = text.header, header.typ == type, let id = header.kid else { return false }
-        if let key = pinned[id] { return text.isSigned(by: key) }
-        guard let crosses = header.keys, crosses.count <= Self.longestChain else { return false }
-        var known = pinned
-        for cross in crosses {
-            guard let cross = SignedText(cross), let header = cross.header, header.typ == Self.crossType,
-                let signer = header.kid, let key = known[signer], cross.isSigned(by: key),
-                let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(cross.payload)),
-                let next = try? Tenure.ServiceKey(fields), let verifier = next.verifier
+    /// How a signature is trusted.
+    struct Trust: Sendable, Hashable {
+        let keyID: String
+        /// Until when the key may sign; nil: its period has no end.
+        var signUntil: Date?
+    }
+
+    /// - Parameter root: trusted instead of the keys.
+    init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
+        self.root = root.flatMap(Key.init)
+        pinned = root == nil ? keys.compactMap(Key.init) : []
+    }
+
+    /// Returns how an entitlement token's signature is trusted; nil if it isn't.
+    ///
+    /// - Parameter statements: what vouches for the key that signed it, oldest first.
+    func trust(in token: SignedText, with statements: [String]) -> Trust? {
+        let type = SignedType.entitlementToken
+        guard root == nil else { return trustOfRoot(in: token, with: statements) }
+        let key = pinned.first { $0.signed(token, as: type) } ?? newestKey(in: statements)
+        return key.flatMap { $0.signed(token, as: type) ? Trust(keyID: $0.id) : nil }
+    }
+
+    private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
+        for statement in statements.prefix(SigningKeyBounds.longestChain) {
+            guard let root, let text = SignedText(statement, most: SigningKeyBounds.largestStatement),
+                root.signed(text, as: SignedType.rootStatement), let about = RootStatement(text),
+                about.key.signed(token, as: SignedType.entitlementToken)
             else { continue }
-            known[next.id] = verifier
+            return Trust(keyID: about.key.id, signUntil: about.signUntil)
         }
-        return known[id].map { text.isSigned(by: $0) } ?? false
+        return nil
+    }
+
+    /// The statements that a device keeps with a token: no more and no larger ones than a service sends.
+    static func kept(of statements: [String]) -> [String] {
+        statements.prefix(SigningKeyBounds.longestChain).filter {
+            $0.utf8.count <= SigningKeyBounds.largestStatement
+        }
+    }
+
+    /// Follows a chain from a pinned key to its end.
+    private func newestKey(in statements: [String]) -> Key? {
+        var newest: Key?
+        for statement in statements.prefix(SigningKeyBounds.longestChain) {
+            guard let text = SignedText(statement, most: SigningKeyBounds.largestStatement) else { continue }
+            let signers = newest.map { [$0] } ?? []
+            // A statement before that of a pinned key is of no use, and a later pinned key may begin anew.
+            guard (signers + pinned).contains(where: { $0.signed(text, as: SignedType.keyStatement) }),
+                let next = Self.key(in: text.payload)
+            else { continue }
+            newest = next
+        }
+        return newest
+    }
+
+    private static func key(in payload: [UInt8]) -> Key? {
+        guard let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(payload)) else { return nil }
+        return key(fields)
+    }
+
+    private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }
+
+    /// What the root says about a signing key, once its signature holds.
+    private struct RootStatement {
+        let key: Key
+        let signUntil: Date
+
+        private struct Fields: Decodable {
+            let key: JSONWebKey
+            let signUntil: Int64
+        }
+
+        init?(_ text: SignedText) {
+            guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)),
+                let key = KeyRing.key(fields.key)
+            else { return nil }
+            self.key = key
+            signUntil = Date(timeIntervalSince1970: TimeInterval(fields.signUntil))
+        }
+    }
+
+    /// The root's list of revoked keys; nil if the root didn't sign this text.
+    func revocations(in text: String) -> KeyRevocations? {
+        struct Fields: Decodable {
+            let counter: Int64
+            let revoked: [String]
+        }
+        guard let root, let text = SignedText(text, most: SigningKeyBounds.largestRevocations),
+            root.signed(text, as: SignedType.revocations),
+            let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)), fields.counter > 0,
+            fields.revoked.count <= SigningKeyBounds.mostRevocations
+        else { return nil }
+        return KeyRevocations(root: root.id, counter: fields.counter, keys: Set(fields.revoked))
+    }
+
+    /// Whether the root that this app pins has revoked the key.
+    func revoked(_ keyID: String, by revocations: KeyRevocations?) -> Bool {
+        guard let root, let revocations, revocations.root == root.id else { return false }
+        return revocations.keys.contains(keyID)
+    }
+}
+
+/// The keys that an offline root has revoked, as the device keeps them.
+package struct KeyRevocations: Sendable, Hashable, Codable {
+    /// The root's ID: what another root said doesn't count.
+    let root: String
+    /// A list with a higher counter replaces one with a lower counter.
+    let counter: Int64
+    let keys: Set<String>
+
+    /// The newer of two lists. `self` counts if they are of two roots.
+    func merging(_ other: KeyRevocations?) -> KeyRevocations {
+        guard let other, other.root == root, other.counter > counter else { return self }
+        return other
     }
 }

@@ -12,6 +12,8 @@ package struct Account: Sendable, Hashable {
     package private(set) var renewals: [Renewal] = []
     /// The service's word, as it came, and when.
     package var entitlementToken: String?
+    /// What vouches for the key that signed the token.
+    package var keyStatements: [String] = []
     /// What the service said last.
     package var told: [String: Tenure.Answer] = [:]
     /// When the service was last asked, with success.
@@ -69,6 +71,7 @@ package struct Account: Sendable, Hashable {
     /// What the service said was of somebody else.
     mutating func forgetService() {
         entitlementToken = nil
+        keyStatements = []
         told = [:]
         toldAll = false
         askedAt = nil

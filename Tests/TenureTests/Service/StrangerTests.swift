@@ -79,38 +79,6 @@ import Testing
         }
     }
 
-    @Test func `a service with a new key is believed for the old one's sake`() async throws {
-        let keys = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
-        try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: keys) }
-        let pinned = try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) {
-            $0.key
-        }
-        let (current, previous) = (
-            keys.appendingPathComponent("certificate-key.pem"),
-            keys.appendingPathComponent("certificate-key.previous.pem")
-        )
-        try FileManager.default.moveItem(at: current, to: previous)
-        try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) { service in
-            #expect(service.key != pinned)
-            let device = service.device(try .owner()) { $0.keys = [pinned] }
-            #expect(await device.start().allows("everything"))
-            // Offline too: the statement lies in the entitlement token.
-            service.line.condition = .down
-            device.store.fallSilent()
-            #expect(await device.start().allows("everything"))
-        }
-        // A service that only says that it is the same.
-        try FileManager.default.removeItem(at: previous)
-        try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) { service in
-            let device = service.device(try .owner()) {
-                $0.keys = [pinned]
-                $0.options.whileUndetermined = .deny
-            }
-            #expect(await !device.start().allows("everything"))
-        }
-    }
-
     @Test func `an address without TLS is not told what the App Store signed`() async throws {
         let line = Line()
         let store = try FakeStore.owner()
