@@ -4,7 +4,7 @@ import Tenure
 import TenureCore
 import TenureHTTP
 
-/// What the benchmarks `client-allows` and `client-first-answer` need: a device that keeps a certificate of its service.
+/// What the benchmarks `client-allows` and `client-first-answer` need: a device that keeps an entitlement token of its service.
 /// For the package under `Benchmarks/` only.
 public struct ClientBenchmark: Sendable {
     private let setup: Setup
@@ -18,8 +18,8 @@ public struct ClientBenchmark: Sendable {
         let signer = P256.Signing.PrivateKey()
         key = signer.publicKey
         let pinned = try Tenure.ServiceKey(signer.publicKey.pemRepresentation)
-        let certificate = try Self.certificate(by: signer, id: pinned.id, at: now)
-        digest = SHA256.hash(data: Data(certificate.utf8))
+        let entitlementToken = try Self.entitlementToken(by: signer, id: pinned.id, at: now)
+        digest = SHA256.hash(data: Data(entitlementToken.utf8))
         signature = try signer.signature(for: digest)
 
         let storage = FileStateStorage(folder: folder)
@@ -34,7 +34,7 @@ public struct ClientBenchmark: Sendable {
                     kind: .appTransaction, signedDate: now, id: .appTransaction("704000000000000001"),
                     originalPlatform: .iOS, originalAppVersion: "37",
                     originalPurchaseDate: now.addingTimeInterval(-1e8))))
-        memory.account.certificate = certificate
+        memory.account.entitlementToken = entitlementToken
         memory.account.askedAt = now
         let state = memory
         try storage.update(device: nil) { _ in state }
@@ -61,13 +61,14 @@ public struct ClientBenchmark: Sendable {
     private static let device = UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0x01))
 
     /// As the service writes it for a customer with two entitlements.
-    private static func certificate(by signer: P256.Signing.PrivateKey, id: String, at now: Date) throws -> String {
-        let header = #"{"alg":"ES256","kid":"\#(id)","typ":"tenure-certificate+jwt"}"#
+    private static func entitlementToken(by signer: P256.Signing.PrivateKey, id: String, at now: Date) throws -> String
+    {
+        let header = #"{"alg":"ES256","kid":"\#(id)","typ":"tenure-entitlement+jwt"}"#
         let issued = Int(now.timeIntervalSince1970)
         let claims = """
             {"iss":"tenure","sub":"cus_0123456789abcdef","bundleID":"\(bundleID)","environment":"Production",\
             "appTransactionID":"704000000000000001","device":"\(device.hashed)","iat":\(issued),\
-            "exp":\(issued + 365 * 86_400),"entitlements":{"everything":{"refreshAfter":\(issued + 14 * 86_400)},\
+            "exp":\(issued + 365 * 86_400),"nonce":"1","entitlements":{"everything":{"refreshAfter":\(issued + 14 * 86_400)},\
             "cloud":{"until":\(issued + 300 * 86_400)}}}
             """
         let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(claims.utf8)

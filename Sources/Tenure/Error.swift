@@ -78,7 +78,7 @@ extension Tenure.Error: CustomStringConvertible {
         case .serviceAddress: "use an `https` address, or `http` on this machine"
         case .notStored: "try again; if it fails again, free some space on the device"
         case .policy(let problem): problem.recovery
-        case .key: "copy it from `GET /v1/keys` of your service when you build the app"
+        case .key: "copy what `tenure signing-key list` prints when you build the app"
         // The problem says what to do.
         case .purchasesUnavailable, .accessGroup, .persona: nil
         case .noTrial: "add a `trial` to the entitlement, or hide the button"

@@ -25,7 +25,7 @@ extension Tenure {
     /// - Parameters:
     ///   - service: an `https` address, or `http` on this machine.
     ///   - app: the app's name, if the service has several.
-    ///   - key: the service's public key, pinned when the app is built.
+    ///   - key: the service's signing key, pinned when the app is built.
     ///   - policy: decides on the device until the service has answered, such as at a first launch without network.
     /// - Throws: `Error.policy` as above, `Error.serviceAddress` for any other address.
     public convenience init(
@@ -34,16 +34,33 @@ extension Tenure {
         try self.init(service: service, app: app, keys: [key], policy: policy, options: options)
     }
 
-    /// Creates the same with several keys, while the service changes from one to another.
+    /// Creates the same with several signing keys, such as all that earlier releases pinned.
     public convenience init(
         service: URL, app: String? = nil, keys: [ServiceKey], policy: PolicySource? = nil,
         options: Options = Options()
+    ) throws(Tenure.Error) {
+        try self.init(service: service, app: app, keys: keys, root: nil, policy: policy, options: options)
+    }
+
+    /// Creates the same with an offline root, which vouches for the service's signing keys and can revoke them.
+    ///
+    /// - Parameter root: the public key that `tenure signing-key root create` prints, pinned when the app is built.
+    public convenience init(
+        service: URL, app: String? = nil, root: ServiceKey, policy: PolicySource? = nil,
+        options: Options = Options()
+    ) throws(Tenure.Error) {
+        try self.init(service: service, app: app, keys: [], root: root, policy: policy, options: options)
+    }
+
+    private convenience init(
+        service: URL, app: String?, keys: [ServiceKey], root: ServiceKey?, policy: PolicySource?, options: Options
     ) throws(Tenure.Error) {
         var setup = Setup(live: options, policy: policy)
         let connection = ServiceConnection(url: service, app: app, deadline: options.serviceTimeout)
         if let mistake = connection.addressMistake { throw .serviceAddress(mistake) }
         setup.service = connection
         setup.keys = keys
+        setup.root = root
         try setup.validateOptions()
         self.init(setup, policy: .success(try setup.loadPolicy()))
     }

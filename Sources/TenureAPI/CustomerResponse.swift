@@ -15,15 +15,17 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     /// Whether those are all that the customer has.
     public let purchasesAreComplete: Bool
     /// A compact JWS, in answer to a sync with proof that is bound to the device.
-    public let certificate: String?
+    public let entitlementToken: String?
+    /// What vouches for the key that signed it.
+    public let signingKey: SigningKeyResponse?
     /// In answer to a sync.
     public let accessToken: AccessTokenResponse?
     /// What was sent and did not count; the rest did.
     public let problems: [ArtifactProblem]
 
     enum CodingKeys: String, CodingKey {
-        case id, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, certificate, accessToken
-        case problems
+        case id, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, entitlementToken
+        case signingKey, accessToken, problems
     }
 
     public init(from decoder: any Decoder) throws {
@@ -35,7 +37,8 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
         entitlements = try fields.decode([String: EntitlementResponse].self, forKey: .entitlements)
         purchases = try fields.decode([PurchaseResponse].self, forKey: .purchases)
         purchasesAreComplete = try fields.decode(Bool.self, forKey: .purchasesAreComplete)
-        certificate = try fields.decodeIfPresent(String.self, forKey: .certificate)
+        entitlementToken = try fields.decodeIfPresent(String.self, forKey: .entitlementToken)
+        signingKey = try fields.decodeIfPresent(SigningKeyResponse.self, forKey: .signingKey)
         accessToken = try fields.decodeIfPresent(AccessTokenResponse.self, forKey: .accessToken)
         problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []
     }
@@ -72,7 +75,8 @@ package struct CustomerAnswer {
     package let decisions: [Decision]
     package let purchases: [Purchase]
     package let purchasesAreComplete: Bool
-    package var certificate: String?
+    package var entitlementToken: String?
+    package var signingKey: SigningKeyResponse?
     package var accessToken: AccessTokenResponse?
     package var problems: [ArtifactProblem] = []
 
@@ -119,9 +123,13 @@ extension JSONWriter {
         array(customer.purchases) { $0.value($1) }
         key(Key.purchasesAreComplete)
         value(customer.purchasesAreComplete)
-        if let certificate = customer.certificate {
-            key(Key.certificate)
-            value(certificate)
+        if let entitlementToken = customer.entitlementToken {
+            key(Key.entitlementToken)
+            value(entitlementToken)
+        }
+        if let keys = customer.signingKey {
+            key(Key.signingKey)
+            value(keys)
         }
         if let token = customer.accessToken {
             key(Key.accessToken)

@@ -16,7 +16,7 @@ public struct SyncRequest: Sendable, Hashable, Codable {
     /// The token of `tenure persona create`: who is to stand in for the customer. Counts beside Sandbox and Xcode
     /// artifacts only.
     public var persona: String?
-    /// Made by the device for this request alone. The certificate repeats it, so that it cannot be an older one that
+    /// Made by the device for this request alone. The entitlement token repeats it, so that it cannot be an older one that
     /// somebody kept. At most 64 bytes in UTF-8.
     public var nonce: String?
 

@@ -145,6 +145,7 @@ extension TenureService {
         var services: [any Service] = [
             RecordService(store: store, metrics: metrics, logger: logger),
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
+            SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
         ]
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]

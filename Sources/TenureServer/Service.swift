@@ -13,7 +13,7 @@ struct TenureService: Sendable {
     let store: any Store
     let policies: PolicyBook
     let accessTokenKey: AccessTokenKey
-    let certificateKey: CertificateKey
+    let signingKeys: SigningKeys
     /// Nil where nobody listens.
     let announcer: Announcer?
     let configuration: ServiceConfiguration
@@ -37,8 +37,9 @@ struct TenureService: Sendable {
         policies = try await PolicyBook(
             configuration.policy, in: record, at: configuration.now(), staleness: configuration.policyStaleness)
         announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
-        certificateKey = try CertificateKey(
-            folder: configuration.folderOfKeys, making: try await !Self.hasCustomers(record))
+        signingKeys = try SigningKeys(
+            folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(record),
+            staleness: configuration.signingKeyStaleness, at: configuration.now())
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
     }
 
@@ -60,14 +61,14 @@ struct TenureService: Sendable {
 
     func syncService() throws(ServiceError) -> SyncService {
         SyncService(
-            verifier: try configuration.verifier(), store: store, policies: policies, certificateKey: certificateKey,
+            verifier: try configuration.verifier(), store: store, policies: policies, signingKeys: signingKeys,
             accessTokenKey: accessTokenKey, terms: configuration.terms, bundleID: configuration.policy.app.bundleID,
             announcer: announcer, deviceLimit: configuration.deviceLimit,
             asksAppStore: configuration.appStore != nil, personas: personas)
     }
 
     var personas: PersonaBook {
-        PersonaBook(store: store, key: certificateKey, bundleID: configuration.policy.app.bundleID)
+        PersonaBook(store: store, keys: signingKeys, bundleID: configuration.policy.app.bundleID)
     }
 
     /// What asks the App Store; empty without a key. The first of them is the connection, which ends after the others.
@@ -124,7 +125,8 @@ struct TenureService: Sendable {
         let trials = TrialRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now)
         let products = ProductsRoute(policies: policies)
-        let keys = certificateKey.jsonWebKeySet
+        let keys = SigningKeysRoute(
+            keys: signingKeys, life: configuration.terms.entitlementToken, now: configuration.now)
         let health = HealthRoutes(store: store)
 
         let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])
@@ -139,7 +141,7 @@ struct TenureService: Sendable {
         router.get("v1/products", use: products.respond)
         router.post("v1/trials/:entitlement/sessions", use: trials.respond)
         router.post(NotificationRoute.path, use: notifications.respond)
-        router.get("v1/keys") { _, _ in Response.json(keys) }
+        router.get(SigningKeysRoute.path, use: keys.respond)
         router.get("v1/openapi.json") { _, _ in Response.json(description) }
         router.get("metrics", use: metricsRoute.respond)
         // What it fails at, the one who asked is told.

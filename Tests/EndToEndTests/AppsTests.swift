@@ -35,12 +35,12 @@ import Testing
         let service = try RunningCommand(["serve", "--config", config])
         let port = try #require(try await service.port(), "\(service.errors)")
         #expect(service.output.contains("serving calculator, notes on"))
-        for path in ["/apps/calculator/v1/keys", "/apps/notes/v1/keys", "/health/ready"] {
+        for path in ["/apps/calculator/.well-known/jwks.json", "/apps/notes/.well-known/jwks.json", "/health/ready"] {
             #expect(try await status(path, at: port) == 200)
         }
-        #expect(try await status("/v1/keys", at: port) == 404)
+        #expect(try await status("/.well-known/jwks.json", at: port) == 404)
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
-        for path in ["keys/calculator/certificate-key.pem", "elsewhere/certificate-key.pem", "notes.sqlite"] {
+        for path in ["keys/calculator/signing-key.json", "elsewhere/signing-key.json", "notes.sqlite"] {
             #expect(FileManager.default.fileExists(atPath: folder.url(path).path), "\(path)")
         }
     }

@@ -57,8 +57,8 @@ import Testing
         // Apps trust the key: without it no service starts on a record with customers.
         let keyless = try there.launch()
         #expect(try await keyless.port() == nil)
-        #expect(keyless.errors.contains("certificate-key.pem") && keyless.errors.contains("it is missing"))
-        for name in ["certificate-key.pem", "access-token.secret"] {
+        #expect(keyless.errors.contains("signing-key.json") && keyless.errors.contains("it is missing"))
+        for name in ["signing-key.json", "access-token.secret"] {
             try FileManager.default.copyItem(at: world.folder.url(name), to: there.folder.url(name))
         }
         try await filled(there, customers: 2)

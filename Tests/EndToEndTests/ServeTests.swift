@@ -81,7 +81,7 @@ import Testing
         let port = try #require(try await first.port(), "\(first.errors)")
         let synced = try await sync(owner, to: port)
         #expect(outcome(synced) == "granted")
-        #expect((synced["certificate"] as? String)?.split(separator: ".").count == 3)
+        #expect((synced["entitlementToken"] as? String)?.split(separator: ".").count == 3)
         let token = try #require((synced["accessToken"] as? [String: Any])?["value"] as? String)
         let read = try await send("GET", "/v1/customer", to: port, token: token)
         #expect(read.status == 200 && outcome(read.json) == "granted")

@@ -37,8 +37,9 @@
             case .forwardedFor:
                 Self.texts("192.0.2.1, 127.0.0.2", "[2001:db8::1]:4711,127.0.0.1", "10.0.0.0/8", "::ffff:192.0.2.1")
             case .facts: try [world.facts, FuzzedReaders.facts(of: [], [], [])]
-            case .certificate: FuzzedReaders.certificates
-            case .certificatePayload: [FuzzedReaders.certificateClaims]
+            case .entitlementToken: FuzzedReaders.entitlementTokens
+            case .entitlementTokenPayload: [FuzzedReaders.entitlementTokenClaims]
+            case .keyStatementPayload: FuzzedReaders.keyStatementPayloads
             case .publicKey: FuzzedReaders.publicKeys
             case .serviceAnswer: Self.serviceAnswers
             case .clientState: [FuzzedReaders.clientState(at: World.instant)]

@@ -55,9 +55,11 @@
 
         // What the client reads.
 
-        case certificate
-        /// The payload of a certificate under a sound signature.
-        case certificatePayload = "certificate-payload"
+        case entitlementToken = "entitlement-token"
+        /// The payload of an entitlement token under a sound signature.
+        case entitlementTokenPayload = "entitlement-token-payload"
+        /// The payload of a statement about a signing key, or of a list of revoked ones, under a sound signature.
+        case keyStatementPayload = "key-statement-payload"
         case publicKey = "public-key"
         case serviceAnswer = "service-answer"
         /// The local state under a sound seal.
@@ -103,8 +105,9 @@
             case .personaPayload: world.strangers.personaPayload(input)
             case .forwardedFor: world.strangers.forwardedFor(input)
             case .facts: FuzzedReaders.facts(input)
-            case .certificate: FuzzedReaders.certificate(input, at: World.instant)
-            case .certificatePayload: FuzzedReaders.certificatePayload(input, at: World.instant)
+            case .entitlementToken: FuzzedReaders.entitlementToken(input, at: World.instant)
+            case .entitlementTokenPayload: FuzzedReaders.entitlementTokenPayload(input, at: World.instant)
+            case .keyStatementPayload: FuzzedReaders.keyStatementPayload(input)
             case .publicKey: FuzzedReaders.publicKey(input)
             case .serviceAnswer: FuzzedReaders.serviceAnswer(input)
             case .clientState: FuzzedReaders.clientState(input, at: World.instant)

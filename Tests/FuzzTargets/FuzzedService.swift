@@ -18,7 +18,7 @@
     struct FuzzedService: Sendable {
         private let verifier: AppStoreVerifier
         private let now: Date
-        private let key: CertificateKey
+        private let key: SigningKeySet
         private let tokens: AccessTokenKey
         private let credentials: AppStoreCredentials
 
@@ -26,7 +26,7 @@
         init(verifier: AppStoreVerifier, folder: String, now: Date) throws {
             self.verifier = verifier
             self.now = now
-            key = try CertificateKey(folder: folder, making: true)
+            key = try SigningKeyStore(folder: folder).readOrCreate(at: now).keys
             tokens = try AccessTokenKey(folder: folder, recordID: [1, 2, 3])
             credentials = AppStoreCredentials(
                 issuerID: "57246542-96fe-1a63-e053-0824d011072a", keyID: "2X9R4HXF34",

@@ -38,7 +38,8 @@ import Testing
 
     @Test func `reads as it was written`() throws {
         var answer = try Self.answer()
-        answer.certificate = "a.b.c"
+        answer.entitlementToken = "a.b.c"
+        answer.signingKey = SigningKeyResponse(chain: ["d.e.f", "g.h.i"], root: "j.k.l", revocations: "m.n.o")
         answer.accessToken = AccessTokenResponse(value: "t", expiresAt: Self.now)
         answer.problems = [ArtifactProblem(artifact: "transactions[3]", code: "unrelated", detail: "x")]
         var json = JSONWriter()
@@ -47,7 +48,8 @@ import Testing
         #expect(read.id == "cus_1")
         #expect(read.environment == .production)
         #expect(!read.isTest)
-        #expect(read.certificate == "a.b.c")
+        #expect(read.entitlementToken == "a.b.c")
+        #expect(read.signingKey == answer.signingKey)
         #expect(read.accessToken == answer.accessToken)
         #expect(read.problems == answer.problems)
         #expect(read.purchasesAreComplete)
@@ -76,7 +78,9 @@ import Testing
         var json = JSONWriter()
         json.value(try Self.answer())
         let text = String(decoding: json.bytes, as: UTF8.self)
-        for name in ["certificate", "accessToken", "problems", "isTest"] { #expect(!text.contains("\"\(name)\"")) }
+        for name in ["entitlementToken", "signingKey", "accessToken", "problems", "isTest"] {
+            #expect(!text.contains("\"\(name)\""))
+        }
     }
 
     @Test func `a decision by itself names its entitlement`() throws {

@@ -65,6 +65,7 @@ enum Calculator {
         // Tests side by side keep their own clients waiting.
         configuration.timeouts.head = 300
         configuration.now = { now }
+        configuration.signingKeyStaleness = .zero
         return configuration
     }
 
@@ -144,13 +145,15 @@ struct Client {
         try await post(String(decoding: try JSONEncoder().encode(request), as: UTF8.self))
     }
 
-    /// From the customer's own device, unless the request names another, or `device` is nil: proof that was found.
+    /// From the customer's own device, unless the request names another, or `device` is nil: proof that was found. With
+    /// a nonce, as every app sends one.
     func sync(
         _ request: SyncRequest, from device: UUID? = Calculator.device,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> CustomerResponse {
         var request = request
         request.deviceVerificationID = request.deviceVerificationID ?? device?.uuidString
+        request.nonce = request.nonce ?? "nonce"
         let response = try await send(request)
         let text = String(buffer: response.body)
         #expect(response.status == .ok, "\(text)", sourceLocation: sourceLocation)

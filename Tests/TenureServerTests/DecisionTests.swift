@@ -106,7 +106,7 @@ import Testing
             let answer = try await client.sync(SyncRequest(receipt: try Calculator.receipts().text()))
             #expect(answer.entitlements["everything"]?.outcome == .granted)
             #expect(answer.purchases.map(\.productID) == [Calculator.everything])
-            #expect(answer.certificate == nil)
+            #expect(answer.entitlementToken == nil)
         }
     }
 

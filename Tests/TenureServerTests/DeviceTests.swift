@@ -33,7 +33,7 @@ import Testing
                 let answer = try await world.client.sync(
                     SyncRequest(appTransaction: try Calculator.minter(device: device).text(.appTransaction)),
                     from: device)
-                #expect(answer.entitlements["everything"]?.outcome == .granted && answer.certificate != nil)
+                #expect(answer.entitlements["everything"]?.outcome == .granted && answer.entitlementToken != nil)
                 id = answer.id
             }
             let customer = try #require(try await world.service.store.customer(named: id ?? ""))

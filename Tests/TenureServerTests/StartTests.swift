@@ -12,21 +12,25 @@ import Testing
 @Suite struct `starting` {
     @Test func `makes keys that only their owner can read, and keeps them`() async throws {
         try await withFolder { folder in
-            let keys = try await withService(in: folder) { String(buffer: try await $0.get("/v1/keys").body) }
-            for name in ["certificate-key.pem", "access-token.secret", "record.sqlite"] {
+            let keys = try await withService(in: folder) {
+                String(buffer: try await $0.get("/.well-known/jwks.json").body)
+            }
+            for name in ["signing-key.json", "access-token.secret", "record.sqlite"] {
                 let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600, "\(name)")
             }
-            let again = try await withService(in: folder) { String(buffer: try await $0.get("/v1/keys").body) }
+            let again = try await withService(in: folder) {
+                String(buffer: try await $0.get("/.well-known/jwks.json").body)
+            }
             #expect(keys == again)
-            #expect(!keys.contains("\"d\""))
+            #expect(!keys.contains("\"d\"") && !keys.contains("PRIVATE"))
         }
     }
 
     @Test func `refuses a key that others can read`() async throws {
         try await withFolder { folder in
             try await withService(in: folder) { _ in }
-            let path = folder + "/certificate-key.pem"
+            let path = folder + "/signing-key.json"
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             let configuration = try Calculator.configuration(folder)
             let error = await #expect(throws: ServiceError.self) { try await TenureService(configuration) }
@@ -36,7 +40,7 @@ import Testing
 
     @Test func `refuses a damaged key`() async throws {
         try await withFolder { folder in
-            let path = folder + "/certificate-key.pem"
+            let path = folder + "/signing-key.json"
             #expect(
                 FileManager.default.createFile(
                     atPath: path, contents: Data("lost".utf8), attributes: [.posixPermissions: 0o600]))

@@ -63,7 +63,7 @@ import Testing
             ] {
                 let stranger = try await client.sync(found, from: nil)
                 #expect(stranger.id != owner.id)
-                #expect(stranger.certificate == nil)
+                #expect(stranger.entitlementToken == nil)
                 #expect(stranger.purchases.count == found.transactions?.count ?? 0)
                 // Its token opens what it showed, and for a short while.
                 let token = try #require(stranger.accessToken)
@@ -93,14 +93,14 @@ import Testing
         }
     }
 
-    @Test func `a transaction made for the device binds too, without a certificate`() async throws {
+    @Test func `a transaction made for the device binds too, without an entitlement token`() async throws {
         try await withService { client in
             let minter = Calculator.minter()
             let owner = try await client.sync(SyncRequest(appTransaction: try minter.text(.appTransaction)))
             let again = try await client.sync(SyncRequest(transactions: [try minter.text(.transaction)]))
             #expect(again.id == owner.id)
             #expect(again.accessToken != nil)
-            #expect(again.certificate == nil)
+            #expect(again.entitlementToken == nil)
             // A stranger's beside one's own does not.
             let theirs = Calculator.minter(device: UUID())
             let stranger = try await client.sync(

@@ -79,12 +79,14 @@ extension Engine {
     private func take(_ response: CustomerResponse, to request: SyncRequest) {
         let clock = setup.clock()
         if !setup.isListening {
-            do throws(CertificateReader.Refusal) {
-                try takeCertificate(response.certificate, inAnswerTo: request)
+            learnRevocations(response.signingKey?.revocations)
+            do throws(EntitlementTokenReader.Refusal) {
+                try takeToken(of: response, inAnswerTo: request)
             } catch {
                 // Whoever answers in the service's place can say what they like. It changes nothing.
-                setup.options.log.error("the answer of the service does not count: its certificate \(error.rawValue)")
-                return reading.note(.service, .failed("its certificate \(error.rawValue)"))
+                setup.options.log.error(
+                    "the answer of the service does not count: its entitlement token \(error.rawValue)")
+                return reading.note(.service, .failed("its entitlement token \(error.rawValue)"))
             }
             let answers = Dictionary(
                 response.entitlements.map { ($0.key, Tenure.Answer($0.value, named: $0.key)) }
@@ -103,31 +105,39 @@ extension Engine {
         reading.note(.service, .done)
     }
 
-    private func takeCertificate(
-        _ text: String?, inAnswerTo request: SyncRequest
-    ) throws(CertificateReader.Refusal) {
-        guard let text else {
+    /// Learns which keys the offline root has revoked. It counts whoever sends it, since the root signed it.
+    private func learnRevocations(_ text: String?) {
+        guard let news = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
+        let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news
+        guard known != memory.revocations else { return }
+        memory.revocations = known
+        guard memory.account.entitlementToken != nil, storedClaims(at: setup.clock()) == nil else { return }
+        // Everything that came with the token may be of the thief.
+        memory.account.forgetService()
+        claims = nil
+        fresh = nil
+    }
+
+    private func takeToken(
+        of response: CustomerResponse, inAnswerTo request: SyncRequest
+    ) throws(EntitlementTokenReader.Refusal) {
+        guard let text = response.entitlementToken else {
             if request.canBeBound { throw .missing }
             return
         }
-        let account = memory.account
-        let holder = CertificateReader.Holder(
-            device: device, bundleID: setup.access.bundleID ?? account.bundleID, kind: setup.host.kind,
-            appTransactionID: account.key?.appTransactionID, environment: account.environment)
-        let claims = try certificates.read(text, for: holder)
-        if let nonce = claims.nonce {
-            // Made for this request, it is of this moment, however wrong a clock there was before, here or at the service.
-            guard nonce == request.nonce else { throw .replayed }
-            look()
-            learn { $0.learn(toldAt: claims.issuedAt, clock: $1) }
-        } else {
-            // One that was caught before and is played again says less than is known.
-            if let known = self.claims, claims.issuedAt < known.issuedAt.addingTimeInterval(-300) { throw .old }
-            // It may say that it is later, never that it is earlier.
-            memory.time.raise(to: claims.issuedAt)
-        }
+        guard let nonce = request.nonce else { throw .replayed }
+        look()
+        let vouchers = response.signingKey
+        let token = EntitlementTokenReader.Token(
+            text: text, statements: (vouchers?.chain ?? []) + [vouchers?.root].compactMap(\.self),
+            revocations: memory.revocations)
+        let claims = try tokenReader.read(
+            new: token, for: holder(device), answering: nonce, latest: memory.time.now(setup.clock()))
+        // Made for this request, it is of this moment, however wrong a clock there was before, here or at the service.
+        learn { $0.learn(toldAt: claims.issuedAt, clock: $1) }
         self.claims = claims
-        memory.account.certificate = text
+        memory.account.entitlementToken = text
+        memory.account.keyStatements = KeyRing.kept(of: token.statements)
     }
 
     /// What was sent and not refused is in the service's database. What was refused is answered, too.

@@ -44,7 +44,7 @@ extension Engine {
             setup.options.log.info("another process found another account; the previous one's data is discarded")
             forgetReadings()
         }
-        if account.certificate != before.account.certificate {
+        if account.entitlementToken != before.account.entitlementToken || memory.revocations != before.revocations {
             claims = storedClaims(at: setup.clock())
         }
         if memory.time.floor < before.time.floor {

@@ -7,7 +7,7 @@ import TenureCore
 actor Engine {
     let setup: Setup
     let customerState: CustomerState
-    let certificates: CertificateReader
+    let tokenReader: EntitlementTokenReader
 
     // Read by `load()`, away from the main thread.
     private var isLoaded = false
@@ -32,8 +32,8 @@ actor Engine {
         set { state.current = newValue }
     }
     var reading: Reading
-    /// What the certificate in `memory` says.
-    var claims: CertificateClaims?
+    /// What the entitlement token in `memory` says.
+    var claims: EntitlementTokenClaims?
     /// What the service has said about the present evidence. Nil if it wasn't asked, or didn't answer.
     var fresh: [String: Tenure.Answer]?
     var token: AccessToken?
@@ -72,7 +72,8 @@ actor Engine {
     /// Reads and blocks nothing.
     init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, Tenure.Error>) {
         self.setup = setup
-        certificates = CertificateReader(keys: KeyRing(setup.keys), isRehearsal: setup.access.isRehearsal)
+        tokenReader = EntitlementTokenReader(
+            keys: KeyRing(setup.keys, root: setup.root), isRehearsal: setup.access.isRehearsal)
         var reading = Reading()
         var policyError: Tenure.Error?
         switch policy {
@@ -115,19 +116,24 @@ actor Engine {
         post()
     }
 
-    /// The claims of the stored certificate, if it still proves anything here.
-    func storedClaims(at clock: Date) -> CertificateClaims? {
-        guard setup.service != nil, let text = memory.account.certificate else { return nil }
-        let holder = CertificateReader.Holder(
-            device: device ?? memory.device, bundleID: setup.access.bundleID ?? memory.account.bundleID,
-            kind: setup.host.kind,
-            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
-        do throws(CertificateReader.Refusal) {
-            return try certificates.read(text, for: holder, at: memory.time.now(clock))
+    /// The claims of the stored entitlement token, if it still proves anything here.
+    func storedClaims(at clock: Date) -> EntitlementTokenClaims? {
+        guard setup.service != nil, let text = memory.account.entitlementToken else { return nil }
+        let token = EntitlementTokenReader.Token(
+            text: text, statements: memory.account.keyStatements, revocations: memory.revocations)
+        do throws(EntitlementTokenReader.Refusal) {
+            return try tokenReader.read(stored: token, for: holder(device ?? memory.device), at: memory.time.now(clock))
         } catch {
-            setup.options.log.error("the stored certificate is rejected: it \(error.rawValue)")
+            setup.options.log.error("the stored entitlement token is rejected: it \(error.rawValue)")
             return nil
         }
+    }
+
+    /// Who holds a token, as far as this device knows.
+    func holder(_ device: String?) -> EntitlementTokenReader.Holder {
+        EntitlementTokenReader.Holder(
+            device: device, bundleID: setup.access.bundleID ?? memory.account.bundleID, kind: setup.host.kind,
+            appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
     }
 
     // MARK: Searching

@@ -13,7 +13,7 @@ struct Evaluation {
     let policyError: Tenure.Error?
     let memory: StoredState
     let reading: Reading
-    let claims: CertificateClaims?
+    let claims: EntitlementTokenClaims?
     let fresh: [String: Tenure.Answer]?
     let isSearched: Bool
     let checkedAt: Date?

@@ -12,6 +12,8 @@ package struct Setup: Sendable {
     package var policy: Tenure.PolicySource?
     package var service: ServiceConnection?
     package var keys: [Tenure.ServiceKey] = []
+    /// The offline root, which is trusted instead of the keys.
+    package var root: Tenure.ServiceKey?
     package var options = Tenure.Options()
     /// Reports proofs to the service, and gates nothing.
     package var isListening = false

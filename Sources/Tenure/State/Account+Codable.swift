@@ -5,8 +5,8 @@ import TenureCore
 /// makes evidence, and this is what was verified on this device, under its seal.
 extension Account: Codable {
     private enum CodingKeys: String, CodingKey {
-        case environment, bundleID, appTransactionID, proofs, purchases, renewals, certificate, told, askedAt, denials,
-            stale, persona, toldAll, unanswered, refused,
+        case environment, bundleID, appTransactionID, proofs, purchases, renewals, entitlementToken, keyStatements,
+            told, askedAt, denials, stale, persona, toldAll, unanswered, refused,
             delivered, granted
     }
 
@@ -21,7 +21,8 @@ extension Account: Codable {
             proofs: try fields.decodeIfPresent([StoredProof].self, forKey: .proofs)?.compactMap(\.proof) ?? [],
             purchases: try fields.decodeIfPresent([StoredPurchase].self, forKey: .purchases)?.map(\.purchase) ?? [],
             renewals: try fields.decodeIfPresent([StoredRenewal].self, forKey: .renewals)?.map(\.renewal) ?? [])
-        certificate = try fields.decodeIfPresent(String.self, forKey: .certificate)
+        entitlementToken = try fields.decodeIfPresent(String.self, forKey: .entitlementToken)
+        keyStatements = try fields.decodeIfPresent([String].self, forKey: .keyStatements) ?? []
         told = try fields.decodeIfPresent([String: Tenure.Answer].self, forKey: .told) ?? [:]
         askedAt = try fields.decodeIfPresent(Date.self, forKey: .askedAt)
         stale = try fields.decodeIfPresent(String.self, forKey: .stale)
@@ -42,7 +43,8 @@ extension Account: Codable {
         if !proofs.isEmpty { try fields.encode(proofs.map(StoredProof.init), forKey: .proofs) }
         if !purchases.isEmpty { try fields.encode(purchases.map(StoredPurchase.init), forKey: .purchases) }
         if !renewals.isEmpty { try fields.encode(renewals.map(StoredRenewal.init), forKey: .renewals) }
-        try fields.encodeIfPresent(certificate, forKey: .certificate)
+        try fields.encodeIfPresent(entitlementToken, forKey: .entitlementToken)
+        if !keyStatements.isEmpty { try fields.encode(keyStatements, forKey: .keyStatements) }
         if !told.isEmpty { try fields.encode(told, forKey: .told) }
         try fields.encodeIfPresent(askedAt, forKey: .askedAt)
         try fields.encodeIfPresent(stale, forKey: .stale)

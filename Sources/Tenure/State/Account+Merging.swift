@@ -69,7 +69,8 @@ extension Account {
 
     /// What the service said last, and when.
     private struct ServiceAnswer: Hashable {
-        var certificate: String?
+        var entitlementToken: String?
+        var keyStatements: [String]
         var told: [String: Tenure.Answer]
         var toldAll: Bool
         var refused: Set<String>
@@ -78,10 +79,13 @@ extension Account {
 
     private var service: ServiceAnswer {
         get {
-            ServiceAnswer(certificate: certificate, told: told, toldAll: toldAll, refused: refused, askedAt: askedAt)
+            ServiceAnswer(
+                entitlementToken: entitlementToken, keyStatements: keyStatements, told: told, toldAll: toldAll,
+                refused: refused, askedAt: askedAt)
         }
         set {
-            (certificate, told, askedAt) = (newValue.certificate, newValue.told, newValue.askedAt)
+            (entitlementToken, keyStatements) = (newValue.entitlementToken, newValue.keyStatements)
+            (told, askedAt) = (newValue.told, newValue.askedAt)
             (toldAll, refused) = (newValue.toldAll, newValue.refused)
         }
     }

@@ -11,7 +11,9 @@ package struct Account: Sendable, Hashable {
     package private(set) var purchases: [Purchase] = []
     package private(set) var renewals: [Renewal] = []
     /// The service's word, as it came, and when.
-    package var certificate: String?
+    package var entitlementToken: String?
+    /// What vouches for the key that signed the token.
+    package var keyStatements: [String] = []
     /// What the service said last.
     package var told: [String: Tenure.Answer] = [:]
     /// When the service was last asked, with success.
@@ -68,7 +70,8 @@ package struct Account: Sendable, Hashable {
 
     /// What the service said was of somebody else.
     mutating func forgetService() {
-        certificate = nil
+        entitlementToken = nil
+        keyStatements = []
         told = [:]
         toldAll = false
         askedAt = nil

@@ -64,9 +64,6 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         floor = max(instant, clock, newestSigning ?? .distantPast)
     }
 
-    /// It is not earlier than that.
-    package mutating func raise(to instant: Date) { floor = max(floor, instant) }
-
     /// Seconds since this device was first met.
     package func age(_ clock: Date) -> TimeInterval { max(0, clock.timeIntervalSince(firstSeen)) }
 

@@ -15,6 +15,7 @@ extension StoredState {
         merged.account = account.merging(stored.account, base: base.account)
         merged.trials = trials.merging(stored.trials, uniquingKeysWith: Self.larger)
         merged.catalog = newer(of: catalog, stored.catalog)
+        merged.revocations = revocations?.merging(stored.revocations) ?? stored.revocations
         let all = Set(moved ?? []).union(stored.moved ?? [])
         merged.moved = all.isEmpty ? nil : all.sorted()
         return merged

@@ -13,6 +13,8 @@ package struct StoredState: Sendable, Hashable, Codable {
     package var trials: [String: [String: TrialUse]] = [:]
     /// The service's list of products; nil until it was asked for.
     package var catalog: KeptCatalog?
+    /// The signing keys that the offline root has revoked: for every account, and only ever replaced by a newer list.
+    package var revocations: KeyRevocations?
     /// Digests of the private states that were moved here, so that none is added twice; nil: none was.
     package var moved: [String]?
 
@@ -45,6 +47,7 @@ package struct StoredState: Sendable, Hashable, Codable {
     /// Whether writing `other` over this would change anything worth a write.
     func agrees(with other: StoredState) -> Bool {
         account == other.account && trials == other.trials && catalog == other.catalog && device == other.device
-            && distribution == other.distribution && moved == other.moved && time.agrees(with: other.time)
+            && distribution == other.distribution && moved == other.moved && revocations == other.revocations
+            && time.agrees(with: other.time)
     }
 }

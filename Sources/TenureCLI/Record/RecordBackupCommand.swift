@@ -8,7 +8,7 @@ struct RecordBackupCommand: AsyncParsableCommand {
         abstract: "Copy a record in SQLite into one file, while the service goes on writing.",
         discussion: """
             The copy is one state of the record: complete, flushed to the disk, read back, and readable by its owner \
-            only. The keys that lie beside the record (`certificate-key.pem`, `access-token.secret`) are not in it: copy \
+            only. The keys that lie beside the record (`signing-key.json`, `access-token.secret`) are not in it: copy \
             them once, to another place. To restore, stop the service and put the copy where the record was, without \
             the `-wal` and `-shm` of the old one.
 

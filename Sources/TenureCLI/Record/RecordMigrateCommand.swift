@@ -46,7 +46,7 @@ struct RecordMigrateCommand: AsyncParsableCommand {
                     terminal.write(
                         """
                         moved to \(to.name); start the service there, with the keys that lie beside it now \
-                        (`certificate-key.pem`, `access-token.secret`)
+                        (`signing-key.json`, `access-token.secret`)
                         """)
                 }
             }

@@ -39,9 +39,9 @@ struct ServiceSummary {
                     ? "any free port of \(configuration.host)" : ServiceAddress(configuration).url(configuration.port)),
             "  policy: \(configuration.policy.eras.count) eras, \(configuration.policy.entitlements.count) entitlements",
             "  record: \(database)\(isNew ? " (would be made)" : "")",
-            "  certificate key: "
-                + (configuration.hasCertificateKey
-                    ? "there" : "would be made; a record with customers needs the one that their apps trust"),
+            "  signing key: "
+                + (configuration.hasSigningKey
+                    ? "found" : "would be created; a database with customers needs the one that their apps trust"),
             "  environments: \(environments.map(\.rawValue).joined(separator: ", "))",
             "  trusted beside Apple: "
                 + (configuration.testAuthorities.isEmpty

@@ -92,7 +92,7 @@ extension AdminDesk {
         }
         return try zip(recorded, personas).map { recorded, persona in
             let token = PersonaToken(persona: recorded, bundleID: self.personas.bundleID)
-            return answer(for: recorded, what: persona.what, token: try token.signed(by: self.personas.key))
+            return answer(for: recorded, what: persona.what, token: try token.signed(by: self.personas.keys.current))
         }
     }
 

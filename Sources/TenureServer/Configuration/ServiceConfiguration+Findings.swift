@@ -43,7 +43,7 @@ extension ServiceConfiguration {
     private var findingsOfKeys: [ServiceError] {
         var findings: [ServiceError] = []
         do throws(ServiceError) {
-            if hasCertificateKey { _ = try CertificateKey(folder: folderOfKeys, making: false) }
+            if hasSigningKey { _ = try SigningKeyStore(folder: folderOfKeys).read() }
         } catch {
             findings.append(error)
         }

@@ -11,7 +11,7 @@ public struct ServiceConfiguration: Sendable {
     public var port = Defaults.port
     /// The SQLite file, made where there is none. Its folder must exist.
     public var databasePath: String
-    /// Where the certificate's key and the access tokens' secret lie; nil: beside the database.
+    /// The folder of the signing key and the access tokens' secret; nil: beside the database.
     public var keysFolder: String?
 
     public var policy: Policy
@@ -126,8 +126,10 @@ public struct ServiceConfiguration: Sendable {
 
     /// For how long what the service signs is good, in seconds.
     public struct Terms: Sendable, Hashable {
-        /// A certificate, whatever it says of single entitlements.
-        public var certificate: TimeInterval = 365 * 86_400
+        /// An entitlement token, whatever it says of single entitlements.
+        public var entitlementToken: TimeInterval = 365 * 86_400
+        /// An entitlement token for a request without a nonce, and every right in it.
+        public var entitlementTokenWithoutNonce: TimeInterval = 3600
         /// After that time a device asks again for rights that have no end of their own.
         public var refresh: TimeInterval = 14 * 86_400
         /// An access token; only proof that is bound to the device gets one.
@@ -140,6 +142,9 @@ public struct ServiceConfiguration: Sendable {
 
     /// For so long what another process publishes may go unnoticed here; tests set it.
     var policyStaleness = PolicyBook.usualStaleness
+
+    /// For so long a change of the signing keys may go unnoticed; tests set it.
+    var signingKeyStaleness = SigningKeys.usualStaleness
 
     /// The present; tests set it.
     package var now: @Sendable () -> Date = { Date() }
@@ -194,9 +199,7 @@ public struct ServiceConfiguration: Sendable {
         return mistakes
     }
 
-    public var hasCertificateKey: Bool {
-        CertificateKey.file(in: folderOfKeys).exists
-    }
+    public var hasSigningKey: Bool { SigningKeyStore(folder: folderOfKeys).exists }
 
     /// The names of the authorities that are trusted beside Apple's.
     public var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }

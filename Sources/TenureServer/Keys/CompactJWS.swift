@@ -8,8 +8,7 @@ import TenureCore
 struct CompactHeader: Sendable {
     let text: [UInt8]
 
-    /// `keys`: statements by which older keys vouch for the one that signs.
-    init(type: String, keyID: String, keys: [String] = []) {
+    init(type: String, keyID: String) {
         var header = JSONWriter()
         header.object { json in
             json.key("alg")
@@ -18,10 +17,6 @@ struct CompactHeader: Sendable {
             json.value(keyID)
             json.key("typ")
             json.value(type)
-            if !keys.isEmpty {
-                json.key("keys")
-                json.array(keys) { $0.value($1) }
-            }
         }
         text = Base64.urlSafe.encode(header.bytes) + [Self.period]
     }
@@ -46,18 +41,31 @@ extension P256.Signing.PrivateKey {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// A statement of this key, which its ID names.
+    func compactJWS(_ payload: [UInt8], type: String) throws -> String {
+        try compactJWS(payload, after: CompactHeader(type: type, keyID: publicKey.id))
+    }
+}
+
+extension P256.Signing.PublicKey {
     /// The payload of a compact JWS that this key signed as that type; nil for any other text.
     ///
     /// The header must be the very one that `compactJWS` writes, so that nothing in it chooses how it is checked.
     func payload(of jws: String, type: String, keyID: String) -> [UInt8]? {
-        let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = jws.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3,
             (parts[0] + ".").utf8.elementsEqual(CompactHeader(type: type, keyID: keyID).text),
             let payload = Base64.urlSafe.decode(Array(parts[1].utf8)[...]),
             let bytes = Base64.urlSafe.decode(Array(parts[2].utf8)[...]),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes),
-            publicKey.isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))
+            isValidSignature(signature, for: Array("\(parts[0]).\(parts[1])".utf8))
         else { return nil }
         return payload
+    }
+
+    /// The same for a statement of at most so many bytes.
+    func statement(_ jws: String, type: String, most: Int) -> Data? {
+        guard jws.utf8.count <= most else { return nil }
+        return payload(of: jws, type: type, keyID: id).map { Data($0) }
     }
 }

@@ -3,11 +3,14 @@ import TenureCore
 import TenureStore
 
 /// A secret in a file that only its owner can read: made on first need, and never replaced.
-package struct SecretFile {
+package struct SecretFile: Sendable {
     package let path: String
+    /// In bytes. A key in PEM has less than the usual limit.
+    private let largestSize: Int
 
-    package init(path: String) {
+    package init(path: String, largestSize: Int = 4096) {
         self.path = path
+        self.largestSize = largestSize
     }
 
     package var exists: Bool { FileManager.default.fileExists(atPath: path) }
@@ -31,7 +34,7 @@ package struct SecretFile {
         let contents: WholeFile.Contents?
         var isOpenToOthers = true
         do throws(FileFailure) {
-            contents = try file.read(most: Self.largestSize) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
+            contents = try file.read(most: largestSize) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
@@ -39,15 +42,18 @@ package struct SecretFile {
         guard !isOpenToOthers || isCredential else {
             throw .keyFile(path: path, detail: "others than its owner can read it; run `chmod 600` on it, or remove it")
         }
-        guard contents.bytes.count <= Self.largestSize else {
+        guard contents.bytes.count <= largestSize else {
             throw .keyFile(path: path, detail: "it is larger than any key; restore it from your backup")
         }
         return contents.bytes
     }
 
-    private func write(_ contents: [UInt8]) throws(ServiceError) {
+    /// Puts other contents in its place, at once and whole.
+    func replace(with contents: [UInt8]) throws(ServiceError) { try write(contents, replacing: true) }
+
+    private func write(_ contents: [UInt8], replacing: Bool = false) throws(ServiceError) {
         do throws(FileFailure) {
-            try file.write(contents, replacing: false)
+            try file.write(contents, replacing: replacing)
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
@@ -64,7 +70,4 @@ package struct SecretFile {
     }
 
     private var file: WholeFile { WholeFile(path: path) }
-
-    /// In bytes; a key in PEM has less.
-    private static let largestSize = 4096
 }

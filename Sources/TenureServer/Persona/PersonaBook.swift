@@ -6,7 +6,7 @@ import TenureStore
 /// Says who stands in for the customer of a sync, and whether they still do at the next read.
 struct PersonaBook: Sendable {
     let store: any Store
-    let key: CertificateKey
+    let keys: SigningKeys
     let bundleID: String
 
     enum Answer: Sendable {
@@ -18,7 +18,7 @@ struct PersonaBook: Sendable {
     /// Of what a client sent beside its artifacts. Throws where the record cannot be read.
     func answer(to token: String?, at now: Date) async throws(StoreError) -> Answer {
         guard let token else { return .nobody }
-        guard let claims = PersonaToken.claims(of: token, by: key), claims.bundleID == bundleID,
+        guard let claims = PersonaToken.claims(of: token, by: keys.current), claims.bundleID == bundleID,
             let persona = try await store.persona(by: claims.jti)
         else {
             return .fault(

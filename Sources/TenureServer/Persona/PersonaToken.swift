@@ -11,7 +11,7 @@ struct PersonaToken {
     let persona: RecordedPersona
     let bundleID: String
 
-    /// The JWS header's `typ`, so that it never passes for a certificate, nor a certificate for it.
+    /// The JWS header's `typ`, so that it never passes for an entitlement token, nor an entitlement token for it.
     static let type = "tenure-persona+jwt"
     /// Bytes. Far more than one has.
     static let longest = 4096
@@ -44,10 +44,10 @@ struct PersonaToken {
         let bundleID: String
     }
 
-    func signed(by key: CertificateKey) throws -> String { try key.sign(claims, type: Self.type) }
+    func signed(by keys: SigningKeySet) throws -> String { try keys.sign(claims, type: Self.type) }
 
-    static func claims(of text: String, by key: CertificateKey) -> Claims? {
-        guard text.utf8.count <= longest, let payload = key.payload(of: text, type: type) else { return nil }
+    static func claims(of text: String, by keys: SigningKeySet) -> Claims? {
+        guard text.utf8.count <= longest, let payload = keys.payload(of: text, type: type) else { return nil }
         return try? JSONDecoder().decode(Claims.self, from: Data(payload))
     }
 }

@@ -12,7 +12,7 @@ final class SyncService: Sendable {
     let verifier: AppStoreVerifier
     let store: any Store
     let policies: PolicyBook
-    let certificateKey: CertificateKey
+    let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
     let terms: ServiceConfiguration.Terms
     let bundleID: String
@@ -25,14 +25,14 @@ final class SyncService: Sendable {
     let personas: PersonaBook
 
     init(
-        verifier: AppStoreVerifier, store: any Store, policies: PolicyBook, certificateKey: CertificateKey,
+        verifier: AppStoreVerifier, store: any Store, policies: PolicyBook, signingKeys: SigningKeys,
         accessTokenKey: AccessTokenKey, terms: ServiceConfiguration.Terms, bundleID: String, announcer: Announcer?,
         deviceLimit: Int, asksAppStore: Bool, personas: PersonaBook
     ) {
         self.verifier = verifier
         self.store = store
         self.policies = policies
-        self.certificateKey = certificateKey
+        self.signingKeys = signingKeys
         self.accessTokenKey = accessTokenKey
         self.terms = terms
         self.bundleID = bundleID
@@ -70,13 +70,17 @@ final class SyncService: Sendable {
             customer: opened.member, realm: realm, expiresAt: min(end, persona?.expiresAt ?? end),
             persona: persona?.number)
         answer.accessToken = AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
-        if submission.appTransaction?.isOnDevice == true, let device = submission.hashedDevice {
-            let certificate = Certificate(
+        let keys = signingKeys.current
+        answer.signingKey = keys.vouchers
+        if submission.appTransaction?.isOnDevice == true, let device = submission.hashedDevice,
+            keys.period.contains(now)
+        {
+            let token = EntitlementToken(
                 bundleID: bundleID, customer: customer,
                 appTransactionID: submission.appTransaction?.payload.appTransactionID,
                 device: device, decisions: told.decisions, persona: persona, nonce: request.nonce, terms: terms,
                 now: now)
-            answer.certificate = try certificateKey.sign(certificate.claims, type: Certificate.type)
+            answer.entitlementToken = try keys.sign(token.claims, type: EntitlementToken.type)
         }
         logger.debug(
             "synced",

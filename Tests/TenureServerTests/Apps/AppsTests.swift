@@ -93,21 +93,21 @@ import Testing
         }
     }
 
-    @Test func `a certificate is signed by the key of its app alone`() async throws {
+    @Test func `an entitlement token is signed by the key of its app alone`() async throws {
         try await withApps { calculator, notes, _ in
-            let certificate = try #require(try await calculator.sync(try owner()).certificate)
+            let entitlementToken = try #require(try await calculator.sync(try owner()).entitlementToken)
             let own = try await key(of: calculator)
             let other = try await key(of: notes)
-            #expect(try isSigned(certificate, by: own))
-            #expect(try !isSigned(certificate, by: other))
-            let second = try #require(try await notes.sync(try owner(of: Self.notes)).certificate)
+            #expect(try isSigned(entitlementToken, by: own))
+            #expect(try !isSigned(entitlementToken, by: other))
+            let second = try #require(try await notes.sync(try owner(of: Self.notes)).entitlementToken)
             #expect(try isSigned(second, by: other))
             #expect(try !isSigned(second, by: own))
         }
     }
 
     private func key(of client: Client) async throws -> P256.Signing.PublicKey {
-        let body = Data(buffer: try await client.get("/v1/keys").body)
+        let body = Data(buffer: try await client.get("/.well-known/jwks.json").body)
         let set = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
         let key = try #require((set["keys"] as? [[String: Any]])?.first)
         let (x, y) = (try #require(key["x"] as? String), try #require(key["y"] as? String))
@@ -145,7 +145,8 @@ import Testing
     @Test func `paths without an app belong to nobody, and the health is that of all`() async throws {
         try await withApps(.live) { calculator, _, bare in
             let strange = [
-                "/v1/customer", "/v1/keys", "/apps/", "/apps/other/v1/keys", "/apps/calculatorx/v1/keys", "/",
+                "/v1/customer", "/.well-known/jwks.json", "/apps/", "/apps/other/.well-known/jwks.json",
+                "/apps/calculatorx/.well-known/jwks.json", "/",
             ]
             for path in strange {
                 let problem = try bare.problem(try await bare.get(path))

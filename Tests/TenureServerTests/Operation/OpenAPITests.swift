@@ -124,7 +124,7 @@ import Testing
             try check(try await client.send(receipt), to: "POST /v1/sync")
             try check(try await client.send(SyncRequest(appTransaction: "x")), to: "POST /v1/sync")
             try check(try await client.post("{"), to: "POST /v1/sync")
-            for path in ["/v1/keys", "/v1/openapi.json", "/metrics", "/health/live", "/health/ready"] {
+            for path in ["/.well-known/jwks.json", "/v1/openapi.json", "/metrics", "/health/live", "/health/ready"] {
                 try check(try await client.get(path), to: "GET \(path)")
             }
         }

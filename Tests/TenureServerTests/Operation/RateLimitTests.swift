@@ -41,8 +41,8 @@ import Testing
 
     @Test func `of an address answer 429 with the time to wait`() async throws {
         try await withLiveService({ $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 3) }) { client, _ in
-            for _ in 0..<3 { #expect(try await client.get("/v1/keys").status == .ok) }
-            let refused = try await client.get("/v1/keys")
+            for _ in 0..<3 { #expect(try await client.get("/.well-known/jwks.json").status == .ok) }
+            let refused = try await client.get("/.well-known/jwks.json")
             #expect(try client.problem(refused).code == .tooManyRequests)
             let wait = try #require(refused.headers[.retryAfter].flatMap { Int($0) })
             #expect((1...1000).contains(wait))
@@ -78,7 +78,7 @@ import Testing
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { client, _ in
             func ask(as address: String) async throws -> HTTPResponse.Status {
-                try await client.http.execute(uri: "/v1/keys", method: .get, headers: [field: address]) {
+                try await client.http.execute(uri: "/.well-known/jwks.json", method: .get, headers: [field: address]) {
                     $0.status
                 }
             }

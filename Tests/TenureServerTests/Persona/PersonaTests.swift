@@ -60,7 +60,7 @@ import Testing
             #expect(answer.everything.outcome == "denied" && answer.persona == nil)
             #expect(!answer.everything.codes.contains("persona"))
             #expect(answer.problems.map(\.code) == ["personaRefused"] && answer.problems[0].artifact == "persona")
-            let jws = try OpenedJWS(try #require(answer.certificate))
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
             #expect(jws.claims["persona"] == nil)
             #expect(try await desk.client.customer(try answer.token).everything.outcome == "denied")
         }
@@ -79,12 +79,12 @@ import Testing
         }
     }
 
-    @Test func `marks the certificate, which ends with it`() async throws {
+    @Test func `marks the entitlement token, which ends with it`() async throws {
         try await withDesk { desk, _ in
             let token = try await desk.persona(more: ["expires": "2026-11-22T12:00:00Z"])
             let answer = try await desk.sandboxed(as: token)
-            let jws = try OpenedJWS(try #require(answer.certificate))
-            try jws.verify(under: Data(buffer: try await desk.client.get("/v1/keys").body))
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
+            try jws.verify(under: Data(buffer: try await desk.client.get("/.well-known/jwks.json").body))
             #expect(jws.claims["persona"] as? String == "early-buyer")
             #expect(jws.claims["environment"] as? String == "Sandbox")
             #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 2 * 86_400)
@@ -98,7 +98,7 @@ import Testing
             let found = SyncRequest(
                 appTransaction: try Calculator.minter(.sandbox).text(.appTransaction), persona: token)
             let answer = try await desk.client.sync(found, from: nil)
-            #expect(answer.everything.outcome == "granted" && answer.certificate == nil)
+            #expect(answer.everything.outcome == "granted" && answer.entitlementToken == nil)
             #expect(try await desk.client.customer(try answer.token).everything.outcome == "granted")
         }
     }
@@ -148,8 +148,8 @@ import Testing
     @Test func `is known only by what this service signed for it`() async throws {
         try await withDesk { desk, _ in
             let token = try await desk.persona()
-            let certificate = try #require(try await desk.sandboxed(as: token).certificate)
-            var spoilt = ["", "x", "a.b.c", token + "A", String(token.dropLast(2)), certificate]
+            let entitlementToken = try #require(try await desk.sandboxed(as: token).entitlementToken)
+            var spoilt = ["", "x", "a.b.c", token + "A", String(token.dropLast(2)), entitlementToken]
             let parts = token.split(separator: ".").map(String.init)
             spoilt.append("\(parts[0]).\(parts[1]).\(parts[1])")
             spoilt.append(String(repeating: "A", count: 10_000))

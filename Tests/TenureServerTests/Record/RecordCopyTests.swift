@@ -22,7 +22,7 @@ import Testing
             }
             let new = folder + "/new"
             try FileManager.default.createDirectory(atPath: new, withIntermediateDirectories: true)
-            for key in [AccessTokenKey.fileName, CertificateKey.fileName] {
+            for key in [AccessTokenKey.fileName, SigningKeyStore.fileName] {
                 try FileManager.default.copyItem(atPath: "\(folder)/\(key)", toPath: "\(new)/\(key)")
             }
             let source = try SQLiteStore(path: folder + "/record.sqlite")

@@ -135,17 +135,6 @@ import Testing
         #expect(await !tenure.allows("cloud"))
     }
 
-    @Test func `a certificate that is played again may say that it is later, never that it is earlier`() {
-        var time = DeviceTime(clock: World.now)
-        let seen = World.now.addingTimeInterval(30 * World.day)
-        time.look(at: seen)
-        time.raise(to: World.now.addingTimeInterval(World.day))
-        #expect(time.now(World.now) == seen)
-        let later = seen.addingTimeInterval(World.day)
-        time.raise(to: later)
-        #expect(time.now(World.now) == later)
-    }
-
     @Test func `no clock makes patience longer`() async {
         let device = Device(FakeStore { $0.appMood = .throwsAnError })
         // First seen in a far year.

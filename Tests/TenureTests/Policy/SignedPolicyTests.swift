@@ -92,7 +92,7 @@ struct PolicySigner {
         #expect(refusal(try signer.sign(payload: payload)) == nil)
         for header in [
             #"{"alg":"none"}"#, #"{"alg":"HS256","typ":"tenure-policy+jwt"}"#,
-            #"{"typ":"tenure-policy+jwt","alg":"ES256"}"#, #"{"alg":"ES256","typ":"tenure-certificate+jwt"}"#,
+            #"{"typ":"tenure-policy+jwt","alg":"ES256"}"#, #"{"alg":"ES256","typ":"tenure-entitlement+jwt"}"#,
             #"{"alg":"ES256","typ":"tenure-policy+jwt","jwk":{}}"#, "",
         ] {
             let text = try signer.sign(header: header, payload: payload)

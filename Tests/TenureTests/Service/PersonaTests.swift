@@ -48,9 +48,9 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
         var memory = StoredState(clock: World.now)
         memory.stand(in: "token")
         memory.discardAccount()
-        memory.account.certificate = "of the persona"
+        memory.account.entitlementToken = "of the persona"
         memory.stand(in: nil)
-        #expect(memory.account.certificate == nil)
+        #expect(memory.account.entitlementToken == nil)
     }
 
     @Test func `meets the app as the persona that it hands over, online and offline`() async throws {

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `a subscription ends where its certificate says, offline too`() async throws {
+    @Test func `a subscription ends where its entitlement token says, offline too`() async throws {
         try await RealService.run { service in
             let end = World.now.addingTimeInterval(20 * World.day)
             let store = try FakeStore.newcomer()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `the certificate of another device proves nothing here`() async throws {
+    @Test func `the entitlement token of another device proves nothing here`() async throws {
         try await RealService.run { service in
             let first = service.device(try .owner())
             _ = await first.start().settled()

@@ -5,7 +5,7 @@ import Testing
 @testable import Tenure
 
 @Suite struct `The client asks the service` {
-    @Test func `an owner gets a certificate, and is told why`() async throws {
+    @Test func `an owner gets an entitlement token, and is told why`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
             let tenure = device.start()

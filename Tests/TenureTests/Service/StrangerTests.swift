@@ -28,7 +28,7 @@ import Testing
                 let decision = await tenure.decision(for: "everything")
                 #expect(decision.outcome == .undetermined)
                 let step = tenure.customer.steps.first { $0.name == .service }
-                #expect(step?.outcome == .failed("its certificate is not signed with a pinned key"))
+                #expect(step?.outcome == .failed("its entitlement token is not signed with a pinned key"))
             }
         }
     }
@@ -53,11 +53,11 @@ import Testing
         }
     }
 
-    @Test func `an answer whose certificate was taken out grants nothing`() async throws {
+    @Test func `an answer whose entitlement token was taken out grants nothing`() async throws {
         try await RealService.run { service in
             service.line.condition = .replaced { response in
                 let text = String(decoding: response.body, as: UTF8.self)
-                response.body = Data(text.replacingOccurrences(of: "\"certificate\"", with: "\"nothing\"").utf8)
+                response.body = Data(text.replacingOccurrences(of: "\"entitlementToken\"", with: "\"nothing\"").utf8)
             }
             let device = service.device(try .owner()) { $0.options.whileUndetermined = .deny }
             let tenure = device.start()
@@ -76,38 +76,6 @@ import Testing
                 await tenure.engine.searchAgain()
                 #expect(await tenure.allows("everything"), "\(garbage)")
             }
-        }
-    }
-
-    @Test func `a service with a new key is believed for the old one's sake`() async throws {
-        let keys = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
-        try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: keys) }
-        let pinned = try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) {
-            $0.key
-        }
-        let (current, previous) = (
-            keys.appendingPathComponent("certificate-key.pem"),
-            keys.appendingPathComponent("certificate-key.previous.pem")
-        )
-        try FileManager.default.moveItem(at: current, to: previous)
-        try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) { service in
-            #expect(service.key != pinned)
-            let device = service.device(try .owner()) { $0.keys = [pinned] }
-            #expect(await device.start().allows("everything"))
-            // Offline too: the statement lies in the certificate.
-            service.line.condition = .down
-            device.store.fallSilent()
-            #expect(await device.start().allows("everything"))
-        }
-        // A service that only says that it is the same.
-        try FileManager.default.removeItem(at: previous)
-        try await RealService.run(authority: RealService.authority, { $0.keysFolder = keys.path }) { service in
-            let device = service.device(try .owner()) {
-                $0.keys = [pinned]
-                $0.options.whileUndetermined = .deny
-            }
-            #expect(await !device.start().allows("everything"))
         }
     }
 

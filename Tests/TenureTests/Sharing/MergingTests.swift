@@ -91,13 +91,13 @@ import Testing
     @Test func `take the later answer of the service`() {
         let base = state()
         var (earlier, later) = (base, base)
-        earlier.account.certificate = "earlier"
+        earlier.account.entitlementToken = "earlier"
         earlier.account.askedAt = World.now
-        later.account.certificate = "later"
+        later.account.entitlementToken = "later"
         later.account.askedAt = World.now.addingTimeInterval(1)
         for (mine, stored) in [(earlier, later), (later, earlier)] {
             let account = merged(mine, stored, base: base).account
-            #expect(account.certificate == "later")
+            #expect(account.entitlementToken == "later")
             #expect(account.askedAt == later.account.askedAt)
         }
     }
@@ -105,12 +105,12 @@ import Testing
     @Test func `ask the service again about what only one of them saw`() {
         let base = state()
         var (told, bought) = (base, base)
-        told.account.certificate = "without the purchase"
+        told.account.entitlementToken = "without the purchase"
         told.account.askedAt = World.now
         bought.account.add([World.purchase()])
         for (mine, stored) in [(told, bought), (bought, told)] {
             let account = merged(mine, stored, base: base).account
-            #expect(account.certificate == "without the purchase")
+            #expect(account.entitlementToken == "without the purchase")
             #expect(account.askedAt == nil)
         }
     }

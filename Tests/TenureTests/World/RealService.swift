@@ -39,6 +39,7 @@ struct RealService: Sendable {
         configuration.anchors = [.production: try authority.anchors, .sandbox: try authority.anchors]
         configuration.port = 0
         configuration.now = now
+        configuration.signingKeyStaleness = .zero
         change(&configuration)
         let service = try await TenureService(configuration)
         var logger = Logger(label: "tests")
@@ -47,7 +48,7 @@ struct RealService: Sendable {
         let result = try await application.test(.live) { client in
             guard let port = client.port, let url = URL(string: "http://127.0.0.1:\(port)") else { throw NoPort() }
             let keys = try await URLSessionTransport.shared.send(
-                TransportRequest(url.appendingPathComponent("v1/keys"), timeout: 60, bodyLimit: 65_536))
+                TransportRequest(url.appendingPathComponent(".well-known/jwks.json"), timeout: 60, bodyLimit: 65_536))
             let key = try Tenure.ServiceKey(String(decoding: keys.body, as: UTF8.self))
             return try await body(RealService(url: url, key: key, line: Line()))
         }

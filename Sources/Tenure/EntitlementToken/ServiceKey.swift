@@ -8,14 +8,15 @@ import TenureCore
 #endif
 
 extension Tenure {
-    /// The public key with which the service signs certificates: part of the app, put there when it is built.
+    /// A public key that the app trusts: the key with which the service signs entitlement tokens, or the offline root,
+    /// which signs that key.
     ///
-    /// Asking the service for it would trust whoever answers.
+    /// It is part of the app, put there when it is built. Asking the service for it would trust whoever answers.
     public struct ServiceKey: Sendable, Hashable {
         /// The two coordinates, 32 bytes each.
         let coordinates: Data
 
-        /// Reads a key as `GET /v1/keys` shows it (a JSON Web Key, or a set with one of them), or in PEM.
+        /// Reads a key as `tenure signing-key list` prints it (a JSON Web Key), from a set with one key, or in PEM.
         ///
         /// - Throws: `Error.key` if the text isn't a P-256 key.
         public init(_ text: String) throws(Tenure.Error) {
@@ -53,7 +54,7 @@ extension Tenure {
             guard verifier != nil else { throw .key("its point is not on the curve") }
         }
 
-        /// RFC 7638: by what a certificate names its key.
+        /// RFC 7638: by what an entitlement token names its key.
         package var id: String {
             // The required members only, in the order of their names.
             let x = Base64.urlSafe.text(coordinates.prefix(32))

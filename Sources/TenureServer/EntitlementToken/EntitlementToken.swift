@@ -4,7 +4,7 @@ import TenureCore
 import TenureStore
 
 /// What a device proves entitlements with while it is offline: bound to acquisition, device and environment.
-struct Certificate {
+struct EntitlementToken {
     let bundleID: String
     let customer: Customer
     let appTransactionID: String?
@@ -18,8 +18,8 @@ struct Certificate {
     let terms: ServiceConfiguration.Terms
     let now: Date
 
-    /// The JWS header's `typ`, so that nothing else that this key ever signs passes for a certificate.
-    static let type = "tenure-certificate+jwt"
+    /// The JWS header's `typ`, so that nothing else that this key ever signs passes for an entitlement token.
+    static let type = SignedType.entitlementToken
 
     /// The claims as JSON; instants are seconds since 1970, as in RFC 7519.
     var claims: [UInt8] {
@@ -66,21 +66,23 @@ struct Certificate {
         return json.bytes
     }
 
-    /// No longer than the persona.
+    /// No later than the persona's. Without a nonce the token can be sent again as if it were new, so it is short-lived.
     private var end: Date {
-        min(now.addingTimeInterval(terms.certificate), persona?.expiresAt ?? .distantFuture)
+        let term = nonce == nil ? terms.entitlementTokenWithoutNonce : terms.entitlementToken
+        return min(now.addingTimeInterval(term), persona?.expiresAt ?? .distantFuture)
     }
 
     /// A subscription ends by itself. Everything else may be taken back by a refund or a person, which a device learns
-    /// by asking again; until it could, the right stands.
+    /// by asking again. Until it could, the right stands, unless the token has no nonce: then all rights end with it.
     private func write(_ decision: Decision, into json: inout JSONWriter) {
         json.key(decision.entitlement)
         json.object { json in
-            if let until = decision.until {
+            let limit = nonce == nil ? end : nil
+            if let until = [decision.until, limit].compactMap(\.self).min() {
                 json.key("until")
                 json.value(seconds(until))
             }
-            if !decision.endsByItself {
+            if !decision.endsByItself, nonce != nil {
                 json.key("refreshAfter")
                 json.value(seconds(now.addingTimeInterval(terms.refresh)))
             }

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// What a certificate says, once its signature holds.
-struct CertificateClaims: Sendable, Hashable {
+/// What an entitlement token says, once its signature holds.
+struct EntitlementTokenClaims: Sendable, Hashable {
     let bundleID: String
     let environment: AppStoreEnvironment
     /// Signed for artifacts of a test authority.
@@ -14,19 +14,26 @@ struct CertificateClaims: Sendable, Hashable {
     let device: String
     let issuedAt: Date
     let expiresAt: Date
-    /// Of the request that it answers; nil from a service that knows of none.
+    /// Of the request that it answers. Without one, every right ends with the token.
     let nonce: String?
     let rights: [String: Right]
 
     /// One granted entitlement.
     struct Right: Sendable, Hashable, Decodable {
         /// When it ends by itself.
-        let until: Date?
+        private(set) var until: Date?
         /// From when on the service is asked whether it still stands. Until it answers, it does.
         let refreshAfter: Date?
 
         private enum CodingKeys: String, CodingKey {
             case until, refreshAfter
+        }
+
+        /// The same right, with an end no later than this one.
+        func ending(by end: Date) -> Right {
+            var right = self
+            right.until = until.map { min($0, end) } ?? end
+            return right
         }
 
         init(from decoder: any Decoder) throws {
@@ -36,11 +43,9 @@ struct CertificateClaims: Sendable, Hashable {
                 .map(Date.init(timeIntervalSince1970:))
         }
     }
-
-    static let type = "tenure-certificate+jwt"
 }
 
-extension CertificateClaims: Decodable {
+extension EntitlementTokenClaims: Decodable {
     private enum CodingKeys: String, CodingKey {
         case iss, bundleID, environment, test, persona, appTransactionID, device, iat, exp, nonce, entitlements
     }
@@ -59,6 +64,8 @@ extension CertificateClaims: Decodable {
         issuedAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .iat))
         expiresAt = Date(timeIntervalSince1970: try fields.decode(Double.self, forKey: .exp))
         nonce = try fields.decodeIfPresent(String.self, forKey: .nonce)
+        let (end, isReplayable) = (expiresAt, nonce == nil)
         rights = try fields.decode([String: Right].self, forKey: .entitlements)
+            .mapValues { isReplayable ? $0.ending(by: end) : $0 }
     }
 }

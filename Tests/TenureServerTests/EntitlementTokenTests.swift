@@ -11,17 +11,17 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `certificates` {
+@Suite struct `entitlement tokens` {
     @Test func `prove entitlements of a device, under the service's key`() async throws {
         try await withService { client in
             let answer = try await client.sync(
                 SyncRequest(
                     appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],
                     deviceVerificationID: Calculator.device.uuidString))
-            let jws = try OpenedJWS(try #require(answer.certificate))
-            let keys = try await client.get("/v1/keys")
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
+            let keys = try await client.get("/.well-known/jwks.json")
             try jws.verify(under: Data(buffer: keys.body))
-            #expect(jws.header["typ"] as? String == "tenure-certificate+jwt")
+            #expect(jws.header["typ"] as? String == "tenure-entitlement+jwt")
             #expect(jws.claims["iss"] as? String == "tenure")
             #expect(jws.claims["sub"] as? String == answer.id)
             #expect(jws.claims["bundleID"] as? String == "com.example.calculator")
@@ -53,7 +53,7 @@ import Testing
                             ])
                     ],
                     deviceVerificationID: Calculator.device.uuidString))
-            let jws = try OpenedJWS(try #require(answer.certificate))
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
             let everything = (jws.claims["entitlements"] as? [String: [String: Int]])?["everything"]
             #expect(everything == ["until": Int(end.timeIntervalSince1970)])
         }
@@ -65,39 +65,64 @@ import Testing
                 SyncRequest(
                     appTransaction: try Calculator.minter().newcomer(), transactions: [],
                     deviceVerificationID: Calculator.device.uuidString))
-            let jws = try OpenedJWS(try #require(newcomer.certificate))
+            let jws = try OpenedJWS(try #require(newcomer.entitlementToken))
             #expect((jws.claims["entitlements"] as? [String: Any])?.isEmpty == true)
 
             let found = try Calculator.minter().text(.appTransaction)
             for device in [nil, UUID().uuidString] {
                 let answer = try await client.sync(
                     SyncRequest(appTransaction: found, deviceVerificationID: device), from: nil)
-                #expect(answer.certificate == nil)
+                #expect(answer.entitlementToken == nil)
                 #expect(answer.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
             }
             let bound = try await client.sync(
                 SyncRequest(appTransaction: found, deviceVerificationID: Calculator.device.uuidString.lowercased()))
-            #expect(bound.certificate != nil)
+            #expect(bound.entitlementToken != nil)
             #expect(bound.accessToken?.expiresAt == Calculator.now.addingTimeInterval(3600))
         }
     }
 
     @Test func `a nonce is repeated, and one that no device makes is refused`() async throws {
         try await withService { client in
-            func certificate(_ nonce: String?) async throws -> OpenedJWS {
-                let answer = try await client.sync(
-                    SyncRequest(
-                        appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],
-                        deviceVerificationID: Calculator.device.uuidString, nonce: nonce))
-                return try OpenedJWS(try #require(answer.certificate))
-            }
-            #expect(try await certificate("5c1b7c0e \"ü\"").claims["nonce"] as? String == "5c1b7c0e \"ü\"")
-            #expect(try await certificate(nil).claims["nonce"] == nil)
+            let answer = try await client.sync(try Self.owner(nonce: "5c1b7c0e \"ü\""))
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
+            #expect(jws.claims["nonce"] as? String == "5c1b7c0e \"ü\"")
             let refused = try await client.post(
                 #"{"transactions": [], "nonce": "\#(String(repeating: "n", count: 65))"}"#)
             #expect(refused.status == .badRequest)
             #expect(String(buffer: refused.body).contains("`nonce` has 65 bytes, and at most 64 are signed"))
         }
+    }
+
+    @Test func `without a nonce they end after an hour, with every right in them`() async throws {
+        try await withService { client in
+            let id = "704000000000000001"
+            let season = try Calculator.minter().transaction(
+                "20", of: id,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(86_400 * 30)),
+                ])
+            var request = try Self.owner(nonce: nil)
+            request.transactions = [season]
+            let response = try await client.send(request)
+            let answer = try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: response.body))
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
+            #expect(jws.claims["nonce"] == nil)
+            let end = 1_795_176_000 + 3600
+            #expect(jws.claims["exp"] as? Int == end)
+            let rights = try #require(jws.claims["entitlements"] as? [String: [String: Int]])
+            #expect(!rights.isEmpty && rights.values.allSatisfy { $0 == ["until": end] }, "\(rights)")
+            // The answer itself, which is of this moment, says more.
+            #expect(answer.entitlements["everything"]?.outcome == .granted)
+            #expect(answer.entitlements["everything"]?.until == nil)
+        }
+    }
+
+    private static func owner(nonce: String?) throws -> SyncRequest {
+        SyncRequest(
+            appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],
+            deviceVerificationID: Calculator.device.uuidString, nonce: nonce)
     }
 
     @Test func `sandbox is marked`() async throws {
@@ -106,7 +131,7 @@ import Testing
                 SyncRequest(
                     appTransaction: try Calculator.minter(.sandbox).text(.appTransaction), transactions: [],
                     deviceVerificationID: Calculator.device.uuidString))
-            let jws = try OpenedJWS(try #require(answer.certificate))
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
             #expect(jws.claims["environment"] as? String == "Sandbox")
         }
     }

@@ -1,0 +1,151 @@
+import Foundation
+import TenureAPI
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+/// The keys that this app trusts: those it was built with, and those that one of them vouches for.
+///
+/// An app pins signing keys or the offline root. A signing key vouches for the next one. The root vouches for keys that
+/// may sign for a limited period, and revokes keys. A stranger's key is worth nothing, whoever answers at the service's
+/// address.
+struct KeyRing: Sendable {
+    private let pinned: [Key]
+    private let root: Key?
+
+    private struct Key: Sendable {
+        let id: String
+        let verifier: P256.Signing.PublicKey
+
+        init?(_ key: Tenure.ServiceKey) {
+            guard let verifier = key.verifier else { return nil }
+            id = key.id
+            self.verifier = verifier
+        }
+
+        /// Whether this key signed the text as that type.
+        func signed(_ text: SignedText, as type: String) -> Bool {
+            text.isHeaded(type: type, by: id) && text.isSigned(by: verifier)
+        }
+    }
+
+    /// How a signature is trusted.
+    struct Trust: Sendable, Hashable {
+        let keyID: String
+        /// Until when the key may sign; nil: its period has no end.
+        var signUntil: Date?
+    }
+
+    /// - Parameter root: trusted instead of the keys.
+    init(_ keys: [Tenure.ServiceKey], root: Tenure.ServiceKey? = nil) {
+        self.root = root.flatMap(Key.init)
+        pinned = root == nil ? keys.compactMap(Key.init) : []
+    }
+
+    /// Returns how an entitlement token's signature is trusted; nil if it isn't.
+    ///
+    /// - Parameter statements: what vouches for the key that signed it, oldest first.
+    func trust(in token: SignedText, with statements: [String]) -> Trust? {
+        let type = SignedType.entitlementToken
+        guard root == nil else { return trustOfRoot(in: token, with: statements) }
+        let key = pinned.first { $0.signed(token, as: type) } ?? newestKey(in: statements)
+        return key.flatMap { $0.signed(token, as: type) ? Trust(keyID: $0.id) : nil }
+    }
+
+    private func trustOfRoot(in token: SignedText, with statements: [String]) -> Trust? {
+        for statement in statements.prefix(SigningKeyBounds.longestChain) {
+            guard let root, let text = SignedText(statement, most: SigningKeyBounds.largestStatement),
+                root.signed(text, as: SignedType.rootStatement), let about = RootStatement(text),
+                about.key.signed(token, as: SignedType.entitlementToken)
+            else { continue }
+            return Trust(keyID: about.key.id, signUntil: about.signUntil)
+        }
+        return nil
+    }
+
+    /// The statements that a device keeps with a token: no more and no larger ones than a service sends.
+    static func kept(of statements: [String]) -> [String] {
+        statements.prefix(SigningKeyBounds.longestChain).filter {
+            $0.utf8.count <= SigningKeyBounds.largestStatement
+        }
+    }
+
+    /// Follows a chain from a pinned key to its end.
+    private func newestKey(in statements: [String]) -> Key? {
+        var newest: Key?
+        for statement in statements.prefix(SigningKeyBounds.longestChain) {
+            guard let text = SignedText(statement, most: SigningKeyBounds.largestStatement) else { continue }
+            let signers = newest.map { [$0] } ?? []
+            // A statement before that of a pinned key is of no use, and a later pinned key may begin anew.
+            guard (signers + pinned).contains(where: { $0.signed(text, as: SignedType.keyStatement) }),
+                let next = Self.key(in: text.payload)
+            else { continue }
+            newest = next
+        }
+        return newest
+    }
+
+    private static func key(in payload: [UInt8]) -> Key? {
+        guard let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(payload)) else { return nil }
+        return key(fields)
+    }
+
+    private static func key(_ fields: JSONWebKey) -> Key? { (try? Tenure.ServiceKey(fields)).flatMap(Key.init) }
+
+    /// What the root says about a signing key, once its signature holds.
+    private struct RootStatement {
+        let key: Key
+        let signUntil: Date
+
+        private struct Fields: Decodable {
+            let key: JSONWebKey
+            let signUntil: Int64
+        }
+
+        init?(_ text: SignedText) {
+            guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)),
+                let key = KeyRing.key(fields.key)
+            else { return nil }
+            self.key = key
+            signUntil = Date(timeIntervalSince1970: TimeInterval(fields.signUntil))
+        }
+    }
+
+    /// The root's list of revoked keys; nil if the root didn't sign this text.
+    func revocations(in text: String) -> KeyRevocations? {
+        struct Fields: Decodable {
+            let counter: Int64
+            let revoked: [String]
+        }
+        guard let root, let text = SignedText(text, most: SigningKeyBounds.largestRevocations),
+            root.signed(text, as: SignedType.revocations),
+            let fields = try? JSONDecoder().decode(Fields.self, from: Data(text.payload)), fields.counter > 0,
+            fields.revoked.count <= SigningKeyBounds.mostRevocations
+        else { return nil }
+        return KeyRevocations(root: root.id, counter: fields.counter, keys: Set(fields.revoked))
+    }
+
+    /// Whether the root that this app pins has revoked the key.
+    func revoked(_ keyID: String, by revocations: KeyRevocations?) -> Bool {
+        guard let root, let revocations, revocations.root == root.id else { return false }
+        return revocations.keys.contains(keyID)
+    }
+}
+
+/// The keys that an offline root has revoked, as the device keeps them.
+package struct KeyRevocations: Sendable, Hashable, Codable {
+    /// The root's ID: what another root said doesn't count.
+    let root: String
+    /// A list with a higher counter replaces one with a lower counter.
+    let counter: Int64
+    let keys: Set<String>
+
+    /// The newer of two lists. `self` counts if they are of two roots.
+    func merging(_ other: KeyRevocations?) -> KeyRevocations {
+        guard let other, other.root == root, other.counter > counter else { return self }
+        return other
+    }
+}

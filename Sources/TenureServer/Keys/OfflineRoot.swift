@@ -1,0 +1,68 @@
+import Crypto
+package import Foundation
+import TenureAPI
+import TenureCore
+
+/// The file of an offline root: a key that signs online keys and revocations, on a machine without a network.
+package struct OfflineRoot: Sendable {
+    private let file: SecretFile
+
+    private struct Contents: Codable {
+        let privateKey: String
+        /// Of the last list of revoked keys.
+        var counter: Int64 = 0
+        var revoked: [String] = []
+    }
+
+    package init(path: String) {
+        file = SecretFile(path: path, largestSize: 64 * 1024)
+    }
+
+    /// Creates the root if there is none. Returns its public key, which apps pin.
+    package func create() throws -> String {
+        let contents = Contents(privateKey: P256.Signing.PrivateKey().pemRepresentation)
+        let bytes = try Self.bytes(of: contents)
+        return String(decoding: JSONWebKey(try read(try file.contents { bytes }).key.publicKey).bytes, as: UTF8.self)
+    }
+
+    /// Returns a statement that a signing key may sign until an instant.
+    package func sign(_ publicKey: String, until end: Date, at now: Date) throws -> String {
+        guard let key = (try? JSONDecoder().decode(JSONWebKey.self, from: Data(publicKey.utf8)))?.publicKey else {
+            throw SigningKeyError.notAKey
+        }
+        return try RootStatement.sign(key, until: end, by: try read(try file.existingContents()).key, at: now)
+    }
+
+    /// Returns a new list of revoked keys, with these and all that were revoked before.
+    ///
+    /// - Parameter counter: the list's counter, if it must be higher than the next one.
+    package func revoke(_ ids: [String], counter: Int64? = nil, at now: Date) throws -> String {
+        let (known, key) = try read(try file.existingContents())
+        var contents = known
+        contents.counter = max(contents.counter + 1, counter ?? 0)
+        for id in ids where !contents.revoked.contains(id) { contents.revoked.append(id) }
+        guard contents.revoked.count <= SigningKeyBounds.mostRevocations else {
+            throw SigningKeyError.tooManyRevocations
+        }
+        // First, so that no counter is used twice.
+        try file.replace(with: try Self.bytes(of: contents))
+        return try RootRevocations.sign(contents.revoked, counter: contents.counter, by: key, at: now)
+    }
+
+    private func read(_ bytes: [UInt8]) throws -> (contents: Contents, key: P256.Signing.PrivateKey) {
+        guard let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes)),
+            contents.counter >= 0, contents.counter < Int64.max,
+            let key = P256.Signing.PrivateKey(pem: contents.privateKey.utf8)
+        else {
+            throw ServiceError.keyFile(
+                path: file.path, detail: "it isn't what `tenure signing-key root create` writes")
+        }
+        return (contents, key)
+    }
+
+    private static func bytes(of contents: Contents) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(contents)) + [UInt8(ascii: "\n")]
+    }
+}

@@ -1,0 +1,60 @@
+import Crypto
+import Foundation
+import TenureAPI
+import TenureCore
+
+/// A P-256 public key as a JSON Web Key (RFC 7517). Members that a key set adds, such as `kid`, are ignored.
+struct JSONWebKey: Codable, Hashable, Sendable {
+    let crv: String
+    let kty: String
+    let x: String
+    let y: String
+
+    init(_ key: P256.Signing.PublicKey) {
+        (crv, kty) = ("P-256", "EC")
+        x = Base64.urlSafe.text(key.rawRepresentation.prefix(32))
+        y = Base64.urlSafe.text(key.rawRepresentation.suffix(32))
+    }
+
+    /// Nil if these aren't the coordinates of a P-256 key.
+    var publicKey: P256.Signing.PublicKey? {
+        guard kty == "EC", crv == "P-256", let x = Base64.urlSafe.decode(x), x.count == 32,
+            let y = Base64.urlSafe.decode(y), y.count == 32
+        else { return nil }
+        return try? P256.Signing.PublicKey(rawRepresentation: x + y)
+    }
+
+    /// RFC 7638, section 3.2: the required members only, in the order of their names.
+    var bytes: [UInt8] {
+        var json = JSONWriter()
+        json.object { write(into: &$0) }
+        return json.bytes
+    }
+
+    func write(into json: inout JSONWriter) {
+        json.key("crv")
+        json.value(crv)
+        json.key("kty")
+        json.value(kty)
+        json.key("x")
+        json.value(x)
+        json.key("y")
+        json.value(y)
+    }
+
+    /// RFC 7638: the thumbprint, by which a JWS names its key.
+    var id: String { Base64.urlSafe.text(SHA256.hash(data: bytes)) }
+}
+
+extension P256.Signing.PublicKey {
+    var id: String { JSONWebKey(self).id }
+}
+
+extension P256.Signing.PrivateKey {
+    /// Reads a key in PEM; nil for any other text.
+    init?(pem: some Sequence<UInt8>) {
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: Array(pem), as: UTF8.self))
+        else { return nil }
+        self = key
+    }
+}

@@ -1,0 +1,77 @@
+import Crypto
+import Foundation
+import TenureAPI
+
+/// What the offline root says about a signing key: until when it may sign.
+struct RootStatement: Sendable {
+    let key: JSONWebKey
+    let signUntil: Date
+
+    private struct Payload: Decodable {
+        let key: JSONWebKey
+        let signUntil: Int64
+    }
+
+    /// Nil if the root didn't sign it.
+    init?(_ text: String, by root: P256.Signing.PublicKey) {
+        guard
+            let bytes = root.statement(
+                text, type: SignedType.rootStatement, most: SigningKeyBounds.largestStatement),
+            let payload = try? JSONDecoder().decode(Payload.self, from: bytes), payload.key.publicKey != nil
+        else { return nil }
+        key = payload.key
+        signUntil = Date(timeIntervalSince1970: TimeInterval(payload.signUntil))
+    }
+
+    static func sign(
+        _ key: P256.Signing.PublicKey, until end: Date, by root: P256.Signing.PrivateKey, at now: Date
+    ) throws -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.key("iat")
+            json.value(Int64(now.timeIntervalSince1970))
+            json.key("key")
+            json.object { JSONWebKey(key).write(into: &$0) }
+            json.key("signUntil")
+            json.value(Int64(end.timeIntervalSince1970))
+        }
+        return try root.compactJWS(json.bytes, type: SignedType.rootStatement)
+    }
+}
+
+/// The offline root's list of revoked keys. The list with the highest counter counts.
+struct RootRevocations: Sendable {
+    let counter: Int64
+    let revoked: [String]
+
+    private struct Payload: Decodable {
+        let counter: Int64
+        let revoked: [String]
+    }
+
+    /// Nil if the root didn't sign it.
+    init?(_ text: String, by root: P256.Signing.PublicKey) {
+        guard
+            let bytes = root.statement(
+                text, type: SignedType.revocations, most: SigningKeyBounds.largestRevocations),
+            let payload = try? JSONDecoder().decode(Payload.self, from: bytes), payload.counter > 0,
+            payload.revoked.count <= SigningKeyBounds.mostRevocations
+        else { return nil }
+        (counter, revoked) = (payload.counter, payload.revoked)
+    }
+
+    static func sign(
+        _ revoked: [String], counter: Int64, by root: P256.Signing.PrivateKey, at now: Date
+    ) throws -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.key("counter")
+            json.value(counter)
+            json.key("iat")
+            json.value(Int64(now.timeIntervalSince1970))
+            json.key("revoked")
+            json.value(revoked)
+        }
+        return try root.compactJWS(json.bytes, type: SignedType.revocations)
+    }
+}

@@ -1,0 +1,111 @@
+package import Foundation
+
+/// What people do with a service's signing keys: every change is whole or not made at all.
+package struct SigningKeyAdministration: Sendable {
+    private let store: SigningKeyStore
+
+    package init(folder: String) {
+        store = SigningKeyStore(folder: folder)
+    }
+
+    package struct Summary: Sendable {
+        package struct Key: Sendable, Hashable {
+            package let id: String
+            package let createdAt: Date
+            package let retiredAt: Date?
+            package let revokedAt: Date?
+            /// Whether apps that pinned it trust the key in use.
+            package let isInChain: Bool
+        }
+
+        package enum Period: Sendable, Hashable {
+            case unlimited, notSigned
+            case until(Date)
+        }
+
+        /// Oldest first; the last one is in use unless it is revoked.
+        package let keys: [Key]
+        package let period: Period
+        /// Public keys, as JSON Web Keys.
+        package let inUse: String
+        package let waiting: String?
+        package let root: String?
+    }
+
+    package func summary() throws -> Summary {
+        let keys = try store.read()
+        let file = keys.file
+        var waiting: String?
+        if file.next != nil {
+            var copy = file
+            waiting = try copy.prepare(at: Date()).text
+        }
+        let period: Summary.Period =
+            switch keys.period {
+            case .unlimited: .unlimited
+            case .notSigned: .notSigned
+            case .until(let end): .until(end)
+            }
+        return Summary(
+            keys: file.keys.enumerated().map { place, key in
+                Summary.Key(
+                    id: key.key.id, createdAt: Date(seconds: key.createdAt),
+                    retiredAt: key.retiredAt.map(Date.init(seconds:)),
+                    revokedAt: key.revokedAt.map(Date.init(seconds:)), isInChain: place >= file.chainStart)
+            },
+            period: period, inUse: file.keys.last?.key.text ?? "", waiting: waiting, root: file.root?.text)
+    }
+
+    package enum Rotation: Sendable, Hashable {
+        case rotated(id: String, publicKey: String)
+        /// For the offline root's signature.
+        case waiting(publicKey: String)
+    }
+
+    package func rotate(droppingOldest: Bool = false, at now: Date) throws -> Rotation {
+        try store.update { file in
+            guard file.root == nil else { return .waiting(publicKey: try file.prepare(at: now).text) }
+            try file.rotate(at: now, droppingOldest: droppingOldest)
+            guard let key = file.keys.last?.key else { throw SigningKeyError.cannotSign }
+            return .rotated(id: key.id, publicKey: key.text)
+        }
+    }
+
+    /// Returns the keys whose apps are left without a signing key that they trust.
+    package func revoke(_ id: String, at now: Date) throws -> [String] {
+        try store.update { try $0.revoke(id, at: now) }
+    }
+
+    /// What installing a statement of the offline root did.
+    package enum Installation: Sendable, Hashable {
+        /// The key in use may sign until then.
+        case period(until: Date)
+        /// The waiting key took the place of the one in use, and may sign until then.
+        case rotated(until: Date)
+        /// These keys were revoked, and apps that pinned those are left without a signing key that they trust.
+        case revoked([String], stranded: [String])
+    }
+
+    /// - Parameter root: the root's public key, the first time and after a change of the root.
+    package func install(
+        _ statement: String, ofRoot root: String? = nil, droppingOldest: Bool = false, at now: Date
+    ) throws -> Installation {
+        let newRoot = try root.map { text in
+            guard let key = try? JSONDecoder().decode(JSONWebKey.self, from: Data(text.utf8)) else {
+                throw SigningKeyError.notAKey
+            }
+            return key
+        }
+        return try store.update {
+            try $0.install(statement, of: newRoot, at: now, droppingOldest: droppingOldest)
+        }
+    }
+}
+
+extension JSONWebKey {
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension Date {
+    init(seconds: Int64) { self.init(timeIntervalSince1970: TimeInterval(seconds)) }
+}

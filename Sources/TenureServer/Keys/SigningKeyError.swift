@@ -1,0 +1,47 @@
+package import Foundation
+import TenureAPI
+import TenureCore
+
+/// Why the signing keys stay as they are.
+package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Another rotation would leave apps behind that pinned the oldest key of the chain.
+    case chainTooLong(oldest: String)
+    case unknownKey(String)
+    case alreadyRevoked(String)
+    /// The text is no P-256 public key.
+    case notAKey
+    /// The text is no statement of the offline root.
+    case notOfRoot
+    case noRoot
+    case aboutAnotherKey(String)
+    case periodOver(Date)
+    case olderRevocations(counter: Int64, known: Int64)
+    case tooManyRevocations
+    case cannotSign
+
+    package var description: String {
+        switch self {
+        case .chainTooLong(let oldest):
+            """
+            the chain has \(SigningKeyBounds.longestChain) keys, so apps that pinned only the oldest one, `\(oldest)`, \
+            would trust no new entitlement token; if no such app is in use any more, rotate with `--drop-oldest`
+            """
+        case .unknownKey(let id): "there is no signing key `\(id)`; `tenure signing-key list` shows all"
+        case .alreadyRevoked(let id): "the signing key `\(id)` is revoked already"
+        case .notAKey: "this is no P-256 public key; pass the JSON that `tenure signing-key` prints"
+        case .notOfRoot: "this is no statement of the offline root that this service knows"
+        case .noRoot: "this service knows no offline root yet; pass the root's public key with `--root`"
+        case .aboutAnotherKey(let id):
+            "the statement is about the key `\(id)`, which is neither in use nor waiting to be; sign the right one"
+        case .periodOver(let end): "the signing period ended on \(end.rfc3339); sign a new statement"
+        case .olderRevocations(let counter, let known):
+            """
+            the list of revoked keys has the counter \(counter), and the service has \(known) already; sign it again \
+            with `--counter \(known + 1)` or higher
+            """
+        case .tooManyRevocations:
+            "a root revokes at most \(SigningKeyBounds.mostRevocations) keys; make a new root for the next release"
+        case .cannotSign: "the key cannot sign"
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Crypto
+import Foundation
+import TenureAPI
+
+extension SigningKeyFile {
+    /// Puts a new key in the place of the one in use, which vouches for it and is forgotten.
+    mutating func rotate(
+        to new: P256.Signing.PrivateKey = P256.Signing.PrivateKey(), at now: Date, droppingOldest: Bool = false
+    ) throws {
+        guard let current = P256.Signing.PrivateKey(pem: privateKey.utf8), let last = keys.indices.last else {
+            throw SigningKeyError.cannotSign
+        }
+        // The new chain has a statement less than it has keys.
+        let excess = chain.count + 2 - SigningKeyBounds.longestChain
+        if excess > 0 {
+            guard droppingOldest else { throw SigningKeyError.chainTooLong(oldest: keys[chainStart].key.id) }
+            chain.removeFirst(excess)
+        }
+        chain.append(
+            try current.compactJWS(JSONWebKey(new.publicKey).bytes, type: SignedType.keyStatement))
+        keys[last].retiredAt = now.seconds
+        use(new, at: now)
+    }
+
+    private mutating func use(_ key: P256.Signing.PrivateKey, at now: Date) {
+        keys.append(Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds))
+        privateKey = key.pemRepresentation
+        rootStatement = nil
+        next = nil
+        prune(at: now)
+    }
+
+    /// Forgets keys outside the chain whose tokens have all expired.
+    private mutating func prune(at now: Date) {
+        let start = chainStart
+        let life = Int64(ServiceConfiguration.Terms().entitlementToken)
+        keys = keys.enumerated().filter { index, key in
+            index >= start || (key.retiredAt ?? key.revokedAt).map { $0 > now.seconds - life } ?? false
+        }.map(\.element)
+    }
+
+    /// Ends what a key signed. The statements of a revoked key leave the chain, and so do older keys, which vouched for
+    /// nobody else. A new key takes the place of one in use, and no key vouches for it.
+    ///
+    /// - Returns: the keys of the chain whose apps are left without a signing key that they trust.
+    @discardableResult
+    mutating func revoke(_ id: String, at now: Date) throws -> [String] {
+        guard let index = keys.firstIndex(where: { $0.key.id == id }) else { throw SigningKeyError.unknownKey(id) }
+        guard keys[index].revokedAt == nil else { throw SigningKeyError.alreadyRevoked(id) }
+        keys[index].revokedAt = now.seconds
+        let start = chainStart
+        guard index >= start else { return [] }
+        let stranded = keys[start...index].map(\.key.id)
+        guard index == keys.indices.last else {
+            chain.removeFirst(index - start + 1)
+            return stranded
+        }
+        keys[index].retiredAt = now.seconds
+        chain = []
+        use(next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) } ?? P256.Signing.PrivateKey(), at: now)
+        return stranded
+    }
+
+    /// Makes the key that the root is to sign next, or returns the one that waits already.
+    mutating func prepare(at now: Date) throws -> JSONWebKey {
+        let waiting = next ?? Next(privateKey: P256.Signing.PrivateKey().pemRepresentation, createdAt: now.seconds)
+        guard let key = P256.Signing.PrivateKey(pem: waiting.privateKey.utf8) else { throw SigningKeyError.cannotSign }
+        next = waiting
+        return JSONWebKey(key.publicKey)
+    }
+
+    /// Takes a statement of the offline root.
+    ///
+    /// - Parameter newRoot: the root's public key, the first time and after a change of the root.
+    mutating func install(
+        _ text: String, of newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false
+    ) throws -> SigningKeyAdministration.Installation {
+        guard let root = newRoot ?? root else { throw SigningKeyError.noRoot }
+        guard let key = root.publicKey else { throw SigningKeyError.notAKey }
+        if let list = RootRevocations(text, by: key) {
+            // Without a statement about the key in use, the service would stop issuing tokens.
+            guard root == self.root else { throw SigningKeyError.noRoot }
+            return try install(list, text: text, by: key, at: now)
+        }
+        guard let statement = RootStatement(text, by: key) else { throw SigningKeyError.notOfRoot }
+        guard statement.signUntil > now else { throw SigningKeyError.periodOver(statement.signUntil) }
+        let id = statement.key.id
+        let isRevoked = revocations.flatMap { RootRevocations($0, by: key) }?.revoked.contains(id) ?? false
+        guard !isRevoked else { throw SigningKeyError.alreadyRevoked(id) }
+        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) }
+        var installation = SigningKeyAdministration.Installation.period(until: statement.signUntil)
+        if let waiting, JSONWebKey(waiting.publicKey) == statement.key {
+            try rotate(to: waiting, at: now, droppingOldest: droppingOldest)
+            installation = .rotated(until: statement.signUntil)
+        } else if statement.key != keys.last?.key {
+            throw SigningKeyError.aboutAnotherKey(id)
+        }
+        if root != self.root {
+            self.root = root
+            revocations = nil
+        }
+        rootStatement = text
+        return installation
+    }
+
+    private mutating func install(
+        _ list: RootRevocations, text: String, by root: P256.Signing.PublicKey, at now: Date
+    ) throws -> SigningKeyAdministration.Installation {
+        if let known = revocations.flatMap({ RootRevocations($0, by: root) }), list.counter <= known.counter {
+            throw SigningKeyError.olderRevocations(counter: list.counter, known: known.counter)
+        }
+        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) }
+        if let waiting, list.revoked.contains(waiting.publicKey.id) { next = nil }
+        let ids = keys.filter { $0.revokedAt == nil && list.revoked.contains($0.key.id) }.map(\.key.id)
+        let stranded = try ids.flatMap { try revoke($0, at: now) }
+        revocations = text
+        return .revoked(ids, stranded: stranded)
+    }
+}

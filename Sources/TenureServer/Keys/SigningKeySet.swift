@@ -1,0 +1,154 @@
+import Crypto
+import Foundation
+import TenureAPI
+import TenureCore
+
+/// The keys with which the service signs entitlement tokens (ES256), as they are at one moment.
+///
+/// Apps pin the public half of a key when they are built, or the offline root that vouches for it.
+struct SigningKeySet: Sendable {
+    let file: SigningKeyFile
+    /// RFC 7638: the thumbprint of the key in use.
+    let id: String
+    /// What vouches for the key in use; nil: nothing, and apps must have pinned it.
+    let vouchers: SigningKeyResponse?
+    /// Until when the key in use may sign, by the offline root's statement.
+    let period: Period
+
+    enum Period: Sendable, Hashable {
+        /// There is no offline root.
+        case unlimited
+        case until(Date)
+        /// There is a root, and it hasn't signed this key.
+        case notSigned
+
+        func contains(_ now: Date) -> Bool {
+            switch self {
+            case .unlimited: true
+            case .until(let end): now < end
+            case .notSigned: false
+            }
+        }
+    }
+
+    private let key: P256.Signing.PrivateKey
+    private let tokenHeader: CompactHeader
+    /// Of the keys that aren't revoked, by ID.
+    private let verifiers: [String: P256.Signing.PublicKey]
+
+    /// What is wrong with the file.
+    struct Mistake: Error, CustomStringConvertible {
+        let description: String
+
+        init(_ description: String) { self.description = description }
+    }
+
+    /// Checks all that the file says: what a reader would reject is never served.
+    init(_ file: SigningKeyFile) throws(Mistake) {
+        guard let key = P256.Signing.PrivateKey(pem: file.privateKey.utf8) else {
+            throw Mistake("it has no P-256 key in PEM")
+        }
+        self.key = key
+        self.file = file
+        let newest = JSONWebKey(key.publicKey)
+        id = newest.id
+        guard let last = file.keys.last, last.key == newest, last.revokedAt == nil else {
+            throw Mistake("its private key is not that of the last public key")
+        }
+        var publicKeys: [P256.Signing.PublicKey] = []
+        for entry in file.keys {
+            guard let publicKey = entry.key.publicKey else { throw Mistake("a public key in it is no P-256 key") }
+            publicKeys.append(publicKey)
+        }
+        verifiers = Dictionary(
+            zip(file.keys, publicKeys).filter { $0.0.revokedAt == nil }.map { ($0.0.key.id, $0.1) }
+        ) { first, _ in first }
+        try Self.check(file.chain, of: file.keys, publicKeys, from: file.chainStart)
+        period = try Self.period(of: file, newest)
+        tokenHeader = CompactHeader(type: SignedType.entitlementToken, keyID: id)
+        let vouchers = SigningKeyResponse(
+            chain: file.chain.isEmpty ? nil : file.chain, root: file.rootStatement, revocations: file.revocations)
+        self.vouchers = vouchers.isEmpty ? nil : vouchers
+    }
+
+    private static func check(
+        _ chain: [String], of keys: [SigningKeyFile.Key], _ publicKeys: [P256.Signing.PublicKey], from start: Int
+    ) throws(Mistake) {
+        guard start >= 0, chain.count < SigningKeyBounds.longestChain else {
+            throw Mistake("its chain has \(chain.count) statements, more than its keys allow")
+        }
+        for (place, statement) in chain.enumerated() {
+            let signer = start + place
+            guard keys[signer].revokedAt == nil,
+                let payload = publicKeys[signer].statement(
+                    statement, type: SignedType.keyStatement, most: SigningKeyBounds.largestStatement),
+                Array(payload) == keys[signer + 1].key.bytes
+            else { throw Mistake("statement \(place + 1) of its chain doesn't vouch for the next key") }
+        }
+    }
+
+    private static func period(of file: SigningKeyFile, _ newest: JSONWebKey) throws(Mistake) -> Period {
+        guard let root = file.root else {
+            guard file.rootStatement == nil, file.revocations == nil else {
+                throw Mistake("it has a statement of an offline root, but not the root's public key")
+            }
+            return .unlimited
+        }
+        guard let key = root.publicKey else { throw Mistake("the offline root's public key is no P-256 key") }
+        if let revocations = file.revocations, RootRevocations(revocations, by: key) == nil {
+            throw Mistake("its list of revoked keys is not signed by the offline root")
+        }
+        guard let text = file.rootStatement else { return .notSigned }
+        guard let statement = RootStatement(text, by: key), statement.key == newest else {
+            throw Mistake("the offline root's statement is not about the key in use")
+        }
+        return .until(statement.signUntil)
+    }
+
+    // MARK: Signing
+
+    /// A compact JWS over a payload of JSON.
+    func sign(_ payload: [UInt8], type: String) throws -> String {
+        try key.compactJWS(
+            payload,
+            after: type == SignedType.entitlementToken ? tokenHeader : CompactHeader(type: type, keyID: id))
+    }
+
+    /// The payload of a compact JWS that one of these keys signed as that type, unless it is revoked; nil for any other
+    /// text.
+    func payload(of jws: String, type: String) -> [UInt8]? {
+        for (id, key) in verifiers {
+            if let payload = key.payload(of: jws, type: type, keyID: id) { return payload }
+        }
+        return nil
+    }
+
+    // MARK: Publishing
+
+    /// RFC 7517: the keys that may have signed a token that is valid now, newest first. For backends, which know the
+    /// service's address. An app that asked here for the key to trust would trust whoever answers.
+    ///
+    /// - Parameter life: how long a token lives, in seconds.
+    func jsonWebKeySet(at now: Date, life: TimeInterval) -> [UInt8] {
+        let keys = file.keys.filter { key in
+            key.revokedAt == nil
+                && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true
+        }
+        var json = JSONWriter()
+        json.object { json in
+            json.key("keys")
+            json.array(keys.reversed()) { json, key in
+                json.object { json in
+                    key.key.write(into: &json)
+                    json.key("kid")
+                    json.value(key.key.id)
+                    json.key("alg")
+                    json.value("ES256")
+                    json.key("use")
+                    json.value("sig")
+                }
+            }
+        }
+        return json.bytes
+    }
+}

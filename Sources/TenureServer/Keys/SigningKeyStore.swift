@@ -1,0 +1,79 @@
+import Foundation
+import TenureCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The file of the signing keys in the service's folder of keys, which several processes may share.
+struct SigningKeyStore: Sendable {
+    let folder: String
+
+    static let fileName = "signing-key.json"
+    /// In bytes. A key a day for a year has half of it.
+    private static let largestSize = 512 * 1024
+
+    var path: String { "\(folder)/\(Self.fileName)" }
+    private var file: SecretFile { SecretFile(path: path, largestSize: Self.largestSize) }
+
+    var exists: Bool { file.exists }
+
+    func read() throws(ServiceError) -> SigningKeySet { try keys(in: try file.existingContents()) }
+
+    /// What the file contains now, if it isn't `known`.
+    func read(unless known: [UInt8]) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8])? {
+        let bytes = try file.existingContents()
+        return bytes == known ? nil : (try keys(in: bytes), bytes)
+    }
+
+    /// Reads the keys, or creates the first one.
+    func readOrCreate(at now: Date) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8]) {
+        let bytes = try file.contents { (try? SigningKeyFile(at: now).bytes) ?? [] }
+        return (try keys(in: bytes), bytes)
+    }
+
+    /// Changes the keys while no other process can. If the process is killed meanwhile, the file stays as it was.
+    func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
+        let lock = open(folder, O_RDONLY | O_CLOEXEC)
+        guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
+            throw ServiceError.keyFile(path: path, detail: "its folder cannot be locked")
+        }
+        // Closing it unlocks the folder.
+        defer { close(lock) }
+        var contents = try read().file
+        removeLeftovers()
+        let result = try change(&contents)
+        let bytes = try contents.bytes
+        // Nothing is written that could not be read.
+        _ = try keys(in: bytes)
+        try file.replace(with: bytes)
+        return result
+    }
+
+    /// Removes what a killed process left behind: a private key that was never used.
+    private func removeLeftovers() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.hasPrefix(Self.fileName + ".") {
+            guard name.dropFirst(Self.fileName.count + 1).allSatisfy(\.isNumber) else { continue }
+            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+    }
+
+    private func keys(in bytes: [UInt8]) throws(ServiceError) -> SigningKeySet {
+        let contents: SigningKeyFile
+        do {
+            contents = try SigningKeyFile(bytes)
+        } catch {
+            throw .keyFile(path: path, detail: "it isn't what `tenure serve` writes; restore it from your backup")
+        }
+        do throws(SigningKeySet.Mistake) {
+            return try SigningKeySet(contents)
+        } catch {
+            throw .keyFile(path: path, detail: "\(error); restore it from your backup")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import TenureCore
+
+/// Logs what becomes of the signing keys: a rotation, a file that can't be read, and the end of the signing period.
+struct SigningKeyWatch: Service {
+    let keys: SigningKeys
+    let now: @Sendable () -> Date
+    let logger: Logger
+
+    private static let interval = Swift.Duration.seconds(1)
+
+    func run() async throws {
+        var log = SigningKeyLog(keys.current.id)
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            for line in log.lines(about: keys.current, keys.failure, at: now()) { logger.log(line) }
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+        }
+    }
+}
+
+/// What is worth a line in the log, each once, and a warning once a day.
+struct SigningKeyLog {
+    struct Line: Hashable {
+        let level: Logger.Level
+        let message: String
+    }
+
+    /// Seconds before the end of the signing period from which on there is a warning.
+    static let notice: TimeInterval = 30 * 86_400
+    private static let day: TimeInterval = 86_400
+
+    private var id: String
+    private var failure: ServiceError?
+    private var warnedAt: Date?
+
+    init(_ id: String) {
+        self.id = id
+    }
+
+    mutating func lines(about keys: SigningKeySet, _ failure: ServiceError?, at now: Date) -> [Line] {
+        var lines: [Line] = []
+        if keys.id != id {
+            id = keys.id
+            warnedAt = nil
+            lines.append(Line(level: .notice, message: "signing with another key from now on: `\(id)`"))
+        }
+        if failure != self.failure {
+            self.failure = failure
+            if let failure {
+                lines.append(Line(level: .error, message: "\(failure); the keys that were read before stay in use"))
+            }
+        }
+        if let warning = Self.warning(about: keys, at: now),
+            warnedAt.map({ abs(now.timeIntervalSince($0)) >= Self.day }) ?? true
+        {
+            warnedAt = now
+            lines.append(warning)
+        }
+        return lines
+    }
+
+    private static func warning(about keys: SigningKeySet, at now: Date) -> Line? {
+        let fix = "sign it with `tenure signing-key root sign`, and install the statement"
+        switch keys.period {
+        case .unlimited: return nil
+        case .notSigned:
+            return Line(
+                level: .error,
+                message: "no entitlement tokens are issued: the offline root hasn't signed the key in use; \(fix)")
+        case .until(let end) where end <= now:
+            return Line(
+                level: .error,
+                message: "no entitlement tokens are issued: the signing period ended on \(end.rfc3339); \(fix)")
+        case .until(let end) where end <= now.addingTimeInterval(notice):
+            return Line(
+                level: .warning,
+                message: "the signing period ends on \(end.rfc3339), and then no entitlement tokens are issued; \(fix)")
+        case .until: return nil
+        }
+    }
+}
+
+extension Logger {
+    fileprivate func log(_ line: SigningKeyLog.Line) { log(level: line.level, "\(line.message)") }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+private let day: TimeInterval = 86_400
+
+/// A service whose keys an offline root signs.
+private struct RootDesk {
+    let client: Client
+    let folder: String
+    let clock: TestClock
+    let root: OfflineRoot
+    let publicRoot: String
+
+    init(_ client: Client, _ folder: String, _ clock: TestClock) throws {
+        (self.client, self.folder, self.clock) = (client, folder, clock)
+        root = OfflineRoot(path: folder + "/root.json")
+        publicRoot = try root.create()
+    }
+
+    var administration: SigningKeyAdministration { SigningKeyAdministration(folder: folder) }
+
+    func inUse() throws -> String { try #require(try administration.summary().keys.last?.id) }
+
+    func statement(_ key: String, days: Double) throws -> String {
+        try root.sign(key, until: clock.now.addingTimeInterval(days * day), at: clock.now)
+    }
+
+    @discardableResult
+    func install(_ statement: String, first: Bool = false) throws -> SigningKeyAdministration.Installation {
+        try administration.install(statement, ofRoot: first ? publicRoot : nil, at: clock.now)
+    }
+
+    /// The root signs the key in use.
+    func begin(days: Double = 90) throws {
+        try install(try statement(try administration.summary().inUse, days: days), first: true)
+    }
+
+    /// Makes the key that waits for the root.
+    func waiting() throws -> String {
+        guard case .waiting(let key) = try administration.rotate(at: clock.now) else {
+            throw ServiceError.failed("a key is in use that the root hasn't signed")
+        }
+        return key
+    }
+
+    func sync() async throws -> CustomerResponse {
+        try await client.sync(
+            SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: []))
+    }
+
+    func keyOfToken() async throws -> String? {
+        try await sync().entitlementToken.map { try OpenedJWS($0).header["kid"] as? String ?? "" }
+    }
+}
+
+private func withRoot(_ body: @escaping @Sendable (RootDesk) async throws -> Void) async throws {
+    let clock = TestClock()
+    try await withFolder { folder in
+        try await withService(in: folder, { $0.now = { clock.now } }) {
+            try await body(try RootDesk($0, folder, clock))
+        }
+    }
+}
+
+@Suite struct `an offline root` {
+    @Test func `vouches for the key in use, and tokens are issued until the period ends`() async throws {
+        try await withRoot { desk in
+            try desk.begin(days: 90)
+            let answer = try await desk.sync()
+            #expect(answer.entitlementToken != nil && answer.signingKey?.root != nil)
+            desk.clock.advance(by: 90 * day - 1)
+            #expect(try await desk.sync().entitlementToken != nil)
+            desk.clock.advance(by: 1)
+            let late = try await desk.sync()
+            #expect(late.entitlementToken == nil)
+            #expect(late.entitlements["everything"]?.outcome == .granted && late.accessToken != nil)
+            // A new period for the same key is enough.
+            try desk.install(try desk.statement(try desk.administration.summary().inUse, days: 30))
+            #expect(try await desk.sync().entitlementToken != nil)
+        }
+    }
+
+    @Test func `signs the next key before it is used, and apps that pinned the old one go on`() async throws {
+        try await withRoot { desk in
+            try desk.begin()
+            let first = try desk.inUse()
+            let waiting = try desk.waiting()
+            #expect(try desk.waiting() == waiting)
+            #expect(try await desk.keyOfToken() == first)
+            #expect(
+                try desk.install(try desk.statement(waiting, days: 60)) == .rotated(until: desk.clock.now + 60 * day))
+            let second = try desk.inUse()
+            let answer = try await desk.sync()
+            #expect(second != first)
+            #expect(try await desk.keyOfToken() == second && answer.signingKey?.chain?.count == 1)
+        }
+    }
+
+    @Test func `revokes a stolen key, and the one after it takes its place`() async throws {
+        try await withRoot { desk in
+            try desk.begin()
+            let stolen = try desk.inUse()
+            let waiting = try desk.waiting()
+            let list = try desk.root.revoke([stolen], at: desk.clock.now)
+            #expect(try desk.install(list) == .revoked([stolen], stranded: [stolen]))
+            // The next key isn't signed yet.
+            let between = try await desk.sync()
+            #expect(between.entitlementToken == nil && between.signingKey?.revocations == list)
+            try desk.install(try desk.statement(waiting, days: 60))
+            let answer = try await desk.sync()
+            #expect(try await desk.keyOfToken() == (try desk.inUse()))
+            #expect(answer.signingKey?.revocations == list && answer.signingKey?.chain == nil)
+            let published = String(buffer: try await desk.client.get("/.well-known/jwks.json").body)
+            #expect(!published.contains(stolen))
+            #expect(throws: SigningKeyError.self) { try desk.administration.revoke(stolen, at: desk.clock.now) }
+        }
+    }
+
+    @Test func `revokes the old key after a rotation, which shortens the chain`() async throws {
+        try await withRoot { desk in
+            try desk.begin()
+            let stolen = try desk.inUse()
+            try desk.install(try desk.statement(try desk.waiting(), days: 60))
+            let next = try desk.inUse()
+            try desk.install(try desk.root.revoke([stolen], at: desk.clock.now))
+            let answer = try await desk.sync()
+            #expect(try await desk.keyOfToken() == next && answer.signingKey?.chain == nil)
+        }
+    }
+
+    @Test func `counts its lists up, and an older one is refused`() async throws {
+        try await withRoot { desk in
+            try desk.begin()
+            let lists = try ["a", "b"].map { try desk.root.revoke([$0], at: desk.clock.now) }
+            try desk.install(lists[1])
+            #expect(throws: SigningKeyError.olderRevocations(counter: 1, known: 2)) { try desk.install(lists[0]) }
+            #expect(throws: SigningKeyError.olderRevocations(counter: 2, known: 2)) { try desk.install(lists[1]) }
+            let fourth = try desk.root.revoke(["c"], counter: 4, at: desk.clock.now)
+            try desk.install(fourth)
+            let payload = try OpenedJWS(fourth).claims
+            #expect(payload["counter"] as? Int == 4 && payload["revoked"] as? [String] == ["a", "b", "c"])
+            // The counter never goes back, and 200 keys are the most.
+            #expect(
+                try OpenedJWS(try desk.root.revoke([], counter: 1, at: desk.clock.now)).claims["counter"] as? Int == 5)
+            #expect(throws: SigningKeyError.tooManyRevocations) {
+                try desk.root.revoke((0..<200).map { "\($0)" }, at: desk.clock.now)
+            }
+            let most = try desk.root.revoke(
+                (0..<197).map { String(repeating: "k", count: 40) + "\(100 + $0)" }, at: desk.clock.now)
+            #expect(try desk.install(most) == .revoked([], stranded: []))
+        }
+    }
+
+    @Test func `is known by its public key, and what else is signed is refused`() async throws {
+        try await withRoot { desk in
+            let key = try desk.administration.summary().inUse
+            let sound = try desk.statement(key, days: 90)
+            #expect(throws: SigningKeyError.noRoot) { try desk.install(sound) }
+            let other = OfflineRoot(path: desk.folder + "/other.json")
+            _ = try other.create()
+            let foreign = try other.sign(key, until: desk.clock.now + day, at: desk.clock.now)
+            #expect(throws: SigningKeyError.notOfRoot) { try desk.install(foreign, first: true) }
+            // Revocations alone would leave the service without a signed key.
+            let list = try desk.root.revoke(["x"], at: desk.clock.now)
+            #expect(throws: SigningKeyError.noRoot) { try desk.install(list, first: true) }
+            try desk.install(sound, first: true)
+            #expect(throws: SigningKeyError.notOfRoot) { try desk.install(foreign) }
+            let stranger = try desk.statement(desk.publicRoot, days: 90)
+            #expect(throws: SigningKeyError.self) { try desk.install(stranger) }
+            let over = try desk.root.sign(key, until: desk.clock.now, at: desk.clock.now)
+            #expect(throws: SigningKeyError.periodOver(desk.clock.now)) { try desk.install(over) }
+            for text in ["", "x", "a.b.c", sound + "A", String(sound.dropLast(3)), key] {
+                #expect(throws: SigningKeyError.notOfRoot) { try desk.install(text) }
+            }
+            #expect(try await desk.sync().signingKey?.root == sound)
+        }
+    }
+
+    @Test func `is kept in a file that only its owner can read, and never replaced`() async throws {
+        try await withRoot { desk in
+            #expect(try desk.root.create() == desk.publicRoot)
+            #expect(!desk.publicRoot.contains("PRIVATE"))
+            let path = desk.folder + "/root.json"
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            #expect(throws: ServiceError.self) { try desk.root.create() }
+            #expect(throws: ServiceError.self) {
+                try OfflineRoot(path: desk.folder + "/none.json").revoke([], at: desk.clock.now)
+            }
+        }
+    }
+
+    @Test func `has the end of its period announced for thirty days, once a day`() async throws {
+        try await withRoot { desk in
+            func lines(_ log: inout SigningKeyLog) throws -> [SigningKeyLog.Line] {
+                log.lines(
+                    about: try SigningKeyStore(folder: desk.folder).read(), nil, at: desk.clock.now)
+            }
+            var log = SigningKeyLog(try desk.inUse())
+            #expect(try lines(&log).isEmpty)
+            try desk.begin(days: 40)
+            #expect(try lines(&log).isEmpty)
+            desk.clock.advance(by: 10 * day)
+            let warning = try #require(try lines(&log).first)
+            #expect(warning.level == .warning && warning.message.contains("the signing period ends on 2026-12-30"))
+            #expect(try lines(&log).isEmpty)
+            desk.clock.advance(by: day - 1)
+            #expect(try lines(&log).isEmpty)
+            desk.clock.advance(by: 1)
+            #expect(try lines(&log).map(\.level) == [.warning])
+            desk.clock.advance(by: 29 * day)
+            let end = try lines(&log)
+            #expect(end.map(\.level) == [.error] && end[0].message.contains("no entitlement tokens are issued"))
+            let id = try desk.inUse()
+            try desk.install(try desk.root.revoke([id], at: desk.clock.now))
+            #expect(try lines(&log).map(\.level) == [.notice, .error])
+        }
+    }
+}

@@ -1,0 +1,275 @@
+import Crypto
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import Testing
+
+@testable import TenureServer
+
+/// The keys of a running service, its published set, and what it signs.
+private struct KeyDesk {
+    let client: Client
+    let folder: String
+
+    var administration: SigningKeyAdministration { SigningKeyAdministration(folder: folder) }
+
+    func published() async throws -> [String] {
+        let read = try JSONSerialization.jsonObject(with: try await keySet()) as? [String: [[String: String]]]
+        return try #require(read?["keys"]).compactMap { $0["kid"] }
+    }
+
+    func keySet() async throws -> Data {
+        let response = try await client.get("/.well-known/jwks.json")
+        #expect(response.status == .ok)
+        return Data(buffer: response.body)
+    }
+
+    func sync() async throws -> CustomerResponse {
+        try await client.sync(
+            SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: []))
+    }
+
+    func inUse() throws -> String { try #require(try administration.summary().keys.last?.id) }
+
+    @discardableResult
+    func rotate(_ times: Int = 1, at now: Date = Calculator.now) throws -> String {
+        for _ in 0..<times { _ = try administration.rotate(at: now) }
+        return try inUse()
+    }
+}
+
+private func withKeys(
+    now: @escaping @Sendable () -> Date = { Calculator.now },
+    _ body: @escaping @Sendable (KeyDesk) async throws -> Void
+) async throws {
+    try await withFolder { folder in
+        try await withService(in: folder, { $0.now = now }) { try await body(KeyDesk(client: $0, folder: folder)) }
+    }
+}
+
+/// The first segment of a compact JWS, and its payload.
+private func opened(_ jws: String) throws -> (keyID: String?, type: String?, payload: [String: Any]) {
+    let jws = try OpenedJWS(jws)
+    return (jws.header["kid"] as? String, jws.header["typ"] as? String, jws.claims)
+}
+
+@Suite struct `rotating the signing key` {
+    @Test func `of a running service, twice: each key vouches for the next, and all are published`() async throws {
+        try await withKeys { desk in
+            let first = try desk.inUse()
+            #expect(try await desk.published() == [first])
+            let before = try await desk.sync()
+            #expect(before.signingKey == nil)
+            let second = try desk.rotate()
+            let third = try desk.rotate()
+            let answer = try await desk.sync()
+            let token = try OpenedJWS(try #require(answer.entitlementToken))
+            #expect(token.header["kid"] as? String == third)
+            // It must fit into a header of requests to the app's own servers.
+            #expect(token.header.count == 3)
+            let statements = try #require(answer.signingKey?.chain).map { try opened($0) }
+            #expect(statements.map(\.keyID) == [first, second])
+            #expect(statements.map(\.type) == ["tenure-key+jwt", "tenure-key+jwt"])
+            #expect(try await desk.published() == [third, second, first])
+            let set = try await desk.keySet()
+            for text in [answer.entitlementToken, before.entitlementToken] + (answer.signingKey?.chain ?? []) {
+                try OpenedJWS(try #require(text)).verify(under: set)
+            }
+        }
+    }
+
+    @Test func `keeps the token's size, however long the chain is`() async throws {
+        try await withKeys { desk in
+            let before = try await desk.sync().entitlementToken?.utf8.count
+            try desk.rotate(15)
+            #expect(try await desk.sync().entitlementToken?.utf8.count == before)
+        }
+    }
+
+    @Test func `keeps no older private key`() async throws {
+        try await withKeys { desk in
+            func keys() throws -> Int {
+                let text = try String(contentsOfFile: desk.folder + "/signing-key.json", encoding: .utf8)
+                return text.components(separatedBy: "BEGIN PRIVATE KEY").count - 1
+            }
+            try desk.rotate(3)
+            #expect(try keys() == 1)
+            let attributes = try FileManager.default.attributesOfItem(atPath: desk.folder + "/signing-key.json")
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+    }
+
+    @Test func `stops at sixteen keys, unless told to leave the oldest pin behind`() async throws {
+        try await withKeys { desk in
+            let first = try desk.inUse()
+            try desk.rotate(15)
+            #expect(try await desk.sync().signingKey?.chain?.count == 15)
+            let last = try desk.inUse()
+            #expect(throws: SigningKeyError.chainTooLong(oldest: first)) { try desk.rotate() }
+            #expect(try desk.inUse() == last)
+            _ = try desk.administration.rotate(droppingOldest: true, at: Calculator.now)
+            let chain = try #require(try await desk.sync().signingKey?.chain)
+            #expect(chain.count == 15)
+            #expect(try opened(chain[0]).keyID != first)
+            let summary = try desk.administration.summary()
+            #expect(summary.keys.filter { !$0.isInChain }.map(\.id) == [first])
+        }
+    }
+
+    @Test func `publishes a replaced key until its last token has expired`() async throws {
+        let clock = TestClock()
+        try await withKeys(now: { clock.now }) { desk in
+            let first = try desk.inUse()
+            let second = try desk.rotate(at: clock.now)
+            clock.advance(by: 365 * 86_400 - 1)
+            #expect(try await desk.published() == [second, first])
+            clock.advance(by: 1)
+            #expect(try await desk.published() == [second])
+            // It still vouches for the newer one.
+            #expect(try await desk.sync().signingKey?.chain?.count == 1)
+        }
+    }
+
+    @Test func `keeps personas' tokens valid`() async throws {
+        try await withFolder { folder in
+            try await withService(in: folder, { $0.adminKey = Desk.adminKey }) { client in
+                let desk = Desk(client: client, key: Desk.adminKey)
+                let token = try await desk.persona()
+                _ = try SigningKeyAdministration(folder: folder).rotate(at: Calculator.now)
+                #expect(try await desk.sandboxed(as: token).persona == "early-buyer")
+            }
+        }
+    }
+
+    @Test func `by several commands at once loses none`() async throws {
+        try await withKeys { desk in
+            let administration = desk.administration
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 { group.addTask { _ = try administration.rotate(at: Calculator.now) } }
+                try await group.waitForAll()
+            }
+            #expect(try administration.summary().keys.count == 9)
+            #expect(try await desk.sync().signingKey?.chain?.count == 8)
+        }
+    }
+
+    @Test func `is followed by a service that goes on with what it knows while the file can't be read`() async throws {
+        try await withKeys { desk in
+            let path = desk.folder + "/signing-key.json"
+            let sound = try Data(contentsOf: URL(fileURLWithPath: path))
+            for damaged in [Data(), Data("{}".utf8), sound.dropLast(40)] {
+                try damaged.write(to: URL(fileURLWithPath: path))
+                #expect(try await desk.sync().entitlementToken != nil)
+            }
+            try FileManager.default.removeItem(atPath: path)
+            #expect(try await desk.sync().entitlementToken != nil)
+        }
+    }
+}
+
+@Suite struct `revoking a signing key` {
+    @Test func `in use replaces it by one that nobody vouches for, and names who is left behind`() async throws {
+        try await withKeys { desk in
+            let first = try desk.inUse()
+            let second = try desk.rotate()
+            #expect(try desk.administration.revoke(second, at: Calculator.now) == [first, second])
+            let third = try desk.inUse()
+            #expect(third != second)
+            let answer = try await desk.sync()
+            #expect(answer.signingKey == nil)
+            #expect(try OpenedJWS(try #require(answer.entitlementToken)).header["kid"] as? String == third)
+            // What the first one signed goes on counting for backends.
+            #expect(try await desk.published() == [third, first])
+            #expect(throws: SigningKeyError.alreadyRevoked(second)) {
+                try desk.administration.revoke(second, at: Calculator.now)
+            }
+            #expect(throws: SigningKeyError.unknownKey("x")) { try desk.administration.revoke("x", at: Calculator.now) }
+        }
+    }
+
+    @Test func `that was replaced cuts the chain behind it`() async throws {
+        try await withKeys { desk in
+            let first = try desk.inUse()
+            let second = try desk.rotate()
+            let third = try desk.rotate()
+            let fourth = try desk.rotate()
+            #expect(try desk.administration.revoke(second, at: Calculator.now) == [first, second])
+            let chain = try #require(try await desk.sync().signingKey?.chain)
+            #expect(try chain.map { try opened($0).keyID } == [third])
+            #expect(try await desk.published() == [fourth, third, first])
+            // A key that is outside the chain already takes nobody with it.
+            #expect(try desk.administration.revoke(first, at: Calculator.now) == [])
+            try desk.rotate()
+            #expect(try await desk.sync().signingKey?.chain?.count == 2)
+        }
+    }
+
+    @Test func `ends a persona's token that it signed`() async throws {
+        try await withFolder { folder in
+            try await withService(in: folder, { $0.adminKey = Desk.adminKey }) { client in
+                let desk = Desk(client: client, key: Desk.adminKey)
+                let token = try await desk.persona()
+                let administration = SigningKeyAdministration(folder: folder)
+                let id = try #require(try administration.summary().keys.last?.id)
+                _ = try administration.revoke(id, at: Calculator.now)
+                #expect(try await desk.sandboxed(as: token).problems.map(\.code) == ["personaUnknown"])
+            }
+        }
+    }
+}
+
+@Suite struct `a file of signing keys` {
+    /// Every way in which it could promise what no client would believe.
+    @Test func `that a client would reject is refused`() async throws {
+        try await withKeys { desk in
+            let other = SigningKeyFile(at: Calculator.now)
+            try desk.rotate(2)
+            let store = SigningKeyStore(folder: desk.folder)
+            let sound = try store.read().file
+            let changes: [(inout SigningKeyFile) -> Void] = [
+                { $0.privateKey = other.privateKey },
+                { $0.privateKey = "none" },
+                { $0.keys = [] },
+                { $0.keys.append(other.keys[0]) },
+                { $0.keys.removeFirst() },
+                { $0.chain.reverse() },
+                { $0.chain[0] = $0.chain[1] },
+                { $0.chain[1] = "a.b.c" },
+                { $0.keys[1].revokedAt = 1 },
+                { $0.keys[2].revokedAt = 1 },
+                { $0.rootStatement = $0.chain[1] },
+                {
+                    $0.root = other.keys[0].key; $0.rootStatement = $0.chain[1]
+                },
+                {
+                    $0.root = other.keys[0].key; $0.revocations = $0.chain[1]
+                },
+            ]
+            for (place, change) in changes.enumerated() {
+                var file = sound
+                change(&file)
+                #expect(throws: SigningKeySet.Mistake.self, "\(place)") { try SigningKeySet(file) }
+                // Nor is it ever written.
+                #expect(throws: ServiceError.self, "\(place)") { try store.update { change(&$0) } }
+            }
+            #expect(try store.read().file == sound)
+        }
+    }
+
+    @Test func `has no leftover of a killed command beside it after the next one`() async throws {
+        try await withKeys { desk in
+            let leftover = desk.folder + "/signing-key.json.1234567890"
+            let mine = desk.folder + "/signing-key.json.backup"
+            for path in [leftover, mine] {
+                #expect(FileManager.default.createFile(atPath: path, contents: Data("secret".utf8)))
+            }
+            try desk.rotate()
+            #expect(!FileManager.default.fileExists(atPath: leftover))
+            #expect(FileManager.default.fileExists(atPath: mine))
+        }
+    }
+}

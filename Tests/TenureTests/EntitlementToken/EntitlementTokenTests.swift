@@ -1,0 +1,308 @@
+import Crypto
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+private struct Signer {
+    let key = P256.Signing.PrivateKey()
+
+    func pinned() throws -> Tenure.ServiceKey { try Tenure.ServiceKey(key.publicKey.pemRepresentation) }
+
+    private var jwk: String {
+        let raw = key.publicKey.rawRepresentation
+        return
+            #"{"crv":"P-256","kty":"EC","x":"\#(Base64.urlSafe.text(raw.prefix(32)))","y":"\#(Base64.urlSafe.text(raw.suffix(32)))"}"#
+    }
+
+    func sign(_ payload: String, type: String) throws -> String {
+        let header = #"{"alg":"ES256","kid":"\#(try pinned().id)","typ":"\#(type)"}"#
+        return try sign(payload, header: header)
+    }
+
+    func sign(_ payload: String, header: String) throws -> String {
+        let signed = Base64.urlSafe.text(header.utf8) + "." + Base64.urlSafe.text(payload.utf8)
+        return signed + "." + Base64.urlSafe.text(try key.signature(for: Data(signed.utf8)).rawRepresentation)
+    }
+
+    /// A statement that the other key is trusted as this one is.
+    func vouch(for other: Signer) throws -> String { try sign(other.jwk, type: "tenure-key+jwt") }
+
+    /// A root's statement that the other key may sign until an instant.
+    func vouch(for other: Signer, until end: Date, type: String = "tenure-root+jwt") throws -> String {
+        let seconds = Int(end.timeIntervalSince1970)
+        return try sign(#"{"iat":0,"key":\#(other.jwk),"signUntil":\#(seconds)}"#, type: type)
+    }
+
+    func revoke(_ others: [Signer], counter: Int) throws -> String {
+        let ids = try others.map { "\"\(try $0.pinned().id)\"" }.joined(separator: ",")
+        return try sign(#"{"counter":\#(counter),"iat":0,"revoked":[\#(ids)]}"#, type: "tenure-revocations+jwt")
+    }
+
+    func claims(_ change: [String: String] = [:]) -> String {
+        var claims = [
+            "iss": "\"tenure\"", "sub": "\"cus_1\"", "bundleID": "\"com.example.calculator\"",
+            "environment": "\"Production\"", "device": "\"\(World.device.hashed)\"", "nonce": "\"1\"",
+            "appTransactionID": "\"704000000000000001\"", "iat": "\(Int(World.now.timeIntervalSince1970))",
+            "exp": "\(Int(World.now.timeIntervalSince1970) + 365 * 86_400)", "entitlements": #"{"everything":{}}"#,
+        ]
+        claims.merge(change) { $1 }
+        return "{" + claims.map { "\"\($0.key)\":\($0.value)" }.sorted().joined(separator: ",") + "}"
+    }
+
+    func entitlementToken(_ change: [String: String] = [:]) throws -> String {
+        try sign(claims(change), type: "tenure-entitlement+jwt")
+    }
+}
+
+private let holder = EntitlementTokenReader.Holder(
+    device: World.device.hashed, bundleID: World.bundleID, appTransactionID: "704000000000000001",
+    environment: .production)
+
+private func refusal(
+    _ text: String, _ keys: [Tenure.ServiceKey], with statements: [String] = [], isRehearsal: Bool = false,
+    at now: Date = World.now
+) -> EntitlementTokenReader.Refusal? {
+    let reader = EntitlementTokenReader(keys: KeyRing(keys), isRehearsal: isRehearsal)
+    do throws(EntitlementTokenReader.Refusal) {
+        _ = try reader.read(stored: .init(text: text, statements: statements), for: holder, at: now)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// Why a new token doesn't count for an app that pinned a root.
+private func refusal(
+    _ text: String, root: Signer, with statements: [String], revocations: String? = nil,
+    answering nonce: String = "1", latest: Date = World.now
+) throws -> EntitlementTokenReader.Refusal? {
+    let ring = KeyRing([], root: try root.pinned())
+    let token = EntitlementTokenReader.Token(
+        text: text, statements: statements, revocations: revocations.flatMap { ring.revocations(in: $0) })
+    do throws(EntitlementTokenReader.Refusal) {
+        _ = try EntitlementTokenReader(keys: ring, isRehearsal: false)
+            .read(new: token, for: holder, answering: nonce, latest: latest)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+@Suite struct `Entitlement tokens` {
+    @Test func `count where a pinned key signed them for this device, account, app and environment`() throws {
+        let signer = Signer()
+        let keys = [try signer.pinned()]
+        #expect(refusal(try signer.entitlementToken(), keys) == nil)
+        #expect(
+            refusal(try signer.entitlementToken(["device": "\"\(World.otherDevice.hashed)\""]), keys) == .anotherDevice)
+        #expect(refusal(try signer.entitlementToken(["appTransactionID": "\"7\""]), keys) == .anotherCustomer)
+        #expect(refusal(try signer.entitlementToken(["bundleID": "\"com.example.other\""]), keys) == .anotherApp)
+        #expect(refusal(try signer.entitlementToken(["iss": "\"somebody\""]), keys) == .malformed)
+        #expect(refusal(try Signer().entitlementToken(), keys) == .notSigned)
+    }
+
+    @Test func `of the sandbox, of personas and under test authorities prove nothing to what people bought`() throws {
+        let signer = Signer()
+        let keys = [try signer.pinned()]
+        #expect(refusal(try signer.entitlementToken(["environment": "\"Sandbox\""]), keys) == .anotherEnvironment)
+        #expect(refusal(try signer.entitlementToken(["environment": "\"Xcode\""]), keys) == .anotherEnvironment)
+        #expect(refusal(try signer.entitlementToken(["test": "true"]), keys) == .test)
+        #expect(refusal(try signer.entitlementToken(["persona": "\"an early buyer\""]), keys) == .test)
+        #expect(refusal(try signer.entitlementToken(["test": "true"]), keys, isRehearsal: true) == nil)
+    }
+
+    @Test func `from the future are not believed`() throws {
+        let signer = Signer()
+        let later = Int(World.now.timeIntervalSince1970) + 3 * 86_400
+        #expect(
+            refusal(try signer.entitlementToken(["iat": "\(later)"]), [try signer.pinned()]) == .fromTheFuture)
+    }
+
+    @Test func `with any byte changed prove nothing`() throws {
+        let signer = Signer()
+        let keys = [try signer.pinned()]
+        let sound = Array(try signer.entitlementToken().utf8)
+        for place in stride(from: 0, to: sound.count, by: 7) {
+            var spoilt = sound
+            spoilt[place] = spoilt[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+            #expect(refusal(String(decoding: spoilt, as: UTF8.self), keys) != nil, "byte \(place)")
+        }
+        for text in ["", ".", "..", "a.b.c", String(repeating: "e", count: 100_000)] {
+            #expect(refusal(text, keys) == .notSigned)
+        }
+    }
+
+    @Test func `that another kind of text was signed as do not pass for one`() throws {
+        let signer = Signer()
+        let payload = String(decoding: Data(#"{"iss":"tenure"}"#.utf8), as: UTF8.self)
+        #expect(refusal(try signer.sign(payload, type: "tenure-key+jwt"), [try signer.pinned()]) == .notSigned)
+    }
+}
+
+@Suite struct `A header of an entitlement token` {
+    @Test(arguments: [
+        #"{"typ":"tenure-entitlement+jwt","kid":"KEY","alg":"ES256"}"#,
+        #"{"alg":"none","kid":"KEY","typ":"tenure-entitlement+jwt"}"#,
+        #"{"alg":"ES256","kid":"KEY","typ":"tenure-entitlement+jwt","crit":["exp"],"exp":1}"#,
+        #"{"alg":"ES256","kid":"KEY","typ":"tenure-entitlement+jwt","jwk":{}}"#,
+        #"{"alg":"ES256","kid":"KEY","typ":"JWT"}"#, "{}",
+    ])
+    func `is the one that services write, or the token is refused`(_ header: String) throws {
+        let signer = Signer()
+        let keys = [try signer.pinned()]
+        let header = header.replacingOccurrences(of: "KEY", with: keys[0].id)
+        #expect(refusal(try signer.sign(signer.claims(), header: header), keys) == .notSigned)
+    }
+}
+
+@Suite struct `A token without a nonce` {
+    @Test func `ends all rights with itself, also those without an end`() throws {
+        let signer = Signer()
+        let (exp, later) = (World.now.addingTimeInterval(3600), World.now.addingTimeInterval(86_400))
+        var change = [
+            "exp": "\(Int(exp.timeIntervalSince1970))",
+            "entitlements":
+                #"{"era":{"refreshAfter":1},"long":{"until":\#(Int(later.timeIntervalSince1970))},"short":{"until":1}}"#,
+        ]
+        let reader = EntitlementTokenReader(keys: KeyRing([try signer.pinned()]), isRehearsal: false)
+        let bound = try reader.read(
+            stored: .init(text: try signer.entitlementToken(change)), for: holder, at: World.now)
+        #expect(bound.rights["era"]?.until == nil && bound.rights["long"]?.until == later)
+        change["nonce"] = "null"
+        let free = try reader.read(stored: .init(text: try signer.entitlementToken(change)), for: holder, at: World.now)
+        #expect(free.rights["era"]?.until == exp && free.rights["long"]?.until == exp)
+        #expect(free.rights["short"]?.until == Date(timeIntervalSince1970: 1))
+    }
+}
+
+@Suite struct `A new key of the service` {
+    @Test func `is trusted where the pinned one vouches for it, over fifteen rotations`() throws {
+        let signers = (0..<16).map { _ in Signer() }
+        let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
+        let token = try signers[15].entitlementToken()
+        for pinned in signers { #expect(refusal(token, [try pinned.pinned()], with: chain) == nil) }
+        #expect(refusal(token, try signers.prefix(3).map { try $0.pinned() }, with: chain) == nil)
+        // Each link is needed, and in its order.
+        for missing in chain.indices {
+            var broken = chain
+            broken.remove(at: missing)
+            #expect(refusal(token, [try signers[0].pinned()], with: broken) == .notSigned, "\(missing)")
+        }
+        #expect(refusal(token, [try signers[0].pinned()], with: chain.reversed()) == .notSigned)
+    }
+
+    @Test func `is not trusted at the end of a longer chain than services make`() throws {
+        let signers = (0..<18).map { _ in Signer() }
+        let chain = try zip(signers, signers.dropFirst()).map { try $0.vouch(for: $1) }
+        #expect(chain.count == 17)
+        #expect(refusal(try signers[17].entitlementToken(), [try signers[0].pinned()], with: chain) == .notSigned)
+    }
+
+    @Test func `is not trusted for vouching for itself`() throws {
+        let (pinned, stranger) = (Signer(), Signer())
+        let keys = [try pinned.pinned()]
+        let token = try stranger.entitlementToken()
+        #expect(refusal(token, keys, with: [try stranger.vouch(for: stranger)]) == .notSigned)
+        // An entitlement token is no statement about a key, nor is a root's statement.
+        let claims = try pinned.entitlementToken()
+        let limited = try pinned.vouch(for: stranger, until: .distantFuture)
+        for statement in [claims, limited, "", ".", "a.b.c", String(repeating: "e", count: 2000)] {
+            #expect(refusal(token, keys, with: [statement]) == .notSigned)
+        }
+        // A stolen statement about a key doesn't make the stranger that key.
+        #expect(refusal(token, keys, with: [try pinned.vouch(for: Signer())]) == .notSigned)
+    }
+}
+
+@Suite struct `An offline root` {
+    private let root = Signer()
+    private let online = Signer()
+    private let end = World.now.addingTimeInterval(90 * World.day)
+
+    @Test func `is trusted through the keys that it signed, within their period`() throws {
+        let statements = [try root.vouch(for: online, until: end)]
+        let token = try online.entitlementToken()
+        #expect(try refusal(token, root: root, with: statements) == nil)
+        #expect(try refusal(token, root: root, with: statements, latest: end) == nil)
+        #expect(try refusal(token, root: root, with: statements, latest: end.addingTimeInterval(1)) == .periodOver)
+        // The token's own date counts if it is later than what the device knows.
+        let ahead = try online.entitlementToken(["iat": "\(Int(end.timeIntervalSince1970) + 1)"])
+        #expect(try refusal(ahead, root: root, with: statements) == .periodOver)
+        #expect(try refusal(token, root: root, with: []) == .notSigned)
+        #expect(try refusal(token, root: Signer(), with: statements) == .notSigned)
+        #expect(try refusal(token, root: root, with: statements, answering: "2") == .replayed)
+        #expect(try refusal(try online.entitlementToken(["nonce": "null"]), root: root, with: statements) == .replayed)
+    }
+
+    @Test func `is trusted for tokens that were accepted within the period after its end`() throws {
+        let reader = EntitlementTokenReader(keys: KeyRing([], root: try root.pinned()), isRehearsal: false)
+        let token = EntitlementTokenReader.Token(
+            text: try online.entitlementToken(), statements: [try root.vouch(for: online, until: end)])
+        let later = end.addingTimeInterval(700 * World.day)
+        #expect(try reader.read(stored: token, for: holder, at: later).rights["everything"] != nil)
+    }
+
+    @Test func `signs no token itself, and a key that it signed vouches for no other`() throws {
+        #expect(try refusal(try root.entitlementToken(), root: root, with: []) == .notSigned)
+        let thief = Signer()
+        let statements = [
+            try root.vouch(for: online, until: end), try online.vouch(for: thief),
+            try online.vouch(for: thief, until: end), try root.vouch(for: thief, until: end, type: "tenure-key+jwt"),
+        ]
+        #expect(try refusal(try thief.entitlementToken(), root: root, with: statements) == .notSigned)
+        #expect(try refusal(try online.entitlementToken(), root: root, with: statements) == nil)
+    }
+
+    @Test func `ends the tokens of a key that it revoked, also the stored ones`() throws {
+        let statements = [try root.vouch(for: online, until: end)]
+        let token = try online.entitlementToken()
+        let list = try root.revoke([online], counter: 1)
+        #expect(try refusal(token, root: root, with: statements, revocations: list) == .revoked)
+        let forged = try online.revoke([online], counter: 1)
+        #expect(try refusal(token, root: root, with: statements, revocations: forged) == nil)
+        let others = try root.revoke([Signer()], counter: 2)
+        #expect(try refusal(token, root: root, with: statements, revocations: others) == nil)
+        let ring = KeyRing([], root: try root.pinned())
+        let stored = EntitlementTokenReader.Token(
+            text: token, statements: statements, revocations: ring.revocations(in: list))
+        #expect(throws: EntitlementTokenReader.Refusal.revoked) {
+            try EntitlementTokenReader(keys: ring, isRehearsal: false).read(stored: stored, for: holder, at: World.now)
+        }
+    }
+
+    @Test func `has its newest list of revoked keys kept, in any order of arrival`() throws {
+        let ring = KeyRing([], root: try root.pinned())
+        let older = try #require(ring.revocations(in: try root.revoke([online], counter: 1)))
+        let newer = try #require(ring.revocations(in: try root.revoke([], counter: 2)))
+        #expect(older.merging(newer) == newer && newer.merging(older) == newer)
+        #expect(ring.revocations(in: try root.revoke([online], counter: 0)) == nil)
+        let many = try root.revoke((0..<201).map { _ in online }, counter: 3)
+        #expect(ring.revocations(in: many) == nil)
+        // What another root said doesn't count.
+        let other = KeyRing([], root: try Signer().pinned())
+        #expect(ring.revoked(try online.pinned().id, by: older))
+        #expect(!other.revoked(try online.pinned().id, by: older))
+    }
+}
+
+@Suite struct `A pinned key` {
+    @Test func `is read as the service shows it, and in PEM`() throws {
+        let key = P256.Signing.PrivateKey().publicKey
+        let (x, y) = (key.rawRepresentation.prefix(32), key.rawRepresentation.suffix(32))
+        let jwk = #"{"kty":"EC","crv":"P-256","x":"\#(Base64.urlSafe.text(x))","y":"\#(Base64.urlSafe.text(y))"}"#
+        let fromPEM = try Tenure.ServiceKey(key.pemRepresentation)
+        #expect(try Tenure.ServiceKey(jwk) == fromPEM)
+        #expect(try Tenure.ServiceKey(#"{"keys":[\#(jwk)]}"#) == fromPEM)
+    }
+
+    @Test(arguments: [
+        "", "key", "{}", #"{"keys":[]}"#, #"{"kty":"RSA","crv":"P-256","x":"","y":""}"#,
+        #"{"kty":"EC","crv":"P-256","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","y":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
+        "-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----",
+    ])
+    func `that is none is refused with what to do`(_ text: String) {
+        #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import TenureHTTP
+import TenureServer
+import Testing
+
+@testable import Tenure
+
+/// A folder of keys that outlives the services that use it.
+final class KeysFolder: Sendable {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString).path
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    var administration: SigningKeyAdministration { SigningKeyAdministration(folder: path) }
+
+    func pinned() throws -> Tenure.ServiceKey { try Tenure.ServiceKey(try administration.summary().inUse) }
+}
+
+@Suite struct `An app that pinned the first signing key` {
+    @Test func `goes on after two rotations of a running service, and offline`() async throws {
+        let folder = try KeysFolder()
+        try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
+            let first = service.key
+            let device = service.device(try .owner()) { $0.options.whileUndetermined = .deny }
+            #expect(await device.start().allows("everything"))
+            for _ in 0..<2 {
+                _ = try folder.administration.rotate(at: World.now)
+                let newcomer = service.device(try .owner()) {
+                    $0.keys = [first]
+                    $0.options.whileUndetermined = .deny
+                }
+                #expect(await newcomer.start().allows("everything"))
+                // What vouches for the key lies beside the token.
+                service.line.condition = .down
+                newcomer.store.fallSilent()
+                #expect(await newcomer.start().allows("everything"))
+                service.line.condition = .up
+            }
+            #expect(try folder.pinned() != first)
+            #expect(await device.start().allows("everything"))
+        }
+    }
+
+    @Test func `does not trust a service that replaced the key and can't show the statement`() async throws {
+        let folder = try KeysFolder()
+        try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
+            let first = service.key
+            _ = try folder.administration.rotate(at: World.now)
+            service.line.condition = .replaced { response in
+                let text = String(decoding: response.body, as: UTF8.self)
+                response.body = Data(text.replacingOccurrences(of: "\"signingKey\"", with: "\"nothing\"").utf8)
+            }
+            let device = service.device(try .owner()) {
+                $0.keys = [first]
+                $0.options.whileUndetermined = .deny
+            }
+            #expect(await !device.start().allows("everything"))
+        }
+    }
+
+    @Test func `does not trust a key that took the place of a revoked one`() async throws {
+        let folder = try KeysFolder()
+        try await RealService.run(authority: RealService.authority, { $0.keysFolder = folder.path }) { service in
+            let first = service.key
+            _ = try folder.administration.revoke(first.id, at: World.now)
+            let device = service.device(try .owner()) {
+                $0.keys = [first]
+                $0.options.whileUndetermined = .deny
+            }
+            #expect(await !device.start().allows("everything"))
+            let updated = service.device(try .owner()) { setup in
+                if let key = try? folder.pinned() { setup.keys = [first, key] }
+            }
+            #expect(await updated.start().allows("everything"))
+        }
+    }
+}
