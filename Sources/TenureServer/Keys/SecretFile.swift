@@ -2,7 +2,10 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// A secret in a file that only its owner can read: made on first need, and never replaced.
+/// A file that holds a secret: every such file is read here, at the start and whenever it is read again.
+///
+/// Only its owner may use it; see `FilePermissions`. A file of the service's own is made on first need, and never
+/// replaced.
 package struct SecretFile {
     package let path: String
 
@@ -22,28 +25,49 @@ package struct SecretFile {
     }
 
     /// Of a file that somebody else makes.
-    package func existingContents() throws(ServiceError) -> [UInt8] {
-        guard let contents = try read() else { throw .keyFile(path: path, detail: "there is no such file") }
+    package func existingContents(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8] {
+        guard let contents = try read(upTo: limit) else {
+            throw .keyFile(path: path, detail: "there is no such file")
+        }
         return contents
     }
 
-    private func read() throws(ServiceError) -> [UInt8]? {
+    /// Throws `keyFile` where something lies there already, or it can't be made.
+    package func make(_ contents: [UInt8]) throws(ServiceError) {
+        guard !exists else {
+            throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")
+        }
+        try write(contents)
+    }
+
+    /// The contents of any file, and whether others than its owner may use it: for files that hold a secret only
+    /// sometimes, such as a configuration.
+    package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
         let contents: WholeFile.Contents?
         var isOpenToOthers = true
         do throws(FileFailure) {
-            contents = try file.read(most: Self.largestSize) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
+            contents = try file.read(most: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
         guard let contents else { return nil }
-        guard !isOpenToOthers || isCredential else {
-            throw .keyFile(path: path, detail: "others than its owner can read it; run `chmod 600` on it, or remove it")
+        guard contents.bytes.count <= limit else {
+            throw .keyFile(path: path, detail: "it is larger than \(limit) bytes, and nothing of this kind is")
         }
-        guard contents.bytes.count <= Self.largestSize else {
-            throw .keyFile(path: path, detail: "it is larger than any key; restore it from your backup")
-        }
-        return contents.bytes
+        return (contents.bytes, isOpenToOthers && !isCredential)
     }
+
+    private func read(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8]? {
+        guard let (bytes, isOpenToOthers) = try contentsIfAny(upTo: limit) else { return nil }
+        guard !isOpenToOthers else { throw .keyFile(path: path, detail: Self.openToOthers) }
+        return bytes
+    }
+
+    /// What to do about a file that others can read.
+    package static let openToOthers = """
+        others than its owner can use it; run `chmod 600` on it (a group may read it only if root owns it, as in \
+        Kubernetes)
+        """
 
     private func write(_ contents: [UInt8]) throws(ServiceError) {
         do throws(FileFailure) {
@@ -65,6 +89,6 @@ package struct SecretFile {
 
     private var file: WholeFile { WholeFile(path: path) }
 
-    /// In bytes; a key in PEM has less.
-    private static let largestSize = 4096
+    /// Bytes: a key in PEM or a few webhook secrets have less.
+    package static let largestKey = 16 * 1024
 }
