@@ -326,6 +326,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureAppStore", "TenureMint", "TenureStore",
+                "TenureServer",
                 "PostgresServer",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),

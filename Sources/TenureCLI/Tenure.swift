@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import TenureCore
 
 #if !Service
     #error("the command needs the package trait `Service`: build with `make`, or with `swift build --traits Service`")
@@ -17,8 +19,26 @@ import ArgumentParser
         ]
     )
 
+    /// Ends the process as ArgumentParser would. Its messages repeat arguments, which may hold a password.
+    private static func finish(_ error: any Error) -> Never {
+        let code = exitCode(for: error)
+        let message = fullMessage(for: error)
+        guard !message.isEmpty, code != .success else { exit(withError: error) }
+        Terminal.standardError.write(message.hidingCredentials)
+        Foundation.exit(code.rawValue)
+    }
+
     static func main() async {
         ProxySettings.exceptThisMachine()
-        await main(nil)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            finish(error)
+        }
     }
 }

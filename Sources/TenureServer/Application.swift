@@ -124,6 +124,7 @@ extension TenureService {
             middleware: ProblemMiddleware(
                 nothingHere: "nothing is at this path; an app's paths begin with `/apps/NAME/`"))
         router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
+        router.add(middleware: PathSpelling())
         router.get("metrics", use: metricsRoute(of: sources).respond)
         return router.responder()
     }
@@ -172,7 +173,8 @@ extension TenureService {
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
                 additionalChannelHandlers: [
-                    ConnectionClock(timeouts) { metrics.closedSlowClient(at: $0) }
+                    HostCheckInstaller(),
+                    ConnectionClock(timeouts) { metrics.closedSlowClient(at: $0) },
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
         let certificate = try configuration.certificateFiles.map { files throws(ServiceError) in

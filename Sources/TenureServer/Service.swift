@@ -136,6 +136,7 @@ struct TenureService: Sendable {
         router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
         router.add(middleware: ProblemMiddleware())
         router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
+        router.add(middleware: PathSpelling())
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/products", use: products.respond)

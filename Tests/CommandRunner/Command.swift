@@ -90,6 +90,13 @@ package final class Folder: Sendable {
         try Data(text.utf8).write(to: url(name))
         return url(name).path
     }
+
+    /// The same for a file that only its owner may use.
+    @discardableResult package func writeSecret(_ text: String, to name: String) throws -> String {
+        let path = try write(text, to: name)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        return path
+    }
 }
 
 /// A command that goes on running, until the test is over.

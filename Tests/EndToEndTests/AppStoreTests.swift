@@ -34,8 +34,7 @@ import Testing
             eras: [{ name: freemium, model: free }]
             entitlements: { pro: { products: [com.example.calculator.pro] } }
             """, to: "policy.yaml")
-        try folder.write(String(repeating: "k", count: 40), to: "admin.key")
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.url("admin.key").path)
+        try #require(try await Command.run("key", "generate", "--out", folder.url("admin.key").path).status == 0)
         store = try RunningCommand(
             [
                 "appstore", "run", "--world", folder.url("world.yaml").path, "--folder", folder.url("store").path,

@@ -61,8 +61,11 @@ import Testing
         #expect(unknown.status == 1 && unknown.errors.contains("`build`"))
         let url = ["--service", "http://127.0.0.1:\(port)"]
         #expect(try await Command.run(["persona", "list"] + url).status == 64)
-        let stranger = try await Command.run(["persona", "list", "--key", "tenure_key_x"] + url)
-        #expect(stranger.status == 1 && stranger.errors.contains("the key is missing, wrong or revoked"))
+        let torn = try await Command.run(["persona", "list", "--key", "tenure_key_x"] + url)
+        #expect(torn.status == 1 && torn.errors.contains("a part is missing"))
+        let other = try await Command.run("key", "generate").output.trimmingCharacters(in: .newlines)
+        let stranger = try await Command.run(["persona", "list", "--key", other] + url)
+        #expect(stranger.status == 1 && stranger.errors.contains("the key is wrong or revoked"))
         #expect(await service.end(by: SIGTERM) == 0)
         let gone = try await Command.run(["persona", "list"] + options)
         #expect(gone.status == 1 && gone.errors.contains("no service answers"))

@@ -37,7 +37,7 @@ struct PublishingWorld {
         let made = try await Command.run(
             ["key", "create", "--scope", "policy", "--name", "publisher", "--database", self.database])
         try #require(made.status == 0, "\(made.errors)")
-        key = try folder.write(made.output, to: "policy.key")
+        key = try folder.writeSecret(made.output, to: "policy.key")
     }
 
     func write(_ policy: String, to name: String = "policy.yaml") throws -> String {

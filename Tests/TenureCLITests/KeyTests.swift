@@ -9,7 +9,7 @@ import Testing
         let made = try await Command.run(["key", "create", "--scope", "support", "--name", "ada"] + database)
         #expect(made.status == 0, "\(made.errors)")
         let key = made.output.trimmingCharacters(in: .newlines)
-        #expect(key.hasPrefix("tenure_key_") && key.count == 54)
+        #expect(key.hasPrefix("tenure_key_") && key.count == 59)
         #expect(made.errors.contains("not shown again"))
 
         let listed = try await Command.run(["key", "list", "--json"] + database)

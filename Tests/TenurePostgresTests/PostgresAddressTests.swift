@@ -1,3 +1,4 @@
+import TenureCore
 import TenureStore
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
         #expect(address.schema == "calculator")
         #expect(address.connections == 4)
         #expect(!address.allowsFsyncOff)
-        #expect(address.url == "postgres://me:secret@db.example.com:5433/shop?sslmode=require")
+        #expect(address.url.revealed == "postgres://me:secret@db.example.com:5433/shop?sslmode=require")
         #expect(address.description == "postgres://db.example.com:5433/shop")
         #expect(try PostgresAddress("postgresql:///shop?connect_timeout=7").connectTimeout == 7)
         #expect(try PostgresAddress("postgres://db/shop").schema == "tenure")

@@ -226,6 +226,12 @@ func withService<Result: Sendable>(
     return result
 }
 
+/// Writes a file that only its owner may use.
+func writeSecret(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+}
+
 func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

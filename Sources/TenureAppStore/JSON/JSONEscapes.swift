@@ -16,6 +16,8 @@ enum JSONEscapes {
             guard let unit = unit(in: buffer[...], at: position + 2) else {
                 throw JSONParser.Mistake(position: start, reason: "an escape lacks its four digits")
             }
+            // PostgreSQL stores no text with a NUL, and C programs read none beyond it.
+            guard unit != 0 else { throw JSONParser.Mistake(position: start, reason: "a string holds a NUL") }
             position += 6
             if UTF16.isLeadSurrogate(unit) {
                 guard position + 1 < buffer.count, buffer[position] == UInt8(ascii: "\\"),

@@ -74,7 +74,9 @@ enum ReceiptValue {
         let slice = bytes[range]
         let text = String(decoding: slice, as: UTF8.self)
         // Decoding repairs what is not UTF-8, and then the bytes differ. ASCII, nearly all there is, cannot be wrong.
-        guard slice.allSatisfy({ $0 < 0x80 }) || text.utf8.elementsEqual(slice) else { return .malformed }
+        // A NUL is valid UTF-8, but no database of ours stores it as text.
+        let isPlain = slice.allSatisfy { $0 < 0x80 && $0 != 0 }
+        guard isPlain || !slice.contains(0) && text.utf8.elementsEqual(slice) else { return .malformed }
         return .text(text)
     }
 }

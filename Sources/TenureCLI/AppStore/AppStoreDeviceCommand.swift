@@ -31,7 +31,7 @@ struct AppStoreDeviceCommand: AsyncParsableCommand {
             }
             let answer = try await place.send("GET", "/control/customers/\(name)", nil)
             guard let out else {
-                Terminal.standardOutput.write(bytes: JSONValue.object(answer).bytes + [UInt8(ascii: "\n")])
+                Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
                 return
             }
             var lines: [String] = []

@@ -63,7 +63,7 @@ struct AppStoreDoCommand: AsyncParsableCommand {
         try await reportingErrors {
             let answer = try await place.send("POST", "/control/acts", JSONValue.object(try parsed().json).bytes)
             if json {
-                Terminal.standardOutput.write(bytes: JSONValue.object(answer).bytes + [UInt8(ascii: "\n")])
+                Terminal.standardOutput.write(json: JSONValue.object(answer).bytes)
                 return
             }
             if case .string(let now)? = answer["now"] { Terminal.standardOutput.write("it is \(now)") }

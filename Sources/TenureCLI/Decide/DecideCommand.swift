@@ -99,7 +99,7 @@ struct DecideCommand: AsyncParsableCommand {
             }
         }
         writer.endObject()
-        Terminal.standardOutput.write(bytes: writer.bytes + [UInt8(ascii: "\n")])
+        Terminal.standardOutput.write(json: writer.bytes)
     }
 
     private func tell(_ decisions: [Decision], of customer: CustomerFiles) {

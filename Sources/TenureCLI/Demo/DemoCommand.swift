@@ -40,7 +40,7 @@ struct DemoCommand: AsyncParsableCommand {
             configuration.anchors = [.production: anchors, .sandbox: anchors]
             let adminKey = try folder.adminKey()
             configuration.adminKey = adminKey
-            var logger = Logger(label: "tenure") { StreamLogHandler.standardError(label: $0) }
+            var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
             // That another policy decides than the file's is no news here: see `publish`.
             logger.logLevel = .error
 

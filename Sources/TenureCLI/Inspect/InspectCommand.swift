@@ -46,7 +46,7 @@ struct InspectCommand: AsyncParsableCommand {
             }
         }
         if json {
-            Terminal.standardOutput.write(bytes: inspection.json + [UInt8(ascii: "\n")])
+            Terminal.standardOutput.write(json: inspection.json)
         } else {
             for line in inspection.lines(for: Terminal.standardOutput) { Terminal.standardOutput.write(line) }
         }

@@ -15,9 +15,10 @@ struct KeyCommand: AsyncParsableCommand {
               read     find customers, see what they have and why
               policy   publish policies, make personas
 
-            Docs/admin.md has the routes.
+            The service takes only keys that these commands made: 256 random bits with a checksum. Docs/admin.md has the \
+            routes.
             """,
-        subcommands: [KeyCreateCommand.self, KeyListCommand.self, KeyRevokeCommand.self]
+        subcommands: [KeyGenerateCommand.self, KeyCreateCommand.self, KeyListCommand.self, KeyRevokeCommand.self]
     )
 }
 

@@ -51,7 +51,7 @@ struct KeyListCommand: AsyncParsableCommand {
                     }
                 }
             }
-            Terminal.standardOutput.write(String(decoding: writer.bytes, as: UTF8.self))
+            Terminal.standardOutput.write(json: writer.bytes)
         }
     }
 }

@@ -221,6 +221,6 @@ extension PersonasAnswer {
     fileprivate func print() {
         var json = JSONWriter(.readable)
         json.value(self)
-        Terminal.standardOutput.write(String(decoding: json.bytes, as: UTF8.self))
+        Terminal.standardOutput.write(json: json.bytes)
     }
 }

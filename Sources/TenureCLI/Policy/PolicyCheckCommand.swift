@@ -77,8 +77,8 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         let report = try await reportingErrors { try check() }
         switch json ? .json : format ?? .text {
         case .text: report.writeText(to: .standardOutput)
-        case .json: Terminal.standardOutput.write(bytes: report.json + [UInt8(ascii: "\n")])
-        case .sarif: Terminal.standardOutput.write(bytes: report.sarif + [UInt8(ascii: "\n")])
+        case .json: Terminal.standardOutput.write(json: report.json)
+        case .sarif: Terminal.standardOutput.write(json: report.sarif)
         }
         if report.fails(strict: strict) { throw ExitCode.refused }
     }

@@ -72,7 +72,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
                     }
                 }
             }
-            Terminal.standardOutput.write(bytes: writer.bytes + [UInt8(ascii: "\n")])
+            Terminal.standardOutput.write(json: writer.bytes)
         } else {
             let terminal = Terminal.standardOutput
             for result in failed {

@@ -119,7 +119,7 @@ struct PublishingOptions: ParsableArguments {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Texts and numbers always encode.
         let json = try? encoder.encode(answer)
-        Terminal.standardOutput.write(json.map { String(decoding: $0, as: UTF8.self) } ?? "{}")
+        Terminal.standardOutput.write(json: json.map { Array($0) } ?? Array("{}".utf8))
     }
 }
 

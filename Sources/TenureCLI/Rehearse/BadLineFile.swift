@@ -1,12 +1,23 @@
 import Foundation
 import TenureAPI
+import TenureCore
 import TenureRehearsal
 
 /// The lines that do not count, each with its number and why: JSON, one to a line. Made when the first one comes.
+///
+/// A small compressed file can hold millions of bad lines, so only the first ones are written; the report counts all.
 final class BadLineFile {
     let path: String
     private var handle: FileHandle?
     private var buffer: [UInt8] = []
+    private var written = (lines: 0, bytes: 0)
+    /// How many came and were not written.
+    private(set) var omitted = 0
+
+    static let mostLines = 10_000
+    static let mostBytes = 16_000_000
+    /// Of those bytes, for the line that says how many were omitted.
+    private static let lastLineSize = 200
 
     init(path: String) {
         self.path = path
@@ -15,6 +26,7 @@ final class BadLineFile {
     var isUsed: Bool { handle != nil }
 
     func add(_ line: BadLine) throws {
+        guard omitted == 0, written.lines < Self.mostLines else { return omitted += 1 }
         if handle == nil { try make() }
         var writer = JSONWriter()
         writer.object {
@@ -31,14 +43,32 @@ final class BadLineFile {
             $0.key("detail")
             $0.value(line.fault.detail)
         }
-        buffer += writer.bytes + [UInt8(ascii: "\n")]
+        guard written.bytes + writer.bytes.count < Self.mostBytes - Self.lastLineSize else { return omitted += 1 }
+        append(writer)
         if buffer.count >= 1 << 16 { try flush() }
     }
 
     func close() throws {
         guard handle != nil else { return }
+        if omitted > 0 {
+            var writer = JSONWriter()
+            writer.object {
+                $0.key("omitted")
+                $0.value(omitted)
+                $0.key("detail")
+                $0.value("only the first ones are listed; the report counts all of them by reason")
+            }
+            append(writer)
+        }
         try flush()
         try? handle?.close()
+    }
+
+    private func append(_ entry: borrowing JSONWriter) {
+        let line = Array(String(decoding: entry.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
+        written.lines += 1
+        written.bytes += line.count
+        buffer += line
     }
 
     private func make() throws {

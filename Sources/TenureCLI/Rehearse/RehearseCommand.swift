@@ -125,7 +125,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
     private func show(_ result: RehearsalReport) throws {
         if json {
-            Terminal.standardOutput.write(bytes: result.json() + [UInt8(ascii: "\n")])
+            Terminal.standardOutput.write(json: result.json())
         } else {
             TextReport(result).write(to: .standardOutput)
         }

@@ -37,10 +37,7 @@ struct RehearsalFolder {
         key = try ServerAPIKey(seed: seed)
         try Data(key.pem.utf8).write(to: URL(fileURLWithPath: privateKeyFile), options: .atomic)
         try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: privateKeyFile)
-        if !files.fileExists(atPath: adminKeyFile) {
-            try Data((UUID().uuidString + UUID().uuidString).utf8).write(to: URL(fileURLWithPath: adminKeyFile))
-            try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: adminKeyFile)
-        }
+        _ = try SecretFile(path: adminKeyFile).contents { Array(KeySecret().text.utf8) }
         try RehearsalClock.set(clock, to: now)
     }
 

@@ -11,11 +11,12 @@ import TenureCore
 struct RehearsedService: Sendable {
     let url: String
     /// Without it only the apps' part.
-    let adminKey: String?
+    private let secretAdminKey: Secret<String>?
+    var adminKey: String? { secretAdminKey?.revealed }
 
     init(url: String, adminKey: String?) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
-        self.adminKey = adminKey
+        secretAdminKey = adminKey.map { Secret($0) }
     }
 
     var notificationURL: String { url + "/v1/notifications/apple" }

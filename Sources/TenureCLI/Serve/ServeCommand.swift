@@ -44,7 +44,7 @@ struct ServeCommand: AsyncParsableCommand {
                 throw CommandError(settings.mistakes.joined(separator: "\n"))
             }
             let logger = settings.logger
-            for warning in settings.warnings { logger.warning("\(warning)") }
+            for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
             for app in settings.apps { Self.warn(of: app.configuration.policy, in: "app \(app.name): ", to: logger) }
             if settings.apps.isEmpty { Self.warn(of: configuration.policy, to: logger) }
             let address = ServiceAddress(configuration)
@@ -95,7 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func check(_ settings: ServiceSettings) throws {
         let mistakes = settings.mistakes + settings.warnings
         guard mistakes.isEmpty, let configuration = settings.configuration else {
-            for mistake in mistakes { Terminal.standardError.write("error: \(mistake)") }
+            for mistake in mistakes { Terminal.standardError.write("error: \(mistake.hidingCredentials)") }
             throw ExitCode.error
         }
         for app in settings.apps {
@@ -118,7 +118,7 @@ struct ServeCommand: AsyncParsableCommand {
 extension ServiceSettings {
     fileprivate var logger: Logger {
         var logger = Logger(label: "tenure") { [logsJSON] label -> any LogHandler in
-            if logsJSON { JSONLogHandler.standardError() } else { StreamLogHandler.standardError(label: label) }
+            if logsJSON { JSONLogHandler.standardError() } else { TextLogHandler(label: label) }
         }
         logger.logLevel = logLevel
         return logger

@@ -1,4 +1,5 @@
 import Foundation
+import TenurePostgres
 import TenureServer
 import Yams
 
@@ -6,6 +7,8 @@ import Yams
 struct ServiceFile {
     private let path: String
     private let folder: String
+    /// Known once it is read.
+    private var isOpenToOthers = false
 
     init(path: String) {
         self.path = path
@@ -13,16 +16,26 @@ struct ServiceFile {
     }
 
     /// Adds what the file says; what is wrong with it becomes mistakes, one line each with its place.
-    func read(into values: inout SettingValues) {
+    mutating func read(into values: inout SettingValues) {
         let node: Node?
         do {
-            let text = String(decoding: try InputFile(path: path).bytes(limit: 1 << 20), as: UTF8.self)
-            node = try Yams.compose(yaml: text)
+            guard let contents = try SecretFile(path: path).contentsIfAny(upTo: 1 << 20) else {
+                throw CommandError("there is no file `\(path)`")
+            }
+            isOpenToOthers = contents.isOpenToOthers
+            node = try Yams.compose(yaml: String(decoding: contents.bytes, as: UTF8.self))
         } catch let error as CommandError {
             values.note(error.description)
             return
+        } catch ServiceError.keyFile(_, let detail) {
+            values.note("`\(path)` cannot be read: \(detail)")
+            return
+        } catch let error as YamlError {
+            // Its own words show the line that is wrong, which may hold a password.
+            values.note("`\(path)` is no YAML: \(Self.words(for: error))")
+            return
         } catch {
-            values.note("`\(path)` is no YAML: \(error)")
+            values.note("`\(path)` is no YAML")
             return
         }
         guard let mapping = node?.mapping else {
@@ -105,7 +118,21 @@ struct ServiceFile {
             values.note("\(place(node)): `\(setting.name)` has no value; leave it out, or write one")
             return
         }
+        if isOpenToOthers, words.contains(where: PostgresAddress.holdsPassword) {
+            values.note("\(place(node)): `\(setting.name)` holds a password, and \(SecretFile.openToOthers)")
+        }
         values.set(setting, to: words.map { setting.kind.resolved($0, in: folder) }, at: place(node))
+    }
+
+    private static func words(for error: YamlError) -> String {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            "\(problem) in line \(mark.line), column \(mark.column)"
+        case .duplicatedKeysInMapping(let names, _):
+            "\(names.map { "`\($0)`" }.joined(separator: ", ")) stands twice"
+        default: "it cannot be parsed"
+        }
     }
 
     /// A path as it stands in the file, seen from where the command runs.

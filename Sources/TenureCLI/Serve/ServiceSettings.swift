@@ -31,7 +31,8 @@ struct ServiceSettings {
         }
         var values = SettingValues()
         if let file = given.text(.config) ?? environment[Setting.config.variable] {
-            ServiceFile(path: file).read(into: &values)
+            var file = ServiceFile(path: file)
+            file.read(into: &values)
         }
         var warnings = values.read(environment: environment)
         do {
@@ -118,13 +119,13 @@ struct ServiceSettings {
         }
         if let path = values.text(.adminKeyFile) {
             do {
-                let bytes = try InputFile(path: path).bytes(limit: 1 << 16)
-                configuration.adminKey = String(decoding: bytes, as: UTF8.self)
-                    .trimmingCharacters(in: .whitespacesAndNewlines)
+                configuration.adminKey = String(
+                    decoding: try SecretFile(path: path).existingContents(), as: UTF8.self
+                ).trimmingCharacters(in: .whitespacesAndNewlines)
             } catch {
                 mistakes.append(describe(error))
                 // That there is none would be said beside it.
-                configuration.adminKey = String(repeating: "?", count: 32)
+                configuration.adminKey = KeySecret().text
             }
         }
         for text in values.list(.behindProxy) ?? [] {

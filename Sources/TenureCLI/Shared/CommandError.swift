@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TenureCore
 
 /// What a command says before it gives up: one line, or one for each mistake.
 struct CommandError: Error, CustomStringConvertible {
@@ -19,7 +20,7 @@ func reportingErrors<Result>(_ work: () async throws -> Result) async throws -> 
     } catch let error as ValidationError {
         throw error
     } catch {
-        Terminal.standardError.write("error: \(Terminal.cleanLines(describe(error)))")
+        Terminal.standardError.write("error: \(describe(error).hidingCredentials.escapedLinesForDisplay)")
         throw ExitCode.error
     }
 }

@@ -42,6 +42,10 @@ struct OutputFile {
     /// Whole or not at all.
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
         guard let path else {
+            // A person reads it there; elsewhere it is data.
+            if isatty(STDOUT_FILENO) == 1 {
+                return Terminal.standardOutput.write(String(decoding: bytes, as: UTF8.self))
+            }
             Terminal.standardOutput.write(bytes: bytes + (newlineAtEnd ? [UInt8(ascii: "\n")] : []))
             return
         }

@@ -1,17 +1,20 @@
 import ArgumentParser
 import Foundation
+import TenureCore
 import TenurePostgres
 import TenureStore
 
 /// The record that a command was given: a file of SQLite by its path, or a database of PostgreSQL by its URL.
 struct RecordDatabase: ExpressibleByArgument, Sendable, Hashable {
-    let text: String
+    /// A URL may hold a password.
+    private let argument: Secret<String>
+    var text: String { argument.revealed }
 
     init(argument: String) {
-        text = argument
+        self.argument = Secret(argument)
     }
 
-    var defaultValueDescription: String { text }
+    var defaultValueDescription: String { name }
 
     static let help = ArgumentHelp(
         "The record: a SQLite file, or a URL such as postgres://user@host/name.",

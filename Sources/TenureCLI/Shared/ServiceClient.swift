@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import TenureAPI
+import TenureCore
+import TenureServer
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -15,9 +17,9 @@ struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: "A key of `tenure key create`, or the operator's. Others on this machine may see it: use --key-file.")
-    var key: String?
+    var key: Secret<String>?
 
-    @Option(help: ArgumentHelp("A file with the key; - for standard input.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with the key, mode 600; - for standard input.", valueName: "file"))
     var keyFile: String?
 
     func validate() throws {
@@ -27,16 +29,23 @@ struct ServiceOptions: ParsableArguments {
     }
 
     func client() throws -> ServiceClient {
+        guard !service.contains("@") else {
+            throw CommandError("a service takes no user and no password in its URL; leave them out, and name a key")
+        }
         let text: String
         if let key {
-            text = key
+            text = key.revealed
         } else {
-            let bytes = try InputFile(path: keyFile ?? "-").bytes(limit: 1 << 16)
+            let path = keyFile ?? "-"
+            let bytes =
+                path == "-"
+                ? try InputFile(path: path).bytes(limit: 1 << 16) : try SecretFile(path: path).existingContents()
             text = String(decoding: bytes, as: UTF8.self)
         }
         let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !key.isEmpty, key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw CommandError("what should be a key is none")
+        guard KeySecret(key) != nil else {
+            throw CommandError(
+                "what should be an admin key is none, or a part is missing; `tenure key create` makes one")
         }
         return ServiceClient(url: service.hasSuffix("/") ? String(service.dropLast()) : service, key: key)
     }
@@ -45,10 +54,15 @@ struct ServiceOptions: ParsableArguments {
 /// Talks to a running service as somebody with a key does.
 struct ServiceClient {
     let url: String
-    let key: String
+    private let key: Secret<String>
 
     /// Seconds. A rehearsal goes over the whole record before it answers.
     private static let patience: TimeInterval = 3600
+
+    init(url: String, key: String) {
+        self.url = url
+        self.key = Secret(key)
+    }
 
     /// What a service answered that did not do it.
     struct Refusal: Error, CustomStringConvertible {
@@ -84,7 +98,7 @@ struct ServiceClient {
         }
         var request = URLRequest(url: target, timeoutInterval: Self.patience)
         request.httpMethod = method
-        request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
+        request.setValue("Bearer \(key.revealed)", forHTTPHeaderField: "Authorization")
         if let body {
             request.httpBody = body
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")

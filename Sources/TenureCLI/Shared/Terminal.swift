@@ -1,8 +1,9 @@
 import Foundation
+import TenureCore
 
 /// Where a command writes. Color stands only on a terminal, and never where `NO_COLOR` is set.
 struct Terminal {
-    enum Style: String {
+    enum Style: String, CaseIterable {
         case bold = "1"
         case faint = "2"
         case red = "31"
@@ -23,9 +24,32 @@ struct Terminal {
             isatty(descriptor) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 
+    /// Writes a line, or several. What would alter how the text is shown is escaped, except line breaks and our styles.
     func write(_ line: String) {
-        write(bytes: Array(line.utf8) + [UInt8(ascii: "\n")])
+        write(bytes: Array(Self.visible(line, keepingStyles: hasColor).utf8) + [UInt8(ascii: "\n")])
     }
+
+    /// Writes JSON: such characters are escaped as JSON does.
+    func write(json bytes: [UInt8]) {
+        write(bytes: Array(String(decoding: bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
+    }
+
+    private static func visible(_ text: String, keepingStyles: Bool) -> String {
+        guard text.unicodeScalars.contains(where: \.altersDisplay) else { return text }
+        guard keepingStyles, text.contains("\u{1B}") else { return text.escapedLinesForDisplay }
+        var result = ""
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "\u{1B}") {
+            result += rest[..<start].escapedLinesForDisplay
+            let sequence = sequences.first { rest[start...].hasPrefix($0) } ?? "\u{1B}"
+            result += sequence == "\u{1B}" ? sequence.escapedForDisplay : sequence
+            rest = rest[start...].dropFirst(sequence.count)
+        }
+        return result + rest.escapedLinesForDisplay
+    }
+
+    /// All that `styled` writes.
+    private static let sequences = (Style.allCases.map(\.rawValue) + ["0"]).map { "\u{1B}[\($0)m" }
 
     /// Whole, or not at all once the reader has gone.
     func write(bytes: [UInt8]) {
@@ -44,17 +68,11 @@ struct Terminal {
         return true
     }
 
-    /// Text from outside, for one line: control characters would write where they like.
-    static func clean(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
-    }
+    /// Text from outside, for one line.
+    static func clean(_ text: String) -> String { text.escapedForDisplay }
 
     /// The same for text that may have several lines.
-    static func cleanLines(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { clean(String($0)) }.joined(separator: "\n")
-    }
+    static func cleanLines(_ text: String) -> String { text.escapedLinesForDisplay }
 
     func styled(_ text: String, _ style: Style) -> String {
         hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text

@@ -1,4 +1,5 @@
 import CLibPQ
+import TenureCore
 package import TenureStore
 
 /// Where a record is kept: a URL as libpq takes it (`postgres://…` with all of its options), and options of ours.
@@ -15,7 +16,7 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Seconds until an attempt to connect counts as failed.
     let connectTimeout: Int
     /// What libpq gets; it may hold a password.
-    let url: String
+    let url: Secret<String>
 
     package static func isPostgres(_ url: String) -> Bool {
         url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
@@ -38,8 +39,9 @@ package struct PostgresAddress: Sendable, Hashable {
                 others.append(pair)
             }
         }
-        self.url = others.isEmpty ? address : address + "?" + others.joined(separator: "&")
-        let options = try Self.options(self.url, shown: shown)
+        let text = others.isEmpty ? address : address + "?" + others.joined(separator: "&")
+        self.url = Secret(text)
+        let options = try Self.options(text, shown: shown)
         description = Self.description(of: options)
         connectTimeout = options["connect_timeout"].flatMap { Int($0) }.map { max(2, min($0, 60)) } ?? 5
 
@@ -77,6 +79,15 @@ package struct PostgresAddress: Sendable, Hashable {
             }
     }
 
+    /// Whether a URL of PostgreSQL holds a password, as far as that can be told.
+    package static func holdsPassword(_ url: String) -> Bool {
+        guard isPostgres(url), let scheme = url.firstRange(of: "://") else { return false }
+        if url.lowercased().contains("password=") { return true }
+        let rest = url[scheme.upperBound...]
+        guard let at = rest.lastIndex(of: "@") else { return false }
+        return rest[..<at].contains(":")
+    }
+
     // MARK: What may be shown
 
     /// The URL up to its query, and its query. A password may hold a question mark that should have been escaped.
@@ -111,6 +122,11 @@ package struct PostgresAddress: Sendable, Hashable {
         while let keyword = option.pointee.keyword {
             if let value = option.pointee.val { found[String(cString: keyword)] = String(cString: value) }
             option += 1
+        }
+        // libpq ends the user at the first `@`: what follows is a host only if the password holds none.
+        if [found["host"], found["port"], found["dbname"]].contains(where: { $0?.contains("@") == true }) {
+            throw .unusable(
+                database: "postgres://…", detail: "the URL cannot be read; write `@` in a password as `%40`")
         }
         return found
     }

@@ -1,5 +1,6 @@
 import CLibPQ
 import Foundation
+import TenureCore
 import TenureStore
 
 /// One connection to PostgreSQL.
@@ -152,7 +153,7 @@ final class PostgresConnection {
         // The URL overrides what comes before it, and is overridden by what comes after it.
         let options = [
             ("application_name", "tenure"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
-            ("keepalives_count", "3"), ("tcp_user_timeout", "20000"), ("dbname", address.url),
+            ("keepalives_count", "3"), ("tcp_user_timeout", "20000"), ("dbname", address.url.revealed),
             ("client_encoding", "UTF8"),
         ]
         let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]

@@ -1,3 +1,5 @@
+import TenureCore
+
 /// Text for a page: what comes from outside is escaped where it is put in, and nowhere else.
 struct HTMLText {
     private(set) var text = ""
@@ -13,7 +15,7 @@ struct HTMLText {
 }
 
 extension String {
-    /// As text or in a quoted attribute. Control characters, which no page may have, become visible.
+    /// As text or in a quoted attribute. Characters that would alter how the page is shown become visible.
     var htmlEscaped: String {
         var result = ""
         result.reserveCapacity(utf8.count)
@@ -25,8 +27,11 @@ extension String {
             case "\"": result += "&quot;"
             case "'": result += "&#39;"
             default:
-                let isControl = scalar.properties.generalCategory == .control && scalar != "\n"
-                result.unicodeScalars.append(isControl ? "\u{FFFD}" : scalar)
+                if scalar.altersDisplay, scalar != "\n" {
+                    result += String(scalar).escapedForDisplay
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
             }
         }
         return result

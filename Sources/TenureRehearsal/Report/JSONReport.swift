@@ -9,7 +9,7 @@ extension RehearsalReport {
     package func json(_ layout: JSONWriter.Layout = .readable) -> [UInt8] {
         var writer = JSONWriter(layout, capacity: 1 << 16)
         write(to: &writer)
-        return writer.bytes
+        return Array(String(decoding: writer.bytes, as: UTF8.self).escapedJSONForDisplay.utf8)
     }
 
     package func write(to writer: inout JSONWriter) {

@@ -15,7 +15,7 @@ struct KeyHolder: Sendable, Hashable {
 /// Opens the admin interface to `Authorization: Bearer …` with a key that is good now, and may do what is asked.
 package struct KeyGate: Sendable {
     private let store: any Store
-    private let configured: SHA256Digest?
+    private let configured: AdminKey?
     private let now: @Sendable () -> Date
     private let tries = FailedTries()
 
@@ -24,7 +24,7 @@ package struct KeyGate: Sendable {
 
     init(store: any Store, configuredKey: String?, now: @escaping @Sendable () -> Date) {
         self.store = store
-        configured = configuredKey.map { KeySecret($0).digest }
+        configured = AdminKey(configuredKey)
         self.now = now
     }
 
@@ -34,13 +34,17 @@ package struct KeyGate: Sendable {
     ) async throws -> KeyHolder {
         let now = now()
         let address = FailedTries.name(of: context.peer)
-        // Before anything is looked up: whoever guesses learns nothing for a while.
-        try tries.check(address, now: now)
-        guard let secret = Self.bearer(of: request), let holder = try await holder(of: secret) else {
+        // Who shows no key guesses none: a browser or a probe must not lock out the people behind the same address.
+        guard request.hasAuthorization else {
+            throw Problem(.notAuthenticated, "the key is missing; send `Authorization: Bearer …`")
+        }
+        // A valid key opens whatever came from its address before.
+        guard let secret = request.adminKey, let holder = try await holder(of: secret) else {
+            try tries.check(address, now: now)
             let count = tries.add(address, now: now)
             context.logger.warning(
                 "wrong key", metadata: ["address": "\(address)", "count": "\(count)", "right": "\(right.rawValue)"])
-            throw Problem(.notAuthenticated, "the key is missing, wrong or revoked; send `Authorization: Bearer …`")
+            throw Problem(.notAuthenticated, "the key is wrong or revoked; send another one")
         }
         guard holder.scope.rights.contains(right) else {
             try await store.audit(
@@ -53,16 +57,7 @@ package struct KeyGate: Sendable {
     }
 
     private func holder(of secret: KeySecret) async throws(StoreError) -> KeyHolder? {
-        // Crypto compares digests in constant time.
-        if let configured, secret.digest == configured { return KeyHolder(name: Self.configuredName, scope: .admin) }
+        if let configured, configured.opens(secret) { return KeyHolder(name: Self.configuredName, scope: .admin) }
         return try await store.key(withSecret: secret.hash).map { KeyHolder(name: $0.name, scope: $0.scope) }
     }
-
-    private static func bearer(of request: Request) -> KeySecret? {
-        // Longer ones are no keys, and not worth hashing.
-        guard let key = request.bearer, key.count <= longest else { return nil }
-        return KeySecret(String(decoding: key, as: UTF8.self))
-    }
-
-    private static let longest = 1017
 }

@@ -117,7 +117,7 @@ struct AppStoreConnection: Sendable {
     ) async throws(AppStoreFailure) -> AppStoreReply {
         let answer = try await transport.send(
             AppStoreTransport.Request(
-                method: call.endpoint.method, url: host + call.target, token: token, body: call.body))
+                method: call.endpoint.method, url: host + call.target, token: Secret(token), body: call.body))
         switch answer.status {
         case 200...299: return try AppStoreReply(answer.body)
         case 401: throw .notAuthorized(environment)

@@ -20,8 +20,7 @@ public struct CertificateFiles: Sendable, Hashable {
         var configuration: TLSConfiguration {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            // RFC 8996: nothing older.
-            configuration.minimumTLSVersion = .tlsv12
+            configuration.allowModernTLSOnly()
             configuration.applicationProtocols = ["http/1.1"]
             return configuration
         }
@@ -43,7 +42,13 @@ public struct CertificateFiles: Sendable, Hashable {
         guard now <= expiry else {
             throw .certificateFile(path: certificate, detail: "its certificate expired; put a new one in its place")
         }
-        let keyBytes = try Self.bytes(of: key)
+        let keyBytes: [UInt8]
+        do throws(ServiceError) {
+            keyBytes = try SecretFile(path: self.key).existingContents(upTo: 1 << 20)
+        } catch {
+            guard case .keyFile(_, let detail) = error else { throw error }
+            throw .certificateFile(path: self.key, detail: detail)
+        }
         let key: NIOSSLPrivateKey
         do {
             key = try NIOSSLPrivateKey(bytes: keyBytes, format: .pem)

@@ -9,8 +9,12 @@ public struct ServiceConfiguration: Sendable {
     public var host = Defaults.host
     /// 0: any free one.
     public var port = Defaults.port
-    /// The SQLite file, made where there is none. Its folder must exist.
-    public var databasePath: String
+    /// The SQLite file, made where there is none, whose folder must exist; or a URL, which may hold a password.
+    public var databasePath: String {
+        get { database.revealed }
+        set { database = Secret(newValue) }
+    }
+    private var database: Secret<String>
     /// The folder of the signing key and the access tokens' secret; nil: beside the database.
     public var keysFolder: String?
 
@@ -22,8 +26,12 @@ public struct ServiceConfiguration: Sendable {
     /// Whoever can sign under a test anchor owns everything, so that beyond loopback they need this word.
     public var allowsTestAnchorsBeyondLoopback = false
 
-    /// Opens the admin interface.
-    public var adminKey: String?
+    /// Opens the admin interface: a key that `tenure key generate` made.
+    public var adminKey: String? {
+        get { operatorKey?.revealed }
+        set { operatorKey = newValue.map { Secret($0) } }
+    }
+    private var operatorKey: Secret<String>?
     /// The service's own TLS; nil: it speaks plain HTTP.
     public var certificateFiles: CertificateFiles?
     /// The proxies in front of it, which speak TLS with the clients and whose `X-Forwarded-For` counts.
@@ -154,7 +162,7 @@ public struct ServiceConfiguration: Sendable {
     }
 
     public init(databasePath: String, policy: Policy) {
-        self.databasePath = databasePath
+        database = Secret(databasePath)
         self.policy = policy
         app = AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID)
     }
@@ -186,9 +194,7 @@ public struct ServiceConfiguration: Sendable {
         if let mistake = appStore?.mistake { mistakes.append(mistake) }
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         if let mistake = mistakeOfClock { mistakes.append(mistake) }
-        if let adminKey, adminKey.utf8.count < Self.shortestAdminKey {
-            mistakes.append(.weakAdminKey(length: Self.shortestAdminKey))
-        }
+        if let adminKey, KeySecret(adminKey) == nil { mistakes.append(.invalidAdminKey) }
         // What a proxy is in front of is reached from beyond loopback, whatever address it has itself.
         guard !isLoopback || !proxies.isEmpty else { return mistakes }
         if !testAuthorities.isEmpty, !allowsTestAnchorsBeyondLoopback {
@@ -213,9 +219,6 @@ public struct ServiceConfiguration: Sendable {
         }
         return nil
     }
-
-    /// Characters: 128 bits in hexadecimal.
-    static let shortestAdminKey = 32
 
     private static func testAuthorities(in anchors: TrustAnchors) -> [String] {
         anchors.summaries.filter { !AppleAnchors.contain(fingerprint: $0.fingerprint) }.map(\.subject)

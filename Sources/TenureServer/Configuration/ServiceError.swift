@@ -10,7 +10,7 @@ public enum ServiceError: Error, Sendable, Hashable {
     case productionNeedsAppleID
     case testAnchorsBeyondLoopback(host: String)
     case noAdminKey(host: String)
-    case weakAdminKey(length: Int)
+    case invalidAdminKey
     case noTransportSecurity(host: String)
     case unreadablePolicy(path: String, detail: String)
     /// Each mistake with file, line and column.
@@ -63,7 +63,8 @@ extension ServiceError: CustomStringConvertible {
             """
         case .noAdminKey(let host):
             "`\(host)` is reached from beyond loopback; configure an admin key before listening there"
-        case .weakAdminKey(let length): "the admin key is too short; use at least \(length) random characters"
+        case .invalidAdminKey:
+            "the admin key isn't one that `tenure key generate` made, or a part is missing; make one with that command"
         case .noTransportSecurity(let host):
             """
             `\(host)` is not loopback and nothing encrypts; name a certificate and its key, or put a TLS proxy in front \

@@ -25,7 +25,7 @@ extension Setting {
     package static let trust = Setting(
         "trust", .list(.trust), "certificates beside Apple's roots; for xcode, the very certificate of your Xcode")
     package static let adminKeyFile = Setting(
-        "adminKeyFile", .path, "a file with the admin key, at least 32 random characters")
+        "adminKeyFile", .path, "a file with the admin key, which `tenure key generate` makes; mode 600")
     package static let certificate = Setting(
         "tls.certificate", .path, "a PEM file with the server's certificate and those between it and a root")
     package static let certificateKey = Setting("tls.key", .path, "a PEM file with that certificate's private key")

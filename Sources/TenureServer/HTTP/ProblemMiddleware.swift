@@ -27,8 +27,8 @@ struct ProblemMiddleware: RouterMiddleware {
                 metadata: [
                     "method": "\(request.method.rawValue)", "path": "\(context.endpointPath ?? "-")",
                     "status": "\(problem.code.status)", "code": "\(problem.code.rawValue)",
-                    // Only what the service itself says; the words of other errors may repeat what came in.
-                    "detail": "\(problem.code.status >= 500 ? Self.cause(of: error) : problem.detail)",
+                    // Only what the service itself says: a problem of the client's may repeat what came in.
+                    "detail": "\(problem.code.status >= 500 ? Self.cause(of: error) : problem.code.title)",
                 ])
             return Response.problem(problem)
         }

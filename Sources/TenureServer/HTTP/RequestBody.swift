@@ -3,11 +3,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import TenureAPI
+import TenureAppStore
 
 extension Request {
-    /// A body that says it is JSON, of at most that many bytes.
+    /// A body that says it is JSON and is, of at most that many bytes: UTF-8, without duplicate names or NULs.
     ///
-    /// Throws a problem: another media type, too large, or too many at once.
+    /// Throws a problem: another media type, too large, too many at once, or no such JSON.
     func json(upTo limit: Int, from peer: Peer?) async throws -> Data {
         if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
             throw Problem(.unsupportedMediaType, "send `application/json`")
@@ -27,6 +28,9 @@ extension Request {
             }
             taken += count
             buffer.writeImmutableBuffer(chunk)
+        }
+        if let mistake = StrictJSON.mistake(in: buffer.readableBytesView) {
+            throw Problem(.malformedRequest, "the body is no JSON object that is accepted here: \(mistake)")
         }
         return Data(buffer.readableBytesView)
     }

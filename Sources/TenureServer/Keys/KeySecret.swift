@@ -2,27 +2,47 @@ import Crypto
 import Foundation
 import TenureCore
 
-/// The secret of a key to the admin interface: shown once, kept as a hash.
+/// The text of an admin key, which `tenure key` makes: a prefix, 256 random bits and a checksum.
+///
+/// Nobody can measure how random a text is, so the service accepts no other texts as admin keys. The database keeps
+/// only a hash.
 package struct KeySecret: Sendable {
+    private let secret: Secret<String>
+
     /// What stands after `Bearer `.
-    package let text: String
+    package var text: String { secret.revealed }
 
-    /// So that those who scan repositories for secrets know one when they see it.
+    /// So that tools that scan repositories for secrets recognize one.
     private static let prefix = "tenure_key_"
+    private static let randomSize = 32
+    private static let checksumSize = 4
 
-    /// A new one: 256 random bits.
+    /// A new one.
     package init() {
         var random = SystemRandomNumberGenerator()
-        text = Self.prefix + Base64.urlSafe.text((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        let bytes = (0..<Self.randomSize).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        secret = Secret(Self.prefix + Base64.urlSafe.text(bytes + Self.checksum(of: bytes)))
     }
 
-    init(_ text: String) {
-        self.text = text
+    /// Nil for a text that `init()` can't have made.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.starts(with: Self.prefix.utf8) else { return nil }
+        let body = Array(text.utf8.dropFirst(Self.prefix.utf8.count))
+        guard body.count == (Self.randomSize + Self.checksumSize) * 4 / 3, let bytes = Base64.urlSafe.decode(body[...]),
+            bytes.count == Self.randomSize + Self.checksumSize,
+            Array(bytes[Self.randomSize...]) == Self.checksum(of: bytes[..<Self.randomSize])
+        else { return nil }
+        secret = Secret(String(text))
+    }
+
+    /// A typing mistake goes unnoticed once in four billion times.
+    private static func checksum(of random: some Sequence<UInt8>) -> [UInt8] {
+        Array(SHA256.hash(data: Array(prefix.utf8) + Array(random)).prefix(checksumSize))
     }
 
     var digest: SHA256Digest { SHA256.hash(data: Array(text.utf8)) }
 
-    /// By which the record knows it. The bits are random, so that no slow hash is needed; whoever measures how long the
-    /// record looks for one learns of the hash, never of the secret.
+    /// The hash that the database knows. The bits are random, so no slow hash is needed. The time that the database
+    /// takes to look for it reveals something about the hash, and nothing about the secret.
     package var hash: [UInt8] { Array(digest) }
 }

@@ -1,10 +1,16 @@
 import Crypto
 import Foundation
+import TenureCore
 
 /// HMAC-SHA256 (RFC 2104) under one key, which is hashed once: a code costs two blocks, and no generic data in between.
 struct MessageCode: Sendable {
-    private let inner: SHA256
-    private let outer: SHA256
+    /// The states after the key, which are as secret as the key itself.
+    private let states: Secret<States>
+
+    private struct States: Sendable {
+        let inner: SHA256
+        let outer: SHA256
+    }
 
     init(key: SymmetricKey) {
         var bytes = key.withUnsafeBytes { [UInt8]($0) }
@@ -13,15 +19,15 @@ struct MessageCode: Sendable {
         var (inner, outer) = (SHA256(), SHA256())
         inner.update(data: bytes.map { $0 ^ 0x36 })
         outer.update(data: bytes.map { $0 ^ 0x5C })
-        self.inner = inner
-        self.outer = outer
+        states = Secret(States(inner: inner, outer: outer))
     }
 
     func code(of message: UnsafeRawBufferPointer) -> SHA256Digest {
-        var hash = inner
+        let states = states.revealed
+        var hash = states.inner
         hash.update(bufferPointer: message)
         let digest = hash.finalize()
-        hash = outer
+        hash = states.outer
         digest.withUnsafeBytes { hash.update(bufferPointer: $0) }
         return hash.finalize()
     }

@@ -15,7 +15,7 @@ package struct OfflineRoot: Sendable {
     }
 
     package init(path: String) {
-        file = SecretFile(path: path, largestSize: 64 * 1024)
+        file = SecretFile(path: path)
     }
 
     /// Creates the root if there is none. Returns its public key, which apps pin.

@@ -2,15 +2,15 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// A secret in a file that only its owner can read: made on first need, and never replaced.
+/// A file that holds a secret: every such file is read here, at the start and whenever it is read again.
+///
+/// Only its owner may use it; see `FilePermissions`. A file of the service's own is made on first need, and never
+/// replaced.
 package struct SecretFile: Sendable {
     package let path: String
-    /// In bytes. A key in PEM has less than the usual limit.
-    private let largestSize: Int
 
-    package init(path: String, largestSize: Int = 4096) {
+    package init(path: String) {
         self.path = path
-        self.largestSize = largestSize
     }
 
     package var exists: Bool { FileManager.default.fileExists(atPath: path) }
@@ -25,28 +25,49 @@ package struct SecretFile: Sendable {
     }
 
     /// Of a file that somebody else makes.
-    package func existingContents() throws(ServiceError) -> [UInt8] {
-        guard let contents = try read() else { throw .keyFile(path: path, detail: "there is no such file") }
+    package func existingContents(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8] {
+        guard let contents = try read(upTo: limit) else {
+            throw .keyFile(path: path, detail: "there is no such file")
+        }
         return contents
     }
 
-    private func read() throws(ServiceError) -> [UInt8]? {
+    /// Throws `keyFile` where something lies there already, or it can't be made.
+    package func make(_ contents: [UInt8]) throws(ServiceError) {
+        guard !exists else {
+            throw .keyFile(path: path, detail: "it exists already; choose another path, or remove the file")
+        }
+        try write(contents)
+    }
+
+    /// The contents of any file, and whether others than its owner may use it: for files that hold a secret only
+    /// sometimes, such as a configuration.
+    package func contentsIfAny(upTo limit: Int) throws(ServiceError) -> (bytes: [UInt8], isOpenToOthers: Bool)? {
         let contents: WholeFile.Contents?
         var isOpenToOthers = true
         do throws(FileFailure) {
-            contents = try file.read(most: largestSize) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
+            contents = try file.read(most: limit) { isOpenToOthers = FilePermissions.areOpenToOthers($0) }
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }
         guard let contents else { return nil }
-        guard !isOpenToOthers || isCredential else {
-            throw .keyFile(path: path, detail: "others than its owner can read it; run `chmod 600` on it, or remove it")
+        guard contents.bytes.count <= limit else {
+            throw .keyFile(path: path, detail: "it is larger than \(limit) bytes, and nothing of this kind is")
         }
-        guard contents.bytes.count <= largestSize else {
-            throw .keyFile(path: path, detail: "it is larger than any key; restore it from your backup")
-        }
-        return contents.bytes
+        return (contents.bytes, isOpenToOthers && !isCredential)
     }
+
+    private func read(upTo limit: Int = SecretFile.largestKey) throws(ServiceError) -> [UInt8]? {
+        guard let (bytes, isOpenToOthers) = try contentsIfAny(upTo: limit) else { return nil }
+        guard !isOpenToOthers else { throw .keyFile(path: path, detail: Self.openToOthers) }
+        return bytes
+    }
+
+    /// What to do about a file that others can read.
+    package static let openToOthers = """
+        others than its owner can use it; run `chmod 600` on it (a group may read it only if root owns it, as in \
+        Kubernetes)
+        """
 
     /// Puts other contents in its place, at once and whole.
     func replace(with contents: [UInt8]) throws(ServiceError) { try write(contents, replacing: true) }
@@ -70,4 +91,7 @@ package struct SecretFile: Sendable {
     }
 
     private var file: WholeFile { WholeFile(path: path) }
+
+    /// In bytes. The signing keys of a year with one each day take half of it.
+    package static let largestKey = 512 * 1024
 }

@@ -14,11 +14,9 @@ struct SigningKeyStore: Sendable {
     let folder: String
 
     static let fileName = "signing-key.json"
-    /// In bytes. A key a day for a year has half of it.
-    private static let largestSize = 512 * 1024
 
     var path: String { "\(folder)/\(Self.fileName)" }
-    private var file: SecretFile { SecretFile(path: path, largestSize: Self.largestSize) }
+    private var file: SecretFile { SecretFile(path: path) }
 
     var exists: Bool { file.exists }
 

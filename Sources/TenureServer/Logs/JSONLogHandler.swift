@@ -1,6 +1,7 @@
 import Foundation
 package import Logging
 import TenureAPI
+import TenureCore
 
 /// One JSON object a line: `time`, `level`, `message`, and the metadata beside them: whole
 /// numbers as numbers, all else as texts.
@@ -48,7 +49,7 @@ package struct JSONLogHandler: LogHandler {
             }
         }
         json.endObject()
-        write(json.bytes + [UInt8(ascii: "\n")])
+        write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
     /// What the libraries below call otherwise than we do, and what would stand twice in an object.

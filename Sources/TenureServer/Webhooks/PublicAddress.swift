@@ -1,34 +1,33 @@
 import NIOCore
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Which addresses the world outside has: everything else may be somebody's router, database or cloud metadata.
 ///
 /// IANA's registries of special-purpose addresses (RFC 6890 and its updates).
 enum PublicAddress {
     static func contains(_ address: SocketAddress) -> Bool {
         switch address {
-        case .v4(let address): isPublic(bytes(of: address.address.sin_addr))
-        case .v6(let address): isPublicIPv6(bytes(of: address.address.sin6_addr))
+        case .v4: isPublic(bytes(of: address, 4..<8))
+        case .v6: isPublicIPv6(bytes(of: address, 8..<24))
         case .unixDomainSocket: false
         }
     }
 
     static func isLoopback(_ address: SocketAddress) -> Bool {
         switch address {
-        case .v4(let address): bytes(of: address.address.sin_addr).first == 127
-        case .v6(let address): bytes(of: address.address.sin6_addr) == [UInt8](repeating: 0, count: 15) + [1]
+        case .v4: bytes(of: address, 4..<8).first == 127
+        case .v6: bytes(of: address, 8..<24) == [UInt8](repeating: 0, count: 15) + [1]
         case .unixDomainSocket: false
         }
     }
 
-    /// In network order, as they lie there.
-    private static func bytes<Address>(of address: Address) -> [UInt8] {
-        withUnsafeBytes(of: address) { Array($0) }
+    /// The address itself, in network order. In `sockaddr_in` it follows family and port, in `sockaddr_in6` the flow
+    /// too, on Linux and Darwin alike. It isn't read as a member of those structures: the compiler attributes them to
+    /// another module depending on what it loads first, and `MemberImportVisibility` then hides their members.
+    private static func bytes(of address: SocketAddress, _ range: Range<Int>) -> [UInt8] {
+        address.withSockAddr { pointer, size in
+            let bytes = UnsafeRawBufferPointer(start: pointer, count: size)
+            return range.upperBound <= size ? Array(bytes[range]) : []
+        }
     }
 
     private static func isPublic(_ bytes: [UInt8]) -> Bool {

@@ -1,13 +1,22 @@
+import TenureCore
 package import TenureStore
 
 /// An endpoint of the developer's own, to which the service tells what became true.
 public struct Webhook: Sendable, Hashable {
     /// Stands in logs and in the record: renaming it makes another endpoint.
     public var name: String
-    /// `https://…`
-    public var url: String
+    /// `https://…`; its path may hold a password of the receiver.
+    public var url: String {
+        get { address.revealed }
+        set { address = Secret(newValue) }
+    }
+    private var address: Secret<String>
     /// One, or two while the secret is changed: the new one first. At least 16 characters each.
-    public var secrets: [String]
+    public var secrets: [String] {
+        get { signingSecrets.revealed }
+        set { signingSecrets = Secret(newValue) }
+    }
+    private var signingSecrets: Secret<[String]>
     /// Which types; empty: all.
     public var events: [String]
     /// That this host may lie in a private network, or be reached without TLS on loopback.
@@ -15,8 +24,8 @@ public struct Webhook: Sendable, Hashable {
 
     public init(name: String, url: String, secrets: [String], events: [String] = [], allowsPrivate: Bool = false) {
         self.name = name
-        self.url = url
-        self.secrets = secrets
+        address = Secret(url)
+        signingSecrets = Secret(secrets)
         self.events = events
         self.allowsPrivate = allowsPrivate
     }

@@ -28,7 +28,7 @@ struct WebhookSender: Sendable {
     /// `trustRoots` nil: those of the system.
     init(resolver: HostResolver = .system, trustRoots: NIOSSLTrustRoots? = nil) throws(ServiceError) {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
+        configuration.allowModernTLSOnly()
         if let trustRoots { configuration.trustRoots = trustRoots }
         do {
             tls = try NIOSSLContext(configuration: configuration)

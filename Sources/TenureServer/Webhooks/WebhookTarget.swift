@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 
 /// Where a webhook goes: a URL, taken apart once.
 struct WebhookTarget: Sendable, Hashable {
@@ -6,8 +7,9 @@ struct WebhookTarget: Sendable, Hashable {
     /// As in the URL, without brackets.
     let host: String
     let port: Int
-    /// Path and query.
-    let path: String
+    /// Path and query, which may hold a password of the receiver.
+    var path: String { pathAndQuery.revealed }
+    private let pathAndQuery: Secret<String>
     let allowsPrivate: Bool
 
     struct Mistake: Error {
@@ -17,12 +19,13 @@ struct WebhookTarget: Sendable, Hashable {
     init(_ url: String, allowsPrivate: Bool) throws(Mistake) {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty
-        else { throw Mistake(detail: "`\(url)` is no URL; write it as `https://example.com/path`") }
+        else { throw Mistake(detail: "what it names is no URL; write it as `https://example.com/path`") }
         switch scheme {
         case "https": isEncrypted = true
         case "http" where allowsPrivate: isEncrypted = false
         case "http":
-            throw Mistake(detail: "`\(url)` is not encrypted; use https, or `allowPrivate: true` for loopback")
+            throw Mistake(
+                detail: "the URL to `\(host)` is not encrypted; use https, or `allowPrivate: true` for loopback")
         default: throw Mistake(detail: "`\(scheme)` cannot be delivered to; use https")
         }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
@@ -39,7 +42,7 @@ struct WebhookTarget: Sendable, Hashable {
         self.host = bare
         self.port = port
         let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
-        self.path = path + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
+        pathAndQuery = Secret(path + (parts.percentEncodedQuery.map { "?" + $0 } ?? ""))
         self.allowsPrivate = allowsPrivate
     }
 

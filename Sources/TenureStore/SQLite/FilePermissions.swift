@@ -3,9 +3,18 @@ import Foundation
 /// The permissions of an open file. They are read here because the compiler attributes `stat` to another module in each
 /// target that imports SwiftNIO.
 package enum FilePermissions {
-    /// Returns whether anybody but the file's owner may use it, or whether that can't be found out.
+    /// Returns whether somebody may use a file that must stay secret, or whether that can't be found out.
+    ///
+    /// Only the owner may use such a file. If root owns it, its group may read it too: that is how Kubernetes hands
+    /// secrets to a container (`fsGroup`). Callers pass an open file, so symbolic links work and nothing can be
+    /// exchanged between this check and the reading.
     package static func areOpenToOthers(_ descriptor: CInt) -> Bool {
         var status = stat()
-        return fstat(descriptor, &status) != 0 || status.st_mode & 0o077 != 0
+        guard fstat(descriptor, &status) == 0 else { return true }
+        return areOpenToOthers(mode: UInt32(status.st_mode), isOwnedByRoot: status.st_uid == 0)
+    }
+
+    package static func areOpenToOthers(mode: UInt32, isOwnedByRoot: Bool) -> Bool {
+        mode & (isOwnedByRoot ? 0o037 : 0o077) != 0
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 import TenureMint
+import TenureServer
 import Testing
 
 /// An invented app, the authority that signs for it, and where its record lies.
@@ -13,8 +14,7 @@ struct SoakWorld: Sendable {
     private let policy: String
 
     static let device = MintedApp.device
-    static let adminKey = String(repeating: "soak ", count: 8).trimmingCharacters(in: .whitespaces)
-        .replacingOccurrences(of: " ", with: "-")
+    static let adminKey = KeySecret().text
     private let keyFile: String
 
     /// `database`: nil is a SQLite file in the world's folder.
@@ -23,7 +23,7 @@ struct SoakWorld: Sendable {
         authority = try TestAuthority(seed: "soak")
         try authority.save(to: folder.url("authority"))
         self.database = database ?? folder.url("tenure.sqlite").path
-        keyFile = try folder.write(Self.adminKey, to: "admin-key")
+        keyFile = try folder.writeSecret(Self.adminKey, to: "admin-key")
         policy = try folder.write(
             """
             app: { bundleID: com.example.calculator, appleID: 828838134 }
@@ -132,7 +132,7 @@ struct SoakWorld: Sendable {
             ], ago: ago)
     }
 
-    private func text(_ kind: JWSKind, _ fields: [String: JSONValue], ago: TimeInterval = 60) throws -> String {
+    func text(_ kind: JWSKind, _ fields: [String: JSONValue], ago: TimeInterval = 60) throws -> String {
         let minter = JWSMinter(
             authority: authority, app: MintedApp(deviceVerificationID: Self.device),
             signedAt: Date().addingTimeInterval(-ago))

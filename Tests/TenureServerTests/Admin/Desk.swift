@@ -18,7 +18,7 @@ struct Desk {
     let key: String?
 
     /// Of the configuration of `withDesk`.
-    static let adminKey = "0123456789abcdef0123456789abcdef"
+    static let adminKey = KeySecret().text
 
     struct Answer {
         let response: TestResponse

@@ -94,6 +94,29 @@ import Testing
         }
     }
 
+    @Test func `goes with the requests by which support acted, so that their ids can be used again`() async throws {
+        try await withFolder { folder in
+            let publicID = try await withService(in: folder) {
+                $0.adminKey = Desk.adminKey
+            } _: { (client: Client) async throws in
+                let desk = Desk(client: client, key: Desk.adminKey)
+                let (first, second) = (try await desk.owner(), try await desk.newcomer())
+                let grant: [String: Any] = ["entitlement": "everything", "reason": "r"]
+                #expect(try await desk.post(try first.path("/grants"), grant, request: "one").status == .ok)
+                #expect(try await desk.post(try second.path("/grants"), grant, request: "one").status == .conflict)
+                #expect(try await desk.delete(try first.path()).status == .ok)
+                #expect(try await desk.post(try second.path("/grants"), grant, request: "one").status == .ok)
+                return try first.publicID
+            }
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let rows = try await store.read { session throws(StoreError) in
+                try session.rows("SELECT * FROM requests")
+            }
+            #expect(rows.count == 1 && !"\(rows)".contains(publicID), "\(rows)")
+            try await store.close()
+        }
+    }
+
     @Test func `a customer of another authority is nobody to act on`() async throws {
         try await withFolder { folder in
             let customer = try await withService(in: folder) { client in

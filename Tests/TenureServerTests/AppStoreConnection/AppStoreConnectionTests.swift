@@ -24,7 +24,7 @@ import Testing
             try await fill(asking.appStore)
             try await withFolder { folder in
                 let path = folder + "/AuthKey.p8"
-                try Data(AskingCalculator.key.pemRepresentation.utf8).write(to: URL(fileURLWithPath: path))
+                try writeSecret(AskingCalculator.key.pemRepresentation, to: path)
                 var settings = AppStoreSettings(
                     issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: path)
                 settings.hosts = asking.hosts

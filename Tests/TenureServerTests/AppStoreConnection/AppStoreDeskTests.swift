@@ -154,7 +154,7 @@ import Testing
     @Test func `of a test authority never asks Apple`() async throws {
         try await withFolder { folder in
             let file = folder + "/key.p8"
-            try AskingCalculator.key.pemRepresentation.write(toFile: file, atomically: true, encoding: .utf8)
+            try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
             var configuration = try Calculator.configuration(folder)
             configuration.appStore = AppStoreSettings(
                 issuerID: AskingCalculator.issuerID, keyID: AskingCalculator.keyID, privateKeyFile: file)
@@ -227,7 +227,7 @@ import Testing
             try await broken.store.close()
 
             let file = folder + "/key.p8"
-            try AskingCalculator.key.pemRepresentation.write(toFile: file, atomically: true, encoding: .utf8)
+            try writeSecret(AskingCalculator.key.pemRepresentation, to: file)
             configuration.appStore?.privateKeyFile = file
             let started = Gate()
             let service = try await TenureService(configuration)

@@ -113,7 +113,7 @@ struct LocalStoreDesk: Sendable {
 
     func settings(_ key: ServerAPIKey, in folder: String) throws -> AppStoreSettings {
         let file = folder + "/key.p8"
-        try key.pem.write(toFile: file, atomically: true, encoding: .utf8)
+        try writeSecret(key.pem, to: file)
         var settings = AppStoreSettings(issuerID: key.issuerID, keyID: key.keyID, privateKeyFile: file)
         settings.hosts.production = "http://127.0.0.1:\(port)"
         settings.hosts.sandbox = settings.hosts.production

@@ -23,10 +23,10 @@ import Testing
             eras: [{ name: paid, model: paid }]
             entitlements: { everything: { honors: [paid], trial: { sessions: 5 } } }
             """, to: "policy.yaml")
-        let key = String(repeating: "k", count: 32)
+        let key = Desk.adminKey
         let service = try RunningCommand([
             "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
-            "--log-level", "error", "--admin-key-file", try folder.write(key, to: "admin-key"),
+            "--log-level", "error", "--admin-key-file", try folder.writeSecret(key, to: "admin-key"),
         ])
         let port = try #require(try await service.port(), "\(service.errors)")
         var rubbish = Rubbish(seed: .random(in: .min ... .max))

@@ -88,7 +88,7 @@ import Testing
         }
         try await withLiveService({
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
-            $0.adminKey = String(repeating: "k", count: 32)
+            $0.adminKey = Desk.adminKey
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { client, _ in
             let given = try await id(client, sent: "mine-1")

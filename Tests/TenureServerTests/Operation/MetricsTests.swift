@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `are told on this machine, and beyond it with the admin key only`() async throws {
-        let key = String(repeating: "k", count: 32)
+        let key = Desk.adminKey
         try await withService({ $0.adminKey = key }) { client in
             // Without a socket nobody is local.
             let refused = try client.problem(try await client.get("/metrics"))

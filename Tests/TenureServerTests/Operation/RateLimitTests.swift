@@ -74,7 +74,7 @@ import Testing
         try await withLiveService({
             $0.rateLimits.perAddress = .init(perSecond: 0.001, burst: 1)
             $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
-            $0.adminKey = String(repeating: "k", count: 32)
+            $0.adminKey = Desk.adminKey
             $0.allowsTestAnchorsBeyondLoopback = true
         }) { client, _ in
             func ask(as address: String) async throws -> HTTPResponse.Status {

@@ -60,7 +60,7 @@ import Testing
             func refuses(_ change: (inout ServiceConfiguration) -> Void) throws -> Bool {
                 var configuration = try Calculator.configuration(folder)
                 configuration.clock = clock
-                configuration.adminKey = String(repeating: "k", count: 40)
+                configuration.adminKey = Desk.adminKey
                 change(&configuration)
                 return configuration.mistakes.contains { if case .clock = $0 { true } else { false } }
             }

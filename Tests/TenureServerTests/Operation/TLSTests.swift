@@ -17,8 +17,9 @@ import Testing
         let chain = try TestAuthority(seed: seed, receiptsOf: Calculator.authority).jws
         let files = CertificateFiles(certificate: folder + "/\(seed).pem", key: folder + "/\(seed).key")
         let both = [chain.leaf, chain.intermediate].map { pem($0.der) }.joined()
-        try Data(both.utf8).write(to: URL(fileURLWithPath: files.certificate))
-        try Data(chain.leaf.key.pem.utf8).write(to: URL(fileURLWithPath: files.key))
+        // It stands where a key belongs, too.
+        try writeSecret(both, to: files.certificate)
+        try writeSecret(chain.leaf.key.pem, to: files.key)
         try Data(pem(chain.root.der).utf8).write(to: URL(fileURLWithPath: Self.root(of: files)))
         return files
     }
@@ -32,8 +33,11 @@ import Testing
     }
 
     /// A client that trusts one root and no other.
-    private func status(port: Int, trusting root: String, to newest: TLSVersion? = nil) async throws -> String {
+    private func status(
+        port: Int, trusting root: String, to newest: TLSVersion? = nil, suite: NIOTLSCipher? = nil
+    ) async throws -> String {
         var tls = TLSConfiguration.makeClientConfiguration()
+        if let suite { tls.cipherSuiteValues = [suite] }
         tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(root))
         tls.certificateVerification = .noHostnameVerification
         tls.maximumTLSVersion = newest
@@ -68,6 +72,29 @@ import Testing
         }
     }
 
+    @Test func `of 1.2 takes suites with ECDHE and AEAD, and no others`() async throws {
+        try await withFolder { folder in
+            let files = try files(folder)
+            try await withServer(folder, files) { port in
+                // The test's certificate has a key for ECDSA.
+                for suite in [
+                    NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+                    .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+                ] {
+                    let status = try await status(port: port, trusting: Self.root(of: files), to: .tlsv12, suite: suite)
+                    #expect(status.hasPrefix("200"), "\(suite)")
+                }
+                for suite in [
+                    NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, .TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
+                ] {
+                    await #expect(throws: (any Error).self, "\(suite)") {
+                        try await status(port: port, trusting: Self.root(of: files), to: .tlsv12, suite: suite)
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `takes new files on SIGHUP, and keeps the old ones where the new do not serve`() async throws {
         let folder = try Folder()
         let (files, other) = (try files(folder.path), try files(folder.path, seed: "two"))
@@ -92,7 +119,14 @@ import Testing
         #expect(try await service.says("the certificate was not replaced"))
         #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
 
+        // A key that others can read isn't taken, at a reload either.
         try put(other.key, at: files.key)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: files.key)
+        service.signal(SIGHUP)
+        #expect(try await service.says("chmod 600"))
+        #expect(try await status(port: port, trusting: Self.root(of: files)).hasPrefix("200"))
+
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: files.key)
         service.signal(SIGHUP)
         #expect(try await service.says("the certificate was read again"))
         #expect(try await status(port: port, trusting: Self.root(of: other)).hasPrefix("200"))
@@ -124,7 +158,7 @@ import Testing
         configuration.host = "0.0.0.0"
         configuration.anchors = [.production: .apple]
         #expect(configuration.mistakes == [.noAdminKey(host: "0.0.0.0"), .noTransportSecurity(host: "0.0.0.0")])
-        configuration.adminKey = String(repeating: "k", count: 32)
+        configuration.adminKey = Desk.adminKey
         configuration.certificateFiles = CertificateFiles(certificate: "a", key: "b")
         #expect(configuration.mistakes == [])
         #expect(configuration.findings.count == 1)

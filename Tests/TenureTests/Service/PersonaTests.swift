@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tenure
 
-private let adminKey = "0123456789abcdef0123456789abcdef"
+private let adminKey = KeySecret().text
 
 extension RealService {
     /// The token of a persona who bought build 37 in 2014.

@@ -1,19 +1,20 @@
 import Crypto
 import Foundation
 import TenureAPI
+import TenureCore
 
-/// Who asks the App Store: the key of one app's In-App Purchase. Neither its text nor a dump shows the key.
+/// Who asks the App Store: the key of one app's In-App Purchase.
 struct AppStoreCredentials: Sendable {
     let issuerID: String
     let keyID: String
     let bundleID: String
-    private let key: P256.Signing.PrivateKey
+    private let key: Secret<P256.Signing.PrivateKey>
 
     init(issuerID: String, keyID: String, bundleID: String, key: P256.Signing.PrivateKey) {
         self.issuerID = issuerID
         self.keyID = keyID
         self.bundleID = bundleID
-        self.key = key
+        self.key = Secret(key)
     }
 
     /// Reads the key. Throws `appStore` or `keyFile`, with what to do.
@@ -43,11 +44,6 @@ struct AppStoreCredentials: Sendable {
             json.key("bid")
             json.value(bundleID)
         }
-        return try key.compactJWS(claims.bytes, after: CompactHeader(type: "JWT", keyID: keyID))
+        return try key.revealed.compactJWS(claims.bytes, after: CompactHeader(type: "JWT", keyID: keyID))
     }
-}
-
-extension AppStoreCredentials: CustomStringConvertible, CustomReflectable {
-    var description: String { "the key `\(keyID)` of `\(bundleID)`" }
-    var customMirror: Mirror { Mirror(self, children: ["keyID": keyID, "bundleID": bundleID]) }
 }

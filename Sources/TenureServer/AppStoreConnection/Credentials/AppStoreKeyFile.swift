@@ -5,23 +5,12 @@ import Foundation
 struct AppStoreKeyFile {
     let path: String
 
-    /// Bytes; a real one has 257.
-    private static let largest = 16 * 1024
-
     /// Throws `keyFile` with what is wrong, and never with what stands in it.
     func key() throws(ServiceError) -> P256.Signing.PrivateKey {
         guard FileManager.default.fileExists(atPath: path) else {
             throw mistake("there is no such file; download the key in App Store Connect, where it is offered once")
         }
-        guard let file = FileHandle(forReadingAtPath: path) else { throw mistake("there is no right to read it") }
-        defer { try? file.close() }
-        let contents: Data
-        do {
-            contents = try file.read(upToCount: Self.largest + 1) ?? Data()
-        } catch {
-            throw mistake("it cannot be read as a file")
-        }
-        guard contents.count <= Self.largest else { throw mistake("it is too large for a key") }
+        let contents = try SecretFile(path: path).existingContents()
         return try key(inPEM: String(decoding: contents, as: UTF8.self))
     }
 

@@ -1,10 +1,12 @@
+import TenureCore
+
 /// One exchange of bytes with a host of the App Store Server API.
 struct AppStoreTransport: Sendable {
     struct Request: Sendable {
         let method: String
         let url: String
         /// For `Authorization: Bearer`; never logged.
-        let token: String
+        let token: Secret<String>
         /// JSON.
         let body: [UInt8]?
     }

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
+import TenureCore
 
 /// Calls over HTTP, with a limit on everything that a server could make endless.
 ///
@@ -76,7 +77,7 @@ struct HTTPTransport: Service {
     private func exchange(_ request: AppStoreTransport.Request) async throws -> AppStoreTransport.Answer {
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = HTTPMethod(rawValue: request.method)
-        outgoing.headers.add(name: "Authorization", value: "Bearer \(request.token)")
+        outgoing.headers.add(name: "Authorization", value: "Bearer \(request.token.revealed)")
         outgoing.headers.add(name: "Accept", value: "application/json")
         outgoing.headers.add(name: "User-Agent", value: "tenure")
         if let body = request.body {

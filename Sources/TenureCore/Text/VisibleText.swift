@@ -1,0 +1,51 @@
+extension Unicode.Scalar {
+    /// Whether it changes how the text around it is shown: control characters, line separators, and the characters of
+    /// Unicode's property Bidi_Control.
+    package var altersDisplay: Bool {
+        switch value {
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The text with `\u{202E}` in place of each character that would alter how the text around it is shown.
+    ///
+    /// For terminals, logs and reports: names from outside can hold such characters.
+    package var escapedForDisplay: String {
+        guard unicodeScalars.contains(where: \.altersDisplay) else { return String(self) }
+        var text = ""
+        for scalar in unicodeScalars {
+            if scalar.altersDisplay {
+                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    /// The same for text of several lines, whose line breaks stay.
+    package var escapedLinesForDisplay: String {
+        String(self).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { Substring($0).escapedForDisplay }.joined(separator: "\n")
+    }
+
+    /// The same for JSON, in JSON's own escapes, so that the value stays what it is. Blanks and line breaks between
+    /// values stay: JSON allows no other control character, and none inside a string.
+    package var escapedJSONForDisplay: String {
+        func isHidden(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x7F && scalar.altersDisplay }
+        guard unicodeScalars.contains(where: isHidden) else { return String(self) }
+        var text = ""
+        for scalar in unicodeScalars {
+            if isHidden(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}

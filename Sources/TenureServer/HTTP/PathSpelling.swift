@@ -1,0 +1,70 @@
+import HTTPTypes
+import Hummingbird
+import TenureAPI
+
+/// Lets each route have one spelling: others are not found.
+///
+/// A proxy in front that guards a path compares texts. Hummingbird ignores repeated and trailing slashes, so such a
+/// proxy could be passed with another spelling of the same route.
+struct PathSpelling: RouterMiddleware {
+    typealias Context = ServiceContext
+
+    func handle(
+        _ request: Request, context: ServiceContext,
+        next: (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        let target = (request.head.path ?? "").utf8
+        guard !Self.holdsNUL(target) else {
+            throw Problem(.malformedRequest, "the request's path or query holds a NUL")
+        }
+        guard Self.isCanonical(target.prefix { $0 != UInt8(ascii: "?") }) else { throw HTTPError(.notFound) }
+        return try await next(request, context)
+    }
+
+    /// Whether a path begins with a slash, has no empty or dot segment, and escapes nothing that needs no escape.
+    static func isCanonical(_ path: some Collection<UInt8>) -> Bool {
+        guard path.first == UInt8(ascii: "/") else { return false }
+        let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return segments.allSatisfy { segment in
+            !segment.isEmpty && !segment.elementsEqual(".".utf8) && !segment.elementsEqual("..".utf8)
+                && !escapes(of: segment).contains(where: isUnreserved)
+        }
+    }
+
+    /// `%00`; a parser of HTTP refuses the byte itself.
+    private static func holdsNUL(_ target: some Collection<UInt8>) -> Bool {
+        target.contains(UInt8(ascii: "%")) && escapes(of: target).contains(0)
+    }
+
+    /// The bytes that are written as `%` and two hexadecimal digits.
+    private static func escapes(of text: some Collection<UInt8>) -> [UInt8] {
+        guard text.contains(UInt8(ascii: "%")) else { return [] }
+        let bytes = Array(text)
+        return bytes.indices.compactMap { index in
+            guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+                let low = digit(bytes[index + 2])
+            else { return nil }
+            return high << 4 | low
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// RFC 3986, section 2.3.
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import CommandRunner
+import Foundation
+import PostgresServer
+import TenureCore
+import TenureMint
+import Testing
+
+/// Text from outside that is meant to harm who reads it, or the database that keeps it.
+@Suite(.serialized) struct `hostile text` {
+    private static let evil = "a\u{202E}b\u{1B}[31mc\u{9B}d\u{2066}e"
+
+    private func expectVisible(_ text: String, _ what: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let hidden = text.unicodeScalars.filter { $0.altersDisplay && $0 != "\n" }
+        #expect(
+            hidden.isEmpty, "\(what): \(hidden.map { String($0.value, radix: 16) })", sourceLocation: sourceLocation)
+    }
+
+    @Test func `is escaped on the terminal, in logs and in reports`() async throws {
+        let world = try SoakWorld()
+        let folder = world.folder
+        let artifact = try world.text(.appTransaction, ["originalApplicationVersion": .string(Self.evil)])
+        let file = try folder.write(artifact, to: "artifact.jws")
+        let trust = ["--trust", folder.url("authority").path]
+        let policy = try folder.write(
+            try folder.text("policy.yaml").replacingOccurrences(of: "everything", with: "\"ev\u{202E}ery\""),
+            to: "evil.yaml")
+        for arguments in [
+            ["inspect", file] + trust, ["inspect", file, "--json"] + trust, ["policy", "check", policy],
+            ["policy", "check", policy, "--json"],
+            ["decide", file, "--policy", folder.url("policy.yaml").path] + trust,
+            ["inspect", "no\u{202E}such\u{1B}[31mfile"], ["insp\u{202E}ect"], ["serve", "--po\u{202E}rt", "1"],
+            ["policy", "check", folder.url("x\u{202E}").path],
+        ] {
+            let result = try await Command.run(arguments)
+            expectVisible(result.output, "\(arguments)")
+            expectVisible(result.errors, "\(arguments)")
+        }
+        let shown = try await Command.run(["inspect", file] + trust)
+        #expect(shown.output.contains("a\\u{202E}b\\u{1B}[31mc"), "\(shown.output)\(shown.errors)")
+
+        // Customers' own names come into reports from the evidence.
+        let line = #"{"id":"x\u202ey\u001b[31m","appTransaction":"\#(artifact)","transactions":[]}"#
+        let evidence = try folder.write(line + "\n" + #"{"\#u{202E}":1}"# + "\n", to: "evidence.ndjson")
+        let rehearsal =
+            [
+                "rehearse", "--policy", folder.url("policy.yaml").path, "--evidence", evidence, "--identify",
+                "--report",
+                folder.url("report.html").path, "--rejected", folder.url("rejected.ndjson").path,
+            ] + trust
+        for more in [[], ["--json"]] {
+            let result = try await Command.run(rehearsal + more)
+            expectVisible(result.output, "rehearse \(more)")
+            expectVisible(result.errors, "rehearse \(more)")
+        }
+        expectVisible(try folder.text("report.html"), "the report")
+        expectVisible(try folder.text("rejected.ndjson"), "the rejected lines")
+
+        for format in ["text", "json"] {
+            let service = try RunningCommand(
+                [
+                    "serve", "--policy", folder.url("policy.yaml").path, "--database",
+                    folder.url("\(format).sqlite").path,
+                    "--port", "0", "--log-format", format, "--log-level", "trace",
+                ],
+                environment: ["TENURE_A\u{202E}\u{1B}[31m": "1"])
+            _ = try #require(try await service.port(), "\(service.errors)")
+            #expect(await service.end(by: SIGTERM) == 0)
+            expectVisible(service.errors, format)
+            #expect(service.errors.lowercased().contains("202e"), "\(service.errors)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `with a NUL gives 400, or is refused as malformed`(onPostgres: Bool) async throws {
+        let database = onPostgres ? try PostgresServer.shared().url() + "?schema=nul" : nil
+        let world = try SoakWorld(database: database)
+        let (service, port) = try await world.start()
+        let client = SoakClient(port: port)
+        let nul = "\u{0}"
+        for (path, body) in [
+            ("/v1/sync", ["receipt": "a\(nul)"]), ("/v1/sync", ["appTransaction": "x", "nonce": nul]),
+            ("/v1/link", ["userID": "a\(nul)b", "appTransaction": "x"]), ("/v1/admin/personas", ["name": "a\(nul)b"]),
+            ("/v1/admin/customers/find", ["artifact": "a\(nul)b"]), ("/v1/admin/policies", ["policy": "a\(nul)b"]),
+            ("/v1/admin/customers/cus_x/grants", ["entitlement": "e\(nul)", "reason": "r"]),
+        ] {
+            #expect(await client.post(path, body, token: SoakWorld.adminKey).0 == 400, "\(path)")
+        }
+        for path in ["/v1/admin/customers?id=a%00b", "/v1/admin/customers/a%00", "/v1/admin/audit?customer=%00"] {
+            #expect(await client.get(path, token: SoakWorld.adminKey).0 == 400, "\(path)")
+        }
+        // In what the App Store signed, which it never does.
+        for field in ["originalApplicationVersion", "appTransactionId", "originalPlatform"] {
+            let artifact = try world.text(.appTransaction, [field: .string("1\(nul)2")])
+            #expect(await client.post("/v1/sync", ["appTransaction": artifact]).0 == 422, "\(field)")
+        }
+        let transaction = try world.text(.transaction, ["productId": .string("a\(nul)b")])
+        #expect(await client.post("/v1/sync", ["transactions": [transaction]]).0 == 422)
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+}

@@ -1,0 +1,53 @@
+import CommandRunner
+import Foundation
+import Testing
+
+@Suite struct `rejected lines` {
+    private static let policy = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras: [{ name: paid, model: paid }]
+        entitlements: { everything: { honors: [paid] } }
+        """
+
+    private func rehearse(_ lines: String) async throws -> (report: [String: Any], file: String, entries: Int) {
+        let folder = try Folder()
+        let evidence = try folder.write(lines, to: "evidence.ndjson")
+        try #require(try Tool.run("/usr/bin/env", ["gzip", evidence]).status == 0)
+        let result = try await Command.run(
+            "rehearse", "--policy", try folder.write(Self.policy, to: "policy.yaml"), "--evidence", evidence + ".gz",
+            "--rejected", folder.url("rejected.ndjson").path, "--json")
+        let file = try folder.text("rejected.ndjson")
+        return (try result.json(), file, file.split(separator: "\n").count)
+    }
+
+    private func counted(_ report: [String: Any]) throws -> [String: Int] {
+        let input = try #require(report["input"] as? [String: Any])
+        return input["rejectedLinesByReason"] as? [String: Int] ?? [:]
+    }
+
+    @Test func `beyond ten thousand are counted by reason and not written`() async throws {
+        let lines = String(repeating: "x\n", count: 30_000) + String(repeating: "{\"a\":1}\n", count: 15_000)
+        let (report, file, entries) = try await rehearse(lines)
+        #expect(try counted(report).values.reduce(0, +) == 45_000)
+        #expect(try counted(report).values.sorted() == [15_000, 30_000])
+        // The last one says how many more there were.
+        #expect(entries == 10_001)
+        #expect(file.hasPrefix("{\"line\":1,"))
+        #expect(file.split(separator: "\n").last?.contains("\"omitted\":35000") == true)
+    }
+
+    @Test func `up to ten thousand are all written`() async throws {
+        let (report, file, entries) = try await rehearse(String(repeating: "x\n", count: 10_000))
+        #expect(entries == 10_000 && !file.contains("omitted"))
+        #expect(try counted(report).values.reduce(0, +) == 10_000)
+    }
+
+    @Test func `never make a file of more than 16 MB`() async throws {
+        // Each names its unknown member, of which much is repeated.
+        let member = String(repeating: "m", count: 20_000)
+        let (report, file, _) = try await rehearse(
+            (0..<3000).map { _ in "{\"\(member)\":1,\"\(member)\":2}\n" }.joined())
+        #expect(file.utf8.count <= 16_000_000)
+        #expect(try counted(report).values.reduce(0, +) == 3000)
+    }
+}

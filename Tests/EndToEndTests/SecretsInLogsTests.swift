@@ -1,0 +1,338 @@
+import ArgumentParser
+import CommandRunner
+import Crypto
+import Foundation
+import PostgresServer
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureCLI
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The built command at its most talkative: what it writes is searched for secrets that it was given.
+@Suite(.serialized) struct `no output of any command at trace level` {
+    private let world: SoakWorld
+    private var folder: Folder { world.folder }
+
+    /// In a URL's password, a header, a query, a body: recognizable wherever it turns up.
+    private static let password = "canary-Pa55~" + UUID().uuidString
+    private static let bearer = "canary-bearer-" + UUID().uuidString
+
+    init() throws {
+        world = try SoakWorld()
+    }
+
+    // MARK: Searching
+
+    /// The texts by which a secret would be known: as it is, in Base64 at any offset, in hexadecimal, percent-encoded,
+    /// and as Swift prints bytes.
+    private static func forms(of bytes: [UInt8]) -> [String] {
+        var forms = [
+            bytes.map { String(format: "%02x", $0) }.joined(), bytes.map { String(format: "%02X", $0) }.joined(),
+            bytes.map { String(format: "%%%02X", $0) }.joined(), bytes.map { String(format: "%%%02x", $0) }.joined(),
+            bytes.map { "\($0)" }.joined(separator: ", "),
+        ]
+        if let text = String(validating: bytes, as: UTF8.self) {
+            forms.append(text)
+            forms.append(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text)
+            forms.append(text.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? text)
+        }
+        for offset in 0..<3 {
+            let shifted = Data([UInt8](repeating: 0, count: offset) + bytes).base64EncodedString()
+            // What its neighbors share with it is left out.
+            let inner = String(shifted.dropFirst(offset == 0 ? 0 : 4).prefix(while: { $0 != "=" }).dropLast(2))
+            forms.append(inner)
+            forms.append(inner.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_"))
+        }
+        return forms
+    }
+
+    private func expect(
+        _ output: String, without canaries: [String: [UInt8]], _ what: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for (name, bytes) in canaries {
+            for form in Self.forms(of: bytes) where output.contains(form) {
+                let line = output.split(separator: "\n").first { $0.contains(form) } ?? ""
+                Issue.record("\(what) shows the \(name): \(line.prefix(600))", sourceLocation: sourceLocation)
+                break
+            }
+        }
+    }
+
+    @Test func `is searched in a way that finds secrets in every form`() {
+        let secret = Array("canary-0123456789".utf8)
+        for text in [
+            "a canary-0123456789 b", Data(secret).base64EncodedString(), Data([1] + secret + [2]).base64EncodedString(),
+            Data([1, 2] + secret).base64EncodedString(), "63616e6172792d30313233343536373839",
+            "[\(secret.map { "\($0)" }.joined(separator: ", "))]", "canary%2D0123456789",
+        ] {
+            #expect(Self.forms(of: secret).contains { text.contains($0) }, "\(text)")
+        }
+    }
+
+    // MARK: Canaries
+
+    private func canaries() throws -> [String: [UInt8]] {
+        var canaries: [String: [UInt8]] = [
+            "admin key": Array(SoakWorld.adminKey.utf8), "password": Array(Self.password.utf8),
+            "bearer token": Array(Self.bearer.utf8), "webhook secret": Array("canary-webhook-secret-4711".utf8),
+        ]
+        for (name, file) in [
+            ("App Store key", "SubscriptionKey.p8"), ("signing key", "certificate-key.pem"),
+            ("policy key", "policy-key.pem"),
+        ] {
+            guard let pem = try? folder.text(file) else { continue }
+            canaries[name + " (PEM)"] = Array((pem.split(separator: "\n").dropFirst().first ?? "").utf8)
+            canaries[name] = try Array(P256.Signing.PrivateKey(pemRepresentation: pem).rawRepresentation)
+        }
+        if let secret = try? Data(contentsOf: folder.url("access-token.secret")) {
+            canaries["access token secret"] = Array(secret)
+        }
+        return canaries
+    }
+
+    /// A configuration with a secret of every kind.
+    private func settings(database: String) throws -> String {
+        let key = P256.Signing.PrivateKey()
+        try folder.writeSecret(key.pemRepresentation, to: "SubscriptionKey.p8")
+        try folder.writeSecret("canary-webhook-secret-4711", to: "webhook.secret")
+        try folder.writeSecret(SoakWorld.adminKey + "\n", to: "admin-key")
+        return try folder.writeSecret(
+            """
+            policy: policy.yaml
+            database: "\(database)"
+            keys: .
+            port: 0
+            trust: [authority]
+            adminKeyFile: admin-key
+            logLevel: trace
+            appStore:
+              issuerID: 57246542-96fe-1a63-e053-0824d011072a
+              keyID: 2X9R4HXF34
+              privateKeyFile: SubscriptionKey.p8
+              hosts: { production: "http://127.0.0.1:9", sandbox: "http://127.0.0.1:9" }
+            webhooks:
+              - { name: app, url: "http://127.0.0.1:9/\(Self.password)?token=\(Self.password)", secretFile: webhook.secret,
+                  allowPrivate: true }
+            """, to: "tenure.yaml")
+    }
+
+    // MARK: The service
+
+    @Test(arguments: ["json", "text"]) func `of the service shows a secret`(format: String) async throws {
+        let config = try settings(database: "tenure.sqlite")
+        let service = try RunningCommand(["serve", "--config", config, "--log-format", format])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        let artifact = try world.appTransaction(of: "704000000000000001")
+        let synced = try await send("POST", "/v1/sync", SoakClient.body(artifact, []), port: port)
+        let token = try #require((synced["accessToken"] as? [String: Any])?["value"] as? String)
+        _ = try await send("GET", "/v1/customer", port: port, bearer: token)
+        for path in [
+            "/v1/customer", "/v1/admin/audit", "/\(Self.bearer)", "/v1/admin/customers?id=\(Self.bearer)",
+            "/v1/admin/customers/\(Self.bearer)", "//v1/customer?\(Self.bearer)",
+            "/v1/products?password=\(Self.password)",
+        ] {
+            _ = try await send("GET", path, port: port, bearer: Self.bearer)
+            _ = try await send("GET", path, port: port, bearer: SoakWorld.adminKey)
+        }
+        for body in [
+            [Self.bearer: Self.bearer], ["appTransaction": Self.bearer], ["receipt": [Self.bearer]],
+            ["transactions": [Self.bearer, artifact], "deviceVerificationID": Self.bearer],
+            ["signedPayload": Self.bearer], ["userID": Self.bearer, Self.bearer: 1],
+        ] as [[String: Any]] {
+            for path in [
+                "/v1/sync", "/v1/notifications/apple", "/v1/link", "/v1/trials/\(Self.bearer)/sessions",
+                "/v1/admin/policies", "/v1/admin/customers/find",
+            ] {
+                _ = try await send("POST", path, body, port: port, bearer: SoakWorld.adminKey)
+                _ = try await send("POST", path, body, port: port, bearer: Self.bearer)
+            }
+        }
+        let broken = try RawConnection(port: port)
+        broken.send("GET /\(Self.bearer) HTTP/9.9\r\nAuthorization: Bearer \(Self.bearer)\r\n\r\n")
+        _ = await broken.received()
+        let torn = try RawConnection(port: port)
+        torn.send(
+            "POST /v1/sync HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(Self.bearer)\r\nContent-Length: 99\r\n\r\nx"
+        )
+        // A 500: another process damages the database.
+        let store = try SQLiteStore(path: folder.url("tenure.sqlite").path)
+        _ = try await store.write(locking: []) { session throws(StoreError) in
+            try session.execute("ALTER TABLE audit RENAME TO no_audit", [])
+        }
+        try await store.close()
+        let failed = try await status(
+            "GET", "/v1/admin/audit?actor=\(Self.bearer)", port: port, bearer: SoakWorld.adminKey)
+        #expect(failed == 500)
+        service.signal(SIGHUP)
+        #expect(try await service.says("no certificate"))
+        #expect(await service.end(by: SIGTERM) == 0)
+        #expect(service.errors.contains("Starting service") && service.errors.contains("request refused"))
+        var canaries = try canaries()
+        canaries["access token"] = Array(token.utf8)
+        canaries["artifact"] = Array(artifact.suffix(60).utf8)
+        #expect(canaries.count == 11, "\(canaries.keys)")
+        expect(service.output + service.errors, without: canaries, "serve")
+    }
+
+    @Test func `of a service that cannot start shows a secret`() async throws {
+        let word = Self.password
+        var outputs: [(String, Command.Result)] = []
+        func run(_ what: String, _ arguments: [String], _ environment: [String: String] = [:]) async throws {
+            let result = try await Command.run(arguments, environment: environment)
+            #expect(result.status != 0, "\(what): \(result.output)")
+            outputs.append((what, result))
+        }
+        let urls = [
+            "postgres://ada:\(word)@127.0.0.1:9/name", "postgres://ada:\(word)@x@127.0.0.1:9/name",
+            "postgres://ada:\(word)/x@127.0.0.1:9/name", "postgres://127.0.0.1:9/name?password=\(word)",
+            "postgres://ada:\(word)@127.0.0.1:9/name?no_such_option=1",
+            "postgres://ada:\(word)@127.0.0.1:9/n?connections=x",
+            "mysql://ada:\(word)@127.0.0.1:9/name", "postgres://ada:\(word)%zz@127.0.0.1:9/name",
+        ]
+        for url in urls {
+            let config = try settings(database: url)
+            try await run("serve \(url)", ["serve", "--config", config])
+            try await run("serve --check", ["serve", "--config", config, "--check", "--port", url])
+            try await run(
+                "serve by environment", ["serve", "--config", config], ["TENURE_DATABASE": url, "TENURE_PORT": url])
+        }
+        let config = try settings(database: urls[0])
+        for (from, to) in [
+            ("database:", "databse:"), ("keys: .", "keys: [.\n"), ("port: 0", "port: \"\(urls[0])\""),
+            ("adminKeyFile: admin-key", "adminKeyFile: \(SoakWorld.adminKey)"),
+            ("policy: policy.yaml", "policy: {x: \"\(urls[0])\"}"),
+            ("url: \"http://127.0.0.1:9/", "url: \"http://ada:\(word)@127.0.0.1:9/"),
+            ("hosts: { production: \"http://", "hosts: { production: \"http://ada:\(word)@"),
+            ("trust: [authority]", "trust: \"\(urls[0])\""), ("database:", "database: x\ndatabase:"),
+        ] {
+            let text = try folder.text("tenure.yaml")
+            let changed = text.replacingOccurrences(of: from, with: to)
+            #expect(changed != text, "\(from)")
+            let file = try folder.writeSecret(changed, to: "broken.yaml")
+            try await run("serve with \(to.prefix(12))", ["serve", "--config", file])
+        }
+        try await run("serve --databse", ["serve", "--databse", urls[0]])
+        try await run("serve --databse=", ["serve", "--databse=\(urls[0])"])
+        try await run("serve URL", ["serve", urls[0]])
+        for (name, secret) in [("--admin-key-file", SoakWorld.adminKey), ("--tls-key", urls[0])] {
+            try await run("serve \(name)", ["serve", "--config", config, name, secret])
+        }
+        try folder.writeSecret("no key: \(word)", to: "SubscriptionKey.p8")
+        try await run(
+            "serve with a broken key", ["serve", "--config", config, "--database", folder.url("new.sqlite").path])
+        for (what, result) in outputs { expect(result.output + result.errors, without: try canaries(), what) }
+    }
+
+    @Test func `of a service that the database refuses shows its password`() async throws {
+        let server = try PostgresServer(access: ["host all guarded 127.0.0.1/32 scram-sha-256"])
+        let url = server.url(user: "guarded:\(Self.password)").replacingOccurrences(of: "~", with: "%7E")
+        for arguments in [
+            ["serve", "--config", try settings(database: url)], ["record", "check", "--database", url],
+            ["key", "list", "--database", url],
+        ] {
+            let result = try await Command.run(arguments, environment: ["TENURE_LOG_LEVEL": "trace"])
+            #expect(result.status == 1)
+            expect(result.output + result.errors, without: try canaries(), arguments[0])
+        }
+    }
+
+    // MARK: Every command
+
+    /// The words of every command that does something.
+    private static func commands(_ command: any ParsableCommand.Type = Tenure.self, _ path: [String] = []) -> [[String]]
+    {
+        let inner = command.configuration.subcommands
+        guard !inner.isEmpty else { return [path] }
+        return inner.flatMap { commands($0, path + [$0._commandName]) }
+    }
+
+    @Test func `of a command that fails shows a secret that it was given`() async throws {
+        let commands = Self.commands()
+        #expect(commands.count > 35 && commands.contains(["record", "check"]), "\(commands)")
+        let url = "postgres://ada:\(Self.password)@127.0.0.1:9/name"
+        let keyFile = try folder.writeSecret(SoakWorld.adminKey, to: "admin-key")
+        let arguments = [
+            ["--database", url], ["--databse=\(url)"],
+            ["--service", "http://ada:\(Self.password)@127.0.0.1:9", "--key-file", keyFile],
+            ["--service", "http://127.0.0.1:9", "--key", SoakWorld.adminKey, "x"],
+            ["--store", "http://ada:\(Self.password)@127.0.0.1:9", "x"],
+            [url, url, url],
+        ]
+        let environment = ["TENURE_LOG_LEVEL": "trace", "TENURE_DATABASE": url, "TENURE_STORE_URL": url]
+        let canaries = try canaries()
+        for command in commands {
+            for more in arguments {
+                // What it would make of them lies in the test's folder.
+                let result = try await Command.run(command + more, environment: environment)
+                #expect(result.status != 0, "\(command) \(more): \(result.output)")
+                expect(result.output + result.errors, without: canaries, command.joined(separator: " "))
+            }
+        }
+    }
+
+    @Test func `of a command that talks to a service shows a secret`() async throws {
+        let config = try settings(database: "tenure.sqlite")
+        let service = try RunningCommand(["serve", "--config", config])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        let (database, key) = (["--database", folder.url("tenure.sqlite").path], folder.url("admin-key").path)
+        let options = ["--service", "http://127.0.0.1:\(port)", "--key-file", key]
+        let policyKey = folder.url("policy-key.pem").path
+        for arguments in [
+            ["persona", "list"] + options,
+            ["persona", "create", "--name", "early", "--set", "originalAppVersion=37"] + options,
+            ["policy", "versions"] + options, ["policy", "show", "1"] + options,
+            ["policy", "publish", folder.url("policy.yaml").path, "--rehearse"] + options,
+            ["appstore", "order", "MVWX6Y7Z8Q"] + options, ["key", "list"] + database, ["record", "check"] + database,
+            ["record", "dump"] + database, ["webhook", "log", "--since", "2020-01-01"] + database,
+            [
+                "webhook", "test", "http://127.0.0.1:9/\(Self.password)", "--allow-private", "--secret-file",
+                folder.url("webhook.secret").path,
+            ],
+            ["policy", "key", policyKey],
+            [
+                "policy", "sign", folder.url("policy.yaml").path, "--key", policyKey, "--out",
+                folder.url("signed.jws").path,
+            ],
+        ] {
+            let result = try await Command.run(arguments, environment: ["TENURE_LOG_LEVEL": "trace"])
+            expect(result.output + result.errors, without: try canaries(), arguments.prefix(2).joined(separator: " "))
+        }
+        #expect(await service.end(by: SIGTERM) == 0)
+        expect(service.output + service.errors, without: try canaries(), "serve")
+    }
+
+    // MARK: Requests
+
+    private func request(
+        _ method: String, _ path: String, _ body: Data?, port: Int, bearer: String?
+    ) async throws -> (Data, Int) {
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
+        request.httpMethod = method
+        request.httpBody = body
+        if body != nil { request.setValue("application/json", forHTTPHeaderField: "Content-Type") }
+        if let bearer {
+            request.setValue("Bearer \(bearer)", forHTTPHeaderField: "Authorization")
+            request.setValue(bearer, forHTTPHeaderField: "Idempotency-Key")
+        }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return (data, (response as? HTTPURLResponse)?.statusCode ?? 0)
+    }
+
+    private func send(
+        _ method: String, _ path: String, _ body: [String: Any]? = nil, port: Int, bearer: String? = nil
+    ) async throws -> [String: Any] {
+        let data = try body.map { try JSONSerialization.data(withJSONObject: $0) }
+        let answer = try await request(method, path, data, port: port, bearer: bearer).0
+        return (try? JSONSerialization.jsonObject(with: answer)) as? [String: Any] ?? [:]
+    }
+
+    private func status(_ method: String, _ path: String, port: Int, bearer: String) async throws -> Int {
+        try await request(method, path, nil, port: port, bearer: bearer).1
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import TenureCore
+
+@Suite struct `a secret` {
+    private struct Holder: Encodable, Error {
+        let name = "holder"
+        let key = Secret("canary-4711")
+        let more = [Secret(Array("canary-4711".utf8))]
+        let maybe: Secret<String>? = Secret("canary-4711")
+    }
+
+    private enum Failure: Error {
+        case failed(Holder)
+    }
+
+    @Test func `shows in no text, dump, mirror, error or encoding of what holds it`() throws {
+        let holder = Holder()
+        var dumped = ""
+        dump(holder, to: &dumped)
+        dump(Failure.failed(holder), to: &dumped)
+        dump(holder.key, to: &dumped)
+        var printed = ""
+        print(holder, [holder.key], Failure.failed(holder), to: &printed)
+        debugPrint(holder, holder.more, to: &printed)
+        let encoded = String(decoding: try JSONEncoder().encode(holder), as: UTF8.self)
+        let shown = [
+            dumped, printed, encoded, "\(holder)", "\(holder.key)", String(reflecting: holder.key),
+            String(describing: holder.more), "\(Failure.failed(holder))", "\(Mirror(reflecting: holder).children)",
+            (Failure.failed(holder) as any Error).localizedDescription,
+        ]
+        for text in shown {
+            #expect(!text.contains("canary"), "\(text)")
+            #expect(!text.contains("99, 97, 110"), "\(text)")
+        }
+        #expect(Mirror(reflecting: holder.key).children.isEmpty)
+        #expect(encoded.contains(#""key":"<redacted>""#) && encoded.contains(#""more":["<redacted>"]"#), "\(encoded)")
+        #expect("\(holder)".contains("<redacted>") && holder.key.revealed == "canary-4711")
+    }
+
+    @Test(arguments: [
+        ("no secret", "no secret"), ("postgres://host/name", "postgres://host/name"),
+        ("at `postgres://ada:pa@ss@host/name`, see", "at `postgres://<redacted>@host/name`, see"),
+        ("https://ada@host https://b:c@d", "https://<redacted>@host https://<redacted>@d"),
+        ("postgres://host/name?password=x&a=b", "postgres://host/name?password=<redacted>&a=b"),
+        ("no file `tenure_key_AbC-_9`", "no file `tenure_key_<redacted>`"),
+        (
+            "-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\nrest",
+            "-----BEGIN <redacted>-----END PRIVATE KEY-----\nrest"
+        ),
+        ("-----BEGIN PRIVATE KEY-----\nMIG", "-----BEGIN <redacted>"),
+    ])
+    func `is hidden in what an operator wrote where it can be recognized`(text: String, shown: String) {
+        #expect(text.hidingCredentials == shown)
+    }
+
+    @Test func `characters that alter how text is shown become visible`() {
+        let text = "a\u{202E}b\u{1B}[31m\u{9B}c\nd\u{2066}\u{200F}\u{61C}\u{2028}\u{7F}é👩‍💻"
+        let escaped = "a\\u{202E}b\\u{1B}[31m\\u{9B}c\\u{A}d\\u{2066}\\u{200F}\\u{61C}\\u{2028}\\u{7F}é👩‍💻"
+        #expect(text.escapedForDisplay == escaped)
+        #expect("a\r\nb\nc".escapedLinesForDisplay == "a\\u{D}\nb\nc")
+        let json = #"{"a":"x\#u{202E}\#u{9B}é"}"#
+        #expect(json.escapedJSONForDisplay == #"{"a":"x\u202e\u009bé"}"#)
+    }
+}

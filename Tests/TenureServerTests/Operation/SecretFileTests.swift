@@ -1,0 +1,97 @@
+import CommandRunner
+import Foundation
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a file with a secret` {
+    @Test(arguments: [
+        (0o600, false, false), (0o400, false, false), (0o700, false, false), (0o640, false, true), (0o604, false, true),
+        (0o601, false, true), (0o602, false, true), (0o620, false, true), (0o644, false, true),
+        // Owned by root, as Kubernetes hands it over with `fsGroup`.
+        (0o640, true, false), (0o440, true, false), (0o600, true, false), (0o660, true, true), (0o620, true, true),
+        (0o650, true, true), (0o644, true, true), (0o641, true, true),
+    ])
+    func `is for its owner, and for a group that reads only if root owns it`(
+        mode: UInt32, isOwnedByRoot: Bool, isOpen: Bool
+    ) {
+        #expect(FilePermissions.areOpenToOthers(mode: mode, isOwnedByRoot: isOwnedByRoot) == isOpen)
+    }
+
+    private func start(_ folder: Folder, _ more: [String]) async throws -> Command.Result {
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: free, model: free }]
+            entitlements: { everything: { products: [com.example.calculator.everything] } }
+            """, to: "policy.yaml")
+        // With a port that can't be had, a service that finds nothing wrong before says so.
+        return try await Command.run(
+            ["serve", "--check", "--policy", policy, "--database", folder.url("tenure.sqlite").path] + more)
+    }
+
+    /// Every file with a secret that `serve` reads: what to write into it, and how it is named.
+    private func cases(_ folder: Folder) throws -> [(file: String, contents: String, arguments: [String])] {
+        let chain = try Calculator.authority.jws
+        let certificate = Data(chain.leaf.der).base64EncodedString(options: [.lineLength64Characters])
+        let pem = try folder.write(
+            "-----BEGIN CERTIFICATE-----\n\(certificate)\n-----END CERTIFICATE-----\n", to: "certificate.pem")
+        let key = folder.url("secret").path
+        let hooks = try folder.write(
+            "webhooks: [{ name: app, url: \"https://example.com/\", secretFile: secret }]", to: "hooks.yaml")
+        return [
+            ("admin key", KeySecret().text, ["--admin-key-file", key]),
+            ("TLS key", chain.leaf.key.pem, ["--tls-certificate", pem, "--tls-key", key]),
+            (
+                "App Store key", AskingCalculator.key.pemRepresentation,
+                [
+                    "--app-store-issuer-id", "i", "--app-store-key-id", "k", "--app-store-private-key-file", key,
+                ]
+            ),
+            ("webhook secret", "a secret of thirty characters!", ["--config", hooks]),
+            ("configuration", "database: postgres://ada:word@host/name\nkeys: .\n", ["--config", key]),
+        ]
+    }
+
+    @Test func `is refused at the start while others can read it, through a link too`() async throws {
+        let folder = try Folder()
+        for (name, contents, arguments) in try cases(folder) {
+            try? FileManager.default.removeItem(atPath: folder.url("secret").path)
+            let file = try folder.writeSecret(contents, to: "real")
+            try FileManager.default.createSymbolicLink(atPath: folder.url("secret").path, withDestinationPath: file)
+            for (mode, isRefused) in [(0o600, false), (0o644, true), (0o604, true)] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+                let result = try await start(folder, arguments)
+                #expect(result.errors.contains("chmod 600") == isRefused, "\(name) \(mode): \(result.errors)")
+                #expect(!result.errors.contains("word"), "\(result.errors)")
+            }
+            guard geteuid() == 0 else { continue }
+            // Root's file may be read by its group; another's may not.
+            try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+            #expect(try await !start(folder, arguments).errors.contains("chmod 600"), "\(name)")
+            #expect(chown(file, 65_534, 65_534) == 0)
+            #expect(try await start(folder, arguments).errors.contains("chmod 600"), "\(name)")
+        }
+    }
+
+    @Test func `with the key of a command is refused while others can read it`() async throws {
+        let folder = try Folder()
+        let file = try folder.write(KeySecret().text, to: "key")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        let arguments = ["persona", "list", "--service", "http://127.0.0.1:9", "--key-file", file]
+        #expect(try await Command.run(arguments).errors.contains("chmod 600"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        #expect(try await Command.run(arguments).errors.contains("no service answers"))
+        let input = try await Command.run(
+            Array(arguments.dropLast()) + ["-"], input: Data((KeySecret().text + "\n").utf8))
+        #expect(input.errors.contains("no service answers"), "\(input.errors)")
+    }
+
+    @Test func `is no mistake in a configuration without a password`() async throws {
+        let folder = try Folder()
+        let file = try folder.write("database: postgres://ada@host/name\nkeys: .\n", to: "secret")
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        #expect(try await !start(folder, ["--config", file]).errors.contains("chmod 600"))
+    }
+}

@@ -1,0 +1,169 @@
+import CommandRunner
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// Byte by byte over a real socket: no HTTP library sends these.
+@Suite struct `a request that two readers could read in two ways` {
+    private func answer(_ request: String, port: Int) async throws -> String {
+        try await answer(Array(request.utf8), port: port)
+    }
+
+    private func answer(_ request: [UInt8], port: Int) async throws -> String {
+        let connection = try RawConnection(port: port)
+        connection.send(request)
+        return try #require(await connection.received())
+    }
+
+    private func post(_ body: [UInt8], to path: String = "/v1/sync", key: String? = nil, port: Int) async throws
+        -> String
+    {
+        let authorization = key.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        let head =
+            "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\(authorization)"
+            + "Connection: close\r\nContent-Length: \(body.count)\r\n\r\n"
+        return try await answer(Array(head.utf8) + body, port: port)
+    }
+
+    // MARK: Host
+
+    @Test(arguments: [
+        "", "Host: a\r\nHost: a\r\n", "Host: a\r\nHOST: b\r\n", "Host: a b\r\n", "Host: user@a\r\n", "Host: a/b\r\n",
+        "Host: a, b\r\n",
+    ])
+    func `over HTTP 1.1 without exactly one sound Host is refused`(hosts: String) async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send("GET /health/live HTTP/1.1\r\n\(hosts)\r\n")
+            let answer = try #require(await connection.received(until: "\r\n\r\n"))
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1\r\nHost: localhost:80\r\n", "HTTP/1.1\r\nhost: [::1]:8080\r\n", "HTTP/1.0\r\n",
+        "HTTP/1.0\r\nHost: a\r\n",
+    ])
+    func `is served with one, and over HTTP 1.0 without any`(rest: String) async throws {
+        try await withLiveService { _, port in
+            let answer = try await answer("GET /health/live \(rest)Connection: close\r\n\r\n", port: port)
+            #expect(answer.contains(" 200 OK"), "\(answer)")
+        }
+    }
+
+    @Test func `answers what came before it, and nothing that comes after it`() async throws {
+        try await withLiveService { _, port in
+            let good = "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n"
+            let connection = try RawConnection(port: port)
+            connection.send(good + "GET /health/live HTTP/1.1\r\n\r\n" + good)
+            let answer = try #require(await connection.received(until: "400 Bad Request\r\n"))
+            #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 3, "\(answer)")
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK"))
+        }
+    }
+
+    // MARK: Paths
+
+    private static let spellings = [
+        "//v1/products", "/v1//products", "/v1/products/", "/v1/products//", "/v1/./products", "/./v1/products",
+        "/v1/x/../products", "/v1/products/.", "/v1/products/..", "/v1/%70roducts", "/%761/products", "/v1/product%73",
+        "/v1/%2E/products", "/v1/%2e%2e/v1/products", "/V1/products", "/v1/products%2f",
+        "http://localhost/v1/products", "/v1/products;x", "/v1%2Fproducts",
+    ]
+
+    @Test func `by another spelling of a path is not found, below an app's name too`() async throws {
+        try await withLiveService { _, port in
+            func status(_ path: String) async throws -> String {
+                try await answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+            }
+            #expect(try await status("/v1/products").hasPrefix("HTTP/1.1 200 "))
+            #expect(try await status("/v1/products?x=%41").hasPrefix("HTTP/1.1 200 "))
+            for spelling in Self.spellings {
+                let answer = try await status(spelling)
+                #expect(answer.hasPrefix("HTTP/1.1 404 "), "\(spelling): \(answer.prefix(40))")
+            }
+        }
+        try await withFolder { folder in
+            let configuration = try Calculator.configuration(folder)
+            let application = try await buildApplication(
+                apps: [AppConfiguration(name: "calculator", configuration: configuration)], logger: Calculator.logger)
+            try await application.test(.live) { http in
+                let port = try #require(http.port)
+                func status(_ path: String) async throws -> String {
+                    try await answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+                }
+                #expect(try await status("/apps/calculator/v1/products").hasPrefix("HTTP/1.1 200 "))
+                for spelling in Self.spellings where spelling.hasPrefix("/") {
+                    let answer = try await status("/apps/calculator" + spelling)
+                    #expect(answer.hasPrefix("HTTP/1.1 404 "), "\(spelling): \(answer.prefix(40))")
+                }
+                for spelling in [
+                    "//apps/calculator/v1/products", "/apps//calculator/v1/products", "/apps/%63alculator/v1/products",
+                    "/%61pps/calculator/v1/products", "/apps/./calculator/v1/products", "/health/live/",
+                    "//health/live",
+                    "/apps/x/../calculator/v1/products", "/metrics/", "/apps/calculator", "/apps/calculator/",
+                ] {
+                    let answer = try await status(spelling)
+                    #expect(answer.hasPrefix("HTTP/1.1 404 "), "\(spelling): \(answer.prefix(40))")
+                }
+            }
+        }
+    }
+
+    @Test func `may escape in a path what needs it`() async throws {
+        try await withDesk { desk, _ in
+            #expect(try await desk.delete("/v1/admin/personas/a%20b").problem?.detail.contains("path") != true)
+            #expect(try await desk.get("/v1/admin/customers/a%2Fb").status == .notFound)
+        }
+    }
+
+    // MARK: Bodies
+
+    private static let unsound: [(String, [UInt8])] = [
+        ("a name twice", Array(#"{"receipt":"a","receipt":"a"}"#.utf8)),
+        ("a name twice, once escaped", Array(#"{"receipt":"a","\u0072eceipt":"a"}"#.utf8)),
+        ("an unknown name twice", Array(#"{"receipt":"a","later":1,"later":1}"#.utf8)),
+        ("a name twice further in", Array(#"{"receipt":"a","later":[{"x":{"y":1,"\u0079":2}}]}"#.utf8)),
+        ("Latin-1", Array(#"{"receipt":"a","later":""#.utf8) + [0xE4] + Array("\"}".utf8)),
+        ("UTF-16", Array("\u{FEFF}{\"receipt\":\"a\"}".utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }),
+        ("a byte order mark", [0xEF, 0xBB, 0xBF] + Array(#"{"receipt":"a"}"#.utf8)),
+        ("half a surrogate", Array(#"{"receipt":"\ud800"}"#.utf8)),
+        ("a NUL", Array(#"{"receipt":"a\u0000"}"#.utf8)),
+        ("a NUL in an unknown name", Array(#"{"receipt":"a","b\u0000":1}"#.utf8)),
+        ("a raw NUL", Array("{\"receipt\":\"a\u{0}\"}".utf8)),
+    ]
+
+    @Test func `with an unsound body is refused by every route that takes one`() async throws {
+        try await withLiveService({ $0.adminKey = Desk.adminKey }) { _, port in
+            for path in [
+                "/v1/sync", "/v1/notifications/apple", "/v1/admin/customers/find", "/v1/link",
+                "/v1/admin/customers/cus_x/grants", "/v1/admin/personas", "/v1/admin/policies",
+            ] {
+                for (name, body) in Self.unsound {
+                    let answer = try await post(body, to: path, key: Desk.adminKey, port: port)
+                    #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(path), \(name): \(answer.prefix(40))")
+                }
+            }
+            let sound = try await post(Array(#"{"receipt":"a","later":"\u00e4 \\u0000"}"#.utf8), port: port)
+            #expect(sound.hasPrefix("HTTP/1.1 422 "), "\(sound)")
+        }
+    }
+
+    @Test(arguments: [
+        "/v1/admin/customers?id=a%00b", "/v1/admin/customers/cus%00", "/v1/admin/orders/M%00", "/v1/products?a=%00",
+        "/v1/admin/customers/cus_x/links/%00", "/nowhere%00",
+    ])
+    func `with a NUL in its path or query is refused`(path: String) async throws {
+        try await withLiveService({ $0.adminKey = Desk.adminKey }) { _, port in
+            let answer = try await answer(
+                "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(Desk.adminKey)\r\nConnection: close\r\n\r\n",
+                port: port)
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer.prefix(40))")
+        }
+    }
+}
