@@ -31,7 +31,7 @@ import Testing
             ],
             transactions: [purchase], purchasesAreComplete: true)
         return CustomerAnswer(
-            id: "cus_1", environment: .production, isTest: false,
+            id: "cus_1", bound: true, environment: .production, isTest: false,
             decisions: decide(evidence, under: policy, at: now), purchases: evidence.purchases,
             purchasesAreComplete: true)
     }
@@ -47,6 +47,7 @@ import Testing
         #expect(read.id == "cus_1")
         #expect(read.environment == .production)
         #expect(!read.isTest)
+        #expect(read.bound)
         #expect(read.certificate == "a.b.c")
         #expect(read.accessToken == answer.accessToken)
         #expect(read.problems == answer.problems)
