@@ -5,6 +5,8 @@ public import TenureCore
 public struct CustomerResponse: Sendable, Hashable, Decodable {
     /// Opaque. Where nothing was bound to the device that asked, that of a record of the sent artifacts alone.
     public let id: String
+    /// Whether the proof was tied to the device that sent it. Otherwise anybody may have sent a copy of it.
+    public let bound: Bool
     public let environment: AppStoreEnvironment
     /// Signed under a test authority in Apple's place.
     public let isTest: Bool
@@ -24,13 +26,14 @@ public struct CustomerResponse: Sendable, Hashable, Decodable {
     public let problems: [ArtifactProblem]
 
     enum CodingKeys: String, CodingKey {
-        case id, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, entitlementToken
+        case id, bound, environment, isTest, persona, entitlements, purchases, purchasesAreComplete, entitlementToken
         case signingKey, accessToken, problems
     }
 
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         id = try fields.decode(String.self, forKey: .id)
+        bound = try fields.decode(Bool.self, forKey: .bound)
         environment = try fields.decode(AppStoreEnvironment.self, forKey: .environment)
         isTest = try fields.decodeIfPresent(Bool.self, forKey: .isTest) ?? false
         persona = try fields.decodeIfPresent(String.self, forKey: .persona)
@@ -68,6 +71,7 @@ public struct AccessTokenResponse: Sendable, Hashable, Decodable {
 /// What the service writes of a customer.
 package struct CustomerAnswer {
     package let id: String
+    package let bound: Bool
     package let environment: AppStoreEnvironment
     package let isTest: Bool
     /// The name of who stood in for the customer.
@@ -81,10 +85,11 @@ package struct CustomerAnswer {
     package var problems: [ArtifactProblem] = []
 
     package init(
-        id: String, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision], purchases: [Purchase],
-        purchasesAreComplete: Bool, persona: String? = nil
+        id: String, bound: Bool, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision],
+        purchases: [Purchase], purchasesAreComplete: Bool, persona: String? = nil
     ) {
         self.id = id
+        self.bound = bound
         self.persona = persona
         self.environment = environment
         self.isTest = isTest
@@ -100,6 +105,8 @@ extension JSONWriter {
         beginObject()
         key(Key.id)
         value(customer.id)
+        key(Key.bound)
+        value(customer.bound)
         key(Key.environment)
         value(customer.environment.rawValue)
         if customer.isTest {

@@ -54,6 +54,17 @@ package protocol Store: Sendable {
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)?
 
+    /// Keeps what was sent without proof that it is the sender's in a record of its own, beside the customers whom
+    /// `identities` name; nil where there are none, as they were erased meanwhile.
+    ///
+    /// `visit` stands for these very artifacts, so that what `amendment` makes of them is always the same.
+    func recordUnbound(
+        _ visit: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ amendment: Amendment
+    ) async throws(StoreError) -> UnboundRecord?
+
+    /// The customers whom the artifacts of an unbound record name; empty for any other.
+    func customers(namedBy unbound: Int64) async throws(StoreError) -> [Customer]
+
     /// Many acts in one transaction: all of them happen, or none.
     func amend(
         _ acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)], at now: Date

@@ -108,7 +108,7 @@
             #"{"act":"refund","customer":"Ada","product":"com.example.calculator.yearly","percent":50,"periodsAgo":1}"#)
 
         private static let serviceAnswers = texts(
-            #"{"id":"cus_1","environment":"Production","entitlements":{"everything":{"outcome":"granted","until":null,"reasons":[{"code":"eraHonored"}],"sentence":"Yours."}},"purchases":[{"productID":"com.example.calculator.yearly","transactionID":"1","originalTransactionID":"1"}],"purchasesAreComplete":true,"certificate":"a.b.c","accessToken":{"value":"x","expiresAt":"2026-11-20T12:00:00Z"}}"#,
+            #"{"id":"cus_1","bound":true,"environment":"Production","entitlements":{"everything":{"outcome":"granted","until":null,"reasons":[{"code":"eraHonored"}],"sentence":"Yours."}},"purchases":[{"productID":"com.example.calculator.yearly","transactionID":"1","originalTransactionID":"1"}],"purchasesAreComplete":true,"certificate":"a.b.c","accessToken":{"value":"x","expiresAt":"2026-11-20T12:00:00Z"}}"#,
             #"{"entitlement":"everything","isOwner":false,"sessionsLeft":3,"ends":"2026-11-20T12:00:00Z"}"#,
             #"{"products":[{"id":"com.example.calculator.yearly","gives":[{"entitlement":"everything","for":"P3M"}]}],"entitlements":[{"name":"everything","products":["com.example.calculator.yearly"],"trial":{"sessions":5}}]}"#,
             #"{"type":"about:blank","title":"no","status":429,"code":"rateLimited","detail":"later"}"#,

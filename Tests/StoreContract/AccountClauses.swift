@@ -105,13 +105,13 @@ extension StoreClause {
             let owner = try await store.bring("1")
             func visit(_ shown: Identity, _ list: Int) async throws -> Customer {
                 let identity = Identity(visitLedBy: .transactions, naming: shown, showing: "list\(list)")
-                let (customer, _) = try await store.amend([identity], in: Sample.production, at: Sample.now) { known in
-                    var amendment = Amendment(of: known)
-                    amendment.add([Sample.artifact("proof-\(list)")], proving: [Sample.proof("\(list)")])
-                    return (amendment, ())
-                }
-                return customer
+                return try unwrap(
+                    try await store.recordUnbound(
+                        identity, naming: [shown], in: Sample.production, at: Sample.now, Sample.shown("\(list)")),
+                    "a record"
+                ).record
             }
+            _ = try await store.bring("12")
             let other = try await visit(Identity(.appTransactionID, "12"), 0)
             var visits: [Customer] = []
             for list in 0..<30 { visits.append(try await visit(Identity(.appTransactionID, "1"), list)) }
@@ -140,7 +140,7 @@ extension Store {
         try await amend(id) { $0.completePurchases() }
     }
 
-    fileprivate func bring(by identities: [Identity], purchase: String) async throws -> Customer {
+    func bring(by identities: [Identity], purchase: String) async throws -> Customer {
         try await amend(identities, in: Sample.production, at: Sample.now) { known in
             var amendment = Amendment(of: known)
             amendment.add(

@@ -9,6 +9,7 @@ extension Sample {
         facts.add(ledger.promises)
         for support in ledger.support { facts.add(support.act) }
         facts.purchasesAreComplete = ledger.purchasesAreComplete
+        facts.isUnbound = ledger.isUnbound
         return facts
     }
 

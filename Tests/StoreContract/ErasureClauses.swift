@@ -10,16 +10,16 @@ extension StoreClause {
             let one = try await store.bring("1", purchases: ["a", "b"], promisedUnder: policy)
             let two = try await store.bring("2")
             let stays = try await store.bring("3")
-            let visitor = try await store.amend(
-                [Identity(.visit, "app 1 1 hash")], in: Sample.production, at: Sample.now
-            ) { known in
-                var amendment = Amendment(of: known)
-                amendment.add([Sample.artifact("proof-1")], proving: [Sample.proof("1")])
-                return (amendment, ())
-            }.0
-            let other = try await store.amend(
-                [Identity(.visit, "app 1 12 hash")], in: Sample.production, at: Sample.now
-            ) { (Amendment(of: $0), ()) }.0
+            func show(_ id: String) async throws -> Customer {
+                let named = Identity(.appTransactionID, id)
+                return try unwrap(
+                    try await store.recordUnbound(
+                        Identity(visitLedBy: .app, naming: named, showing: "hash"), naming: [named],
+                        in: Sample.production, at: Sample.now, Sample.shown("1")), "a record"
+                ).record
+            }
+            let visitor = try await show("1")
+            let other = try await show("3")
             _ = try await store.act(.link(user: "u", .never), on: one, request: "r")
             _ = try await store.act(.grant(entitlement: "everything", until: nil), on: one)
             _ = try await store.act(.merge(other: two.publicID), on: one)

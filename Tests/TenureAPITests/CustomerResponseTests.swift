@@ -31,7 +31,7 @@ import Testing
             ],
             transactions: [purchase], purchasesAreComplete: true)
         return CustomerAnswer(
-            id: "cus_1", environment: .production, isTest: false,
+            id: "cus_1", bound: true, environment: .production, isTest: false,
             decisions: decide(evidence, under: policy, at: now), purchases: evidence.purchases,
             purchasesAreComplete: true)
     }
@@ -50,6 +50,7 @@ import Testing
         #expect(!read.isTest)
         #expect(read.entitlementToken == "a.b.c")
         #expect(read.signingKey == answer.signingKey)
+        #expect(read.bound)
         #expect(read.accessToken == answer.accessToken)
         #expect(read.problems == answer.problems)
         #expect(read.purchasesAreComplete)

@@ -22,11 +22,16 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
         if let known = renewalOf[renewal.originalTransactionID], !renewal.isLaterWord(than: known) { continue }
         renewalOf[renewal.originalTransactionID] = renewal
     }
+    // In the order of their dates.
+    var periods: [String: [Int]] = [:]
+    for (index, purchase) in result.enumerated() where renewalOf[purchase.originalTransactionID] != nil {
+        periods[purchase.originalTransactionID, default: []].append(index)
+    }
     for renewal in renewalOf.values {
         // It speaks of the current period of its product: not of one before it, and not of what an upgrade replaced.
-        let current = result.lastIndex {
-            $0.originalTransactionID == renewal.originalTransactionID && $0.expiresDate != nil && !$0.isUpgraded
-                && (renewal.productID == nil || renewal.productID == $0.productID)
+        let current = periods[renewal.originalTransactionID]?.last {
+            result[$0].expiresDate != nil && !result[$0].isUpgraded
+                && (renewal.productID == nil || renewal.productID == result[$0].productID)
         }
         guard let current else { continue }
         result[current].gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
@@ -41,15 +46,22 @@ func purchases(from transactions: [Purchase], renewals: [Renewal]) -> [Purchase]
 /// `purchases` in the order of their dates.
 private func markReplaced(in purchases: inout [Purchase]) {
     guard purchases.count > 1 else { return }
-    for index in purchases.indices.dropLast() {
-        let old = purchases[index]
-        guard old.type == .autoRenewable, !old.isUpgraded, let start = old.purchaseDate, let end = old.expiresDate
-        else { continue }
-        let within = purchases[(index + 1)...].prefix { ($0.purchaseDate ?? .distantPast) < end }
-        purchases[index].isUpgraded = within.contains { new in
-            guard let beginning = new.purchaseDate, start < beginning else { return false }
-            return new.type == .autoRenewable && new.productID != old.productID
-                && new.originalTransactionID == old.originalTransactionID
+    let subscriptions = Dictionary(
+        grouping: purchases.indices.filter { purchases[$0].type == .autoRenewable && purchases[$0].purchaseDate != nil }
+    ) { purchases[$0].originalTransactionID }
+    for periods in subscriptions.values where periods.count > 1 {
+        // From the last one backwards, so that thousands of periods take no longer than they are many.
+        var later: Int?
+        var ofAnother = [Int?](repeating: nil, count: periods.count)
+        for place in periods.indices.dropLast().reversed() {
+            let (old, next) = (purchases[periods[place]], purchases[periods[place + 1]])
+            ofAnother[place] = next.productID == old.productID ? ofAnother[place + 1] : place + 1
+            if next.purchaseDate != old.purchaseDate { later = place + 1 }
+            guard let first = later, !old.isUpgraded, let end = old.expiresDate else { continue }
+            let isAnother = purchases[periods[first]].productID != old.productID
+            guard let new = isAnother ? first : ofAnother[first], let beginning = purchases[periods[new]].purchaseDate
+            else { continue }
+            purchases[periods[place]].isUpgraded = beginning < end
         }
     }
 }

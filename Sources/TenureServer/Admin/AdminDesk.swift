@@ -170,6 +170,7 @@ struct AdminDesk: Sendable {
 
     /// What a customer may use now, and why.
     func answer(for customer: Customer) async throws -> CustomerAnswer {
+        guard let customer = try await store.answered(customer) else { throw Self.nobody }
         let (evidence, now) = (customer.evidence, now())
         let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
         return CustomerAnswer(customer, evidence: evidence, decisions: decisions)

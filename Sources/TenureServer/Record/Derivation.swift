@@ -21,6 +21,7 @@ package struct Derivation: Sendable {
         facts.add(ledger.promises)
         for support in ledger.support { facts.add(support.act) }
         facts.purchasesAreComplete = ledger.purchasesAreComplete
+        facts.isUnbound = ledger.isUnbound
         return facts
     }
 

@@ -20,7 +20,9 @@ struct CustomerRoute: Sendable {
         let token = try access.token(of: request, now: now)
         let known =
             if let lookUp { try lookUp(token.customer) } else { try await store.customer(token.customer) }
-        guard let customer = known, customer.realm == token.realm else { throw CustomerAccess.refused }
+        guard let known, known.realm == token.realm, let customer = try await store.answered(known) else {
+            throw CustomerAccess.refused
+        }
         let persona = token.persona == nil ? nil : try await personas.persona(of: token, at: now)
         let evidence = customer.evidence(as: persona)
         let decisions: [Decision]

@@ -12,6 +12,16 @@ struct Membership {
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
     private(set) var names = NamedIdentities()
+    /// The same, artifact by artifact.
+    private var parts: [Part] = []
+
+    /// Artifacts with what they prove.
+    struct Part {
+        var artifacts: [Artifact] = []
+        var proofs: [AppProof] = []
+        var purchases: [Purchase] = []
+        var renewals: [Renewal] = []
+    }
     /// All that did not count, also from before.
     private(set) var faults: [Fault]
     /// Whether all of the customer's purchases were seen: the list was said to be complete, and all of it counts.
@@ -62,8 +72,7 @@ struct Membership {
             if let theirs, let ours = bond.appTransactionID, theirs != ours {
                 faults.append(Fault(arrival.place, .unrelated, "it belongs to another acquisition of the app"))
             } else if bond.holds(subscription: renewal.originalTransactionID) {
-                artifacts.append(arrival.artifact)
-                renewals.append(renewal)
+                add(Part(artifacts: [arrival.artifact], renewals: [renewal]))
                 names.add(arrival.payload, renewal)
             } else {
                 faults.append(Fault(arrival.place, .noTransaction, "no verified transaction is of its subscription"))
@@ -74,7 +83,7 @@ struct Membership {
         isBound = bond.isOnDevice
         // By artifact where the App Store named nothing better.
         if identities.isEmpty, let artifact = artifacts.first {
-            names.add(Identity(.artifact, Base64.urlSafe.text(artifact.sha256)))
+            names.add(Identity(.artifact, artifact.name))
         }
     }
 
@@ -86,42 +95,65 @@ struct Membership {
             ? "it belongs to another acquisition of the app" : "nothing signed ties it to the rest"
     }
 
-    private mutating func add(_ arrival: Arrival<AppTransactionPayload>, on device: String?) {
-        artifacts.append(arrival.artifact)
-        let proof = arrival.verified.proof
-        proofs.append(proof)
-        names.add(arrival.payload)
-        if identities.isEmpty, arrival.isOnDevice, let device, let date = proof.originalPurchaseDate {
-            // Several accounts may use one device: the device names nobody, a purchase of the app on it does.
-            let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
-            names.add(Identity(.device, acquisition.joined(separator: " ")))
+    private mutating func add(_ part: Part) {
+        artifacts += part.artifacts
+        proofs += part.proofs
+        purchases += part.purchases
+        renewals += part.renewals
+        parts.append(part)
+    }
+
+    /// All but the last pieces of a long list of artifacts: each is written by itself, so that others write between them.
+    var piecesBeforeLast: [Part] {
+        guard parts.count > Self.artifactsPerPiece else { return [] }
+        return stride(from: 0, to: parts.count, by: Self.artifactsPerPiece).dropLast().map { first in
+            parts[first..<min(first + Self.artifactsPerPiece, parts.count)].reduce(into: Part()) { piece, part in
+                piece.artifacts += part.artifacts
+                piece.proofs += part.proofs
+                piece.purchases += part.purchases
+                piece.renewals += part.renewals
+            }
         }
     }
 
+    private static let artifactsPerPiece = 64
+
+    private mutating func add(_ arrival: Arrival<AppTransactionPayload>, on device: String?) {
+        let proof = arrival.verified.proof
+        add(Part(artifacts: [arrival.artifact], proofs: [proof]))
+        names.add(arrival.payload)
+        // Several accounts may use one device: the device names nobody, a purchase of the app on it does. Earlier artifacts
+        // of it may have no ID. In test environments all of them have one date.
+        if arrival.isOnDevice, identities.isEmpty || arrival.realm.environment.isProduction, let device,
+            let date = proof.originalPurchaseDate
+        {
+            let acquisition = [device, String(date.millisecondsSince1970), proof.originalAppVersion ?? ""]
+            names.add(Identity(.device, acquisition.joined(separator: " ")))
+        }
+        // So that it names the same customer where somebody else shows it.
+        if arrival.payload.appTransactionID == nil { names.add(Identity(.artifact, arrival.artifact.name)) }
+    }
+
     private mutating func add(_ arrival: Arrival<ReceiptPayload>) {
-        artifacts.append(arrival.artifact)
-        proofs.append(arrival.verified.proof)
-        purchases += arrival.verified.purchases
+        add(
+            Part(
+                artifacts: [arrival.artifact], proofs: [arrival.verified.proof], purchases: arrival.verified.purchases))
         names.add(arrival.verified)
     }
 
     private mutating func add(_ arrival: Arrival<TransactionPayload>, _ purchase: Purchase) {
-        artifacts.append(arrival.artifact)
-        purchases.append(purchase)
+        add(Part(artifacts: [arrival.artifact], purchases: [purchase]))
         names.add(arrival.payload, purchase)
     }
 
-    /// The record of what is shown here by somebody who does not prove that it is theirs: of these purchases, and of
-    /// every artifact of this kind about the app.
+    /// By what the record of these very artifacts is found again, which somebody sent without proof that they are theirs.
     func visit(leading submission: Submission) -> Identity {
         let lead: Identity.Lead =
             submission.appTransaction != nil ? .app : submission.receipt != nil ? .receipt : .transactions
         let strongest = identities.min { $0.kind < $1.kind }
         var hash = SHA256()
-        for artifact in artifacts.filter({ $0.kind != .appTransaction }).map(\.sha256).sorted(by: {
-            $0.lexicographicallyPrecedes($1)
-        }) {
-            hash.update(data: artifact)
+        for digest in artifacts.map(\.sha256).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            hash.update(data: digest)
         }
         hash.update(data: [isComplete ? 1 : 0])
         return Identity(
@@ -131,7 +163,8 @@ struct Membership {
     /// Whether nothing says that a customer is somebody else than this sync's.
     func mayBelong(to customer: Customer) -> Bool {
         let ours = Evidence(environment: customer.realm.environment, app: proofs).acquisitions
-        let theirs = customer.evidence.acquisitions
+        // Without their purchases, which may be thousands.
+        let theirs = Evidence(environment: customer.realm.environment, app: customer.facts.proofs).acquisitions
         guard !ours.isEmpty, !theirs.isEmpty else { return true }
         return ours.contains { mine in theirs.contains { !mine.key.contradicts($0.key) } }
     }
@@ -145,4 +178,8 @@ extension AcquisitionKey {
         if downloadID != nil, other.downloadID != nil { return true }
         return originalPurchaseDate != nil && other.originalPurchaseDate != nil
     }
+}
+
+extension Artifact {
+    fileprivate var name: String { Base64.urlSafe.text(sha256) }
 }

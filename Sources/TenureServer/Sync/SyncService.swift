@@ -53,13 +53,14 @@ final class SyncService: Sendable {
                 membership.faults + offered.faults, mayCountLater: submission.mayCountLater)
         }
         offered = offered.beside(realm.environment)
+        try await recordPieces(of: membership, in: realm, now: now)
         let (customer, outcome) = try await store.amend(
             membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) },
             { [self] known in change(known, by: submission, alone: membership, now: now) })
         let recorded = try outcome.get()
         let isBound = membership.isBound
         let (opened, result) =
-            isBound ? (customer, recorded) : try await visit(by: submission, membership, of: customer, now: now)
+            isBound ? (customer, recorded) : try await answerUnbound(submission, membership, in: realm, now: now)
         // The record knows nothing of a persona: they stand in where an answer is given, and nowhere else.
         let persona = offered.persona
         let told = try persona.map { try decide(on: opened, as: $0.persona, now: now) } ?? result
@@ -89,6 +90,20 @@ final class SyncService: Sendable {
                 "counted": "\(recorded.counted)", "refused": "\(recorded.faults.count)", "bound": "\(isBound)",
             ])
         return answer
+    }
+
+    /// Writes all but the end of a long list, piece by piece, as if it had come in several syncs.
+    private func recordPieces(of membership: Membership, in realm: Realm, now: Date) async throws {
+        for piece in membership.piecesBeforeLast {
+            _ = try await store.amend(
+                membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) }
+            ) { known in
+                var amendment = Amendment(of: known)
+                amendment.add(
+                    piece.artifacts, proving: piece.proofs, purchases: piece.purchases, renewals: piece.renewals)
+                return (amendment, ())
+            }
+        }
     }
 
     private struct Outcome: Sendable {
@@ -150,42 +165,38 @@ final class SyncService: Sendable {
         }
     }
 
-    /// Whoever shows what they may have found gets a record of that alone, beside the customer's: what it says of the app
-    /// adds up there, and what was promised to that acquisition holds; its purchases are the very ones shown, so that
-    /// nobody sees what another finder has.
-    private func visit(
-        by submission: Submission, _ membership: Membership, of customer: Customer, now: Date
+    /// Signed artifacts circulate: without proof that they are the sender's, they get a record of their own, and an answer
+    /// of these very artifacts, less what is known against them. Of the customer's rights only the promises for the
+    /// acquisition shown count.
+    private func answerUnbound(
+        _ submission: Submission, _ membership: Membership, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
-        let identity = membership.visit(leading: submission)
-        let acquisitions = Evidence(environment: customer.realm.environment, app: membership.proofs).acquisitions
-        let promised = customer.facts.promises.filter { promise in
-            acquisitions.contains { $0.key.matches(promise.acquisition) }
-        }
-        let policies = policies
-        let amended = try await store.amend(customer, by: [identity], at: now) {
-            known -> (Amendment, Result<Outcome, Problem>) in
-            var amendment = Amendment(of: known)
-            // Nobody's record: nobody is told.
+        let visit = membership.visit(leading: submission)
+        var facts = CustomerFacts()
+        for piece in membership.piecesBeforeLast {
+            facts.add(piece.proofs)
+            facts.add(piece.purchases)
+            facts.add(piece.renewals)
+            var amendment = Amendment(facts: facts)
             amendment.announcement = .never
-            amendment.add(
-                membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
-                renewals: membership.renewals)
-            if membership.isComplete { amendment.completePurchases() }
-            amendment.promise(promised)
-            do throws(Problem) {
-                let (evidence, decisions) = try policies.decide(&amendment, in: customer.realm.environment, at: now)
-                return (
-                    amendment,
-                    .success(Outcome(evidence: evidence, decisions: decisions, faults: [], counted: 0))
-                )
-            } catch {
-                return (amendment, .failure(error))
-            }
+            amendment.add(piece.artifacts)
+            _ = try await store.recordUnbound(
+                visit, naming: membership.identities, in: realm, at: now, amendment)
         }
-        guard let (visitor, outcome) = amended else {
+        var amendment = Amendment(of: nil)
+        // Nobody is told of it.
+        amendment.announcement = .never
+        amendment.add(
+            membership.artifacts, proving: membership.proofs, purchases: membership.purchases,
+            renewals: membership.renewals)
+        if membership.isComplete { amendment.completePurchases() }
+        let found = try await store.recordUnbound(visit, naming: membership.identities, in: realm, at: now, amendment)
+        guard let customer = found?.limited else {
             throw Problem(.busy, "the customer was erased just now; send it again", retryAfter: 1)
         }
-        return (visitor, try outcome.get())
+        let evidence = customer.evidence
+        let decisions = try policies.decide(customer.facts, evidence, at: now)
+        return (customer, Outcome(evidence: evidence, decisions: decisions, faults: [], counted: 0))
     }
 
     private static func nothingVerified(_ faults: [Fault], mayCountLater: Bool) -> Problem {
@@ -205,8 +216,9 @@ final class SyncService: Sendable {
 extension CustomerAnswer {
     init(_ customer: Customer, evidence: Evidence, decisions: [Decision]) {
         self.init(
-            id: customer.publicID, environment: customer.realm.environment, isTest: customer.realm.isTest,
-            decisions: decisions, purchases: evidence.purchases, purchasesAreComplete: evidence.purchasesAreComplete,
-            persona: evidence.persona?.name)
+            id: customer.publicID, bound: !customer.facts.isUnbound, environment: customer.realm.environment,
+            isTest: customer.realm.isTest,
+            decisions: decisions, purchases: evidence.purchases,
+            purchasesAreComplete: evidence.purchasesAreComplete, persona: evidence.persona?.name)
     }
 }

@@ -6,19 +6,44 @@ extension Ledger {
         _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool,
         _ change: (Customer?) -> (Amendment, Outcome)
     ) throws(StoreError) -> (Customer, Outcome) {
-        let (known, unknown) = try find(identities, in: realm, adopting: adopting)
+        try amend(try resolve(identities, in: realm), adopting: adopting, change)
+    }
+
+    func amend<Outcome>(
+        _ named: NamedMembers, adopting: (Customer) -> Bool, _ change: (Customer?) -> (Amendment, Outcome)
+    ) throws(StoreError) -> (Customer, Outcome) {
+        let (known, unknown) = try find(named, adopting: adopting)
         let former = try knowingOthers(try joined(known))
         let (amendment, outcome) = change(former)
-        let customer: Customer
-        if let former {
-            customer = try update(former, to: amendment.facts, amendment.announcement)
-        } else {
-            for identity in identities where identity.kind == .visit { try makeRoom(for: identity, in: realm) }
-            customer = try create(amendment.facts, in: realm, amendment.announcement)
+        let identities = named.identities
+        if former == nil {
+            for identity in identities where identity.kind == .visit { try makeRoom(for: identity, in: named.realm) }
         }
-        for identity in unknown + amendment.identities.filter({ !identities.contains($0) }) {
-            try insert(identity, of: customer)
+        let customer = try write(amendment, of: former, in: named.realm)
+        let all = Set(identities)
+        try insert(
+            unknown + amendment.identities.filter { !all.contains($0) }, ofMember: customer.member, in: customer.realm)
+        // The artifacts of an unbound record name the customers beside it.
+        if !identities.contains(where: { $0.kind == .visit }) {
+            try insert(
+                amendment.facts.renewals(beyond: former?.facts), ofMember: customer.member, in: customer.realm)
         }
+        try record(amendment, of: customer, instead: former)
+        return (customer, outcome)
+    }
+
+    /// What is known of the customer from now on.
+    func write(
+        _ amendment: Amendment, of former: Customer?, in realm: Realm, encoded: EncodedFacts? = nil
+    ) throws(StoreError) -> Customer {
+        if let former { return try update(former, to: amendment.facts, amendment.announcement, encoded: encoded) }
+        return try create(amendment.facts, in: realm, amendment.announcement)
+    }
+
+    /// What an act leaves beside the facts and the identities.
+    func record(
+        _ amendment: Amendment, of customer: Customer, instead former: Customer?
+    ) throws(StoreError) {
         try insert(amendment.artifacts, of: customer, isNew: former == nil)
         try checkStanding(of: amendment, instead: former)
         for promise in amendment.promises {
@@ -31,9 +56,6 @@ extension Ledger {
             jobs.formUnion(amendment.jobsForNewDevice)
         }
         for kind in jobs.sorted(by: { $0.rawValue < $1.rawValue }) { try enqueue(kind, for: customer) }
-        // Visitors bring nothing that the customer whom it names does not have.
-        let isVisit = identities.contains { $0.kind == .visit }
-        if !isVisit { try index(amendment.facts.purchases, beyond: former?.facts.purchases ?? [], of: customer) }
         // Nothing signed says this, so that the ledger must, once. Where it is known of all of them, it was said.
         if amendment.completesPurchases, former?.facts.purchasesAreComplete != true {
             let wasSaid = former == nil ? false : try isComplete([customer.member])
@@ -41,7 +63,6 @@ extension Ledger {
         }
         // After the identities, so that a message names the users who belong to the customer now.
         for message in amendment.announcement.messages + amendment.messages { try tell(message, of: customer) }
-        return (customer, outcome)
     }
 
     /// As `amend`, where the customer is still there; else nil.
@@ -66,74 +87,147 @@ extension Ledger {
         return customer.member
     }
 
-    /// Makes transactions findable that no identity names: the renewals of a subscription.
-    private func index(
-        _ purchases: [Purchase], beyond known: [Purchase], of customer: Customer
-    ) throws(StoreError) {
-        guard purchases.contains(where: { $0.transactionID != $0.originalTransactionID }) else { return }
-        let known = Set(known.map(\.transactionID))
-        for purchase in purchases
-        where purchase.transactionID != purchase.originalTransactionID && !known.contains(purchase.transactionID) {
-            try insert(Identity(.transactionID, purchase.transactionID), of: customer)
-        }
+    /// Whom the identities name, without reading what is known of anybody.
+    func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
+        let members = try members(by: identities, in: realm)
+        var roots = Roots(self)
+        for member in Set(members.values).sorted() { try roots.find(member) }
+        return NamedMembers(identities, in: realm, members: members, roots: roots.known, factsSize: roots.factsSize)
     }
 
     /// All customers whom the identities name, the strongest first, and the identities that name nobody yet.
-    private func find(
-        _ identities: [Identity], in realm: Realm, adopting: (Customer) -> Bool
+    ///
+    /// `forUpdate`: not for those who only read.
+    func find(
+        _ named: NamedMembers, adopting: (Customer) -> Bool, forUpdate: Bool = true
     ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
-        let byStrength = identities.count > 1 ? identities.sorted { $0.kind < $1.kind } : identities
+        let leadsWithAccount = named.identities.first?.kind == .appTransactionID
+        var met: Set<Int64> = []
         var known: [Customer] = []
-        var unknown: [Identity] = []
-        for identity in byStrength {
-            guard let found = try customer(by: identity, in: realm, forUpdate: true) else {
-                unknown.append(identity)
-                continue
-            }
-            guard !known.contains(where: { $0.id == found.id }) else { continue }
+        for (identity, member, root) in named.known {
+            // Each is loaded and looked at once, by whichever of their identities comes first.
+            guard met.insert(root).inserted,
+                let found = try customer(root, forUpdate: forUpdate)?.named(as: member)
+            else { continue }
+            // Merged into somebody else just before it was locked.
+            guard found.id == root || met.insert(found.id).inserted else { continue }
             if identity.kind != .appTransactionID {
                 // An app transaction's id is one account's. One that nobody knows is no word about somebody with
                 // another, though they share a device.
-                if byStrength.first?.kind == .appTransactionID, try hasAppTransactionID(found.id) { continue }
+                if leadsWithAccount, try hasAppTransactionID(found.id) { continue }
                 guard adopting(found) else { continue }
             }
             known.append(found)
         }
-        return (known, unknown)
+        return (known, named.unknown)
     }
 
     private func hasAppTransactionID(_ customer: Int64) throws(StoreError) -> Bool {
-        for member in try group(of: customer) {
-            let row = try session.row(
-                "SELECT 1 FROM identities WHERE customer = $1 AND kind = $2 LIMIT 1",
-                [.integer(member), SQLValue(Identity.Kind.appTransactionID.rawValue)])
-            if row != nil { return true }
-        }
-        return false
+        try hasAppTransactionID(among: try group(of: customer))
+    }
+
+    private func hasAppTransactionID(among group: [Int64]) throws(StoreError) -> Bool {
+        try !rows(
+            """
+            SELECT 1 FROM identities
+            WHERE customer IN \(RecordTable.batchPlaces) AND kind = \(Identity.Kind.appTransactionID.rawValue) LIMIT 1
+            """, about: group
+        ).isEmpty
     }
 
     /// Customers whom signed data names together are one: the first, with what the others proved.
-    private func joined(_ known: [Customer]) throws(StoreError) -> Customer? {
-        guard var first = known.first else { return nil }
-        for other in known.dropFirst() where try mayBeOne(first, other) {
-            first = try merge(other, into: first, because: .signedTogether, actor: nil)
+    func joined(_ known: [Customer]) throws(StoreError) -> Customer? {
+        guard let first = known.first else { return nil }
+        guard known.count > 1 else { return first }
+        var ones = try Joinable(of: first, in: self)
+        var added: [CustomerFacts] = []
+        for other in known.dropFirst() {
+            let others = try Joinable(of: other, in: self)
+            guard ones.group.count + others.group.count <= Self.mostMembers, ones.mayBeOne(with: others),
+                try !areSeparated(ones.group, others.group)
+            else { continue }
+            try point(other, to: first, because: .signedTogether, actor: nil)
+            ones.add(others)
+            added.append(other.facts)
         }
-        return first
+        return added.isEmpty ? first : try update(first, joining: added, in: ones.group)
+    }
+
+    /// Those who are one, and what keeps them from being one with others.
+    private struct Joinable {
+        private(set) var group: [Int64]
+        private var hasAccount: Bool
+        private var users: Set<String>
+
+        init(of customer: Customer, in ledger: Ledger) throws(StoreError) {
+            group = try ledger.group(of: customer.id)
+            hasAccount = try ledger.hasAppTransactionID(among: group)
+            users = Set(try ledger.users(among: group))
+        }
+
+        /// What the app's server linked to two users, it alone can join.
+        func mayBeOne(with other: Joinable) -> Bool {
+            !(hasAccount && other.hasAccount)
+                && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))
+        }
+
+        mutating func add(_ other: Joinable) {
+            group += other.group
+            hasAccount = hasAccount || other.hasAccount
+            users.formUnion(other.users)
+        }
     }
 
     /// With whether all purchases are known of the other accounts of who are one.
-    private func knowingOthers(_ customer: Customer?) throws(StoreError) -> Customer? {
+    func knowingOthers(_ customer: Customer?) throws(StoreError) -> Customer? {
         guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
         customer.othersAreComplete = try othersAreComplete(than: customer.member, among: try group(of: customer.id))
         return customer
     }
+}
 
-    private func mayBeOne(_ first: Customer, _ other: Customer) throws(StoreError) -> Bool {
-        guard mayJoin(try group(of: first.id), try group(of: other.id)) else { return false }
-        if try hasAppTransactionID(first.id), try hasAppTransactionID(other.id) { return false }
-        // What the app's server linked to two users, it alone can join.
-        let (ones, others) = (Set(try users(of: first.id)), Set(try users(of: other.id)))
-        if !ones.isEmpty, !others.isEmpty, ones.isDisjoint(with: others) { return false }
-        return try !areSeparated(first.id, other.id)
+extension CustomerFacts {
+    /// Transactions that no other identity names: the renewals of subscriptions that `known` does not have.
+    func renewals(beyond known: CustomerFacts?) -> [Identity] {
+        let renewals = purchases.filter { $0.transactionID != $0.originalTransactionID }
+        guard !renewals.isEmpty else { return [] }
+        let known = Set((known?.purchases ?? []).map(\.transactionID))
+        return renewals.filter { !known.contains($0.transactionID) }
+            .map { Identity(.transactionID, $0.transactionID) }
+    }
+}
+
+/// Who those are that members turned out to be, each asked for once.
+private struct Roots {
+    private let ledger: Ledger
+    private(set) var known: [Int64: Int64] = [:]
+    /// Bytes, of all of them.
+    private(set) var factsSize = 0
+
+    init(_ ledger: Ledger) {
+        self.ledger = ledger
+    }
+
+    mutating func find(_ member: Int64) throws(StoreError) {
+        var path: [Int64] = []
+        var next = member
+        while known[next] == nil {
+            guard path.count <= Ledger.mostMembers else {
+                throw .damaged("customer \(member) was merged in a circle")
+            }
+            path.append(next)
+            guard
+                let row = try ledger.session.row(
+                    "SELECT merged_into, length(facts) FROM customers WHERE id = $1", [.integer(next)])
+            else { return }
+            guard let parent = try row.integerIfPresent(0) else {
+                known[next] = next
+                factsSize += Int(clamping: try row.integer(1))
+                break
+            }
+            next = parent
+        }
+        let root = known[next]
+        for id in path { known[id] = root }
     }
 }

@@ -9,10 +9,28 @@ extension Ledger {
     func insert(_ artifacts: [Artifact], of customer: Customer, isNew: Bool) throws(StoreError) {
         guard !artifacts.isEmpty else { return }
         var count = isNew ? 0 : try artifactCount(of: customer.member)
-        for artifact in artifacts where count < Self.artifactsPerCustomer {
-            if try insert(artifact, of: customer, isNew: isNew) { count += 1 }
+        let known = isNew || count == 0 ? [] : try knownDigests(among: artifacts, of: customer.member)
+        // Of a long list nearly all have the same header, which a session may not remember.
+        let headers = session.headers ?? HeaderNumbers()
+        for artifact in artifacts where count < Self.artifactsPerCustomer && !known.contains(artifact.sha256) {
+            if try insert(artifact, of: customer, headers) { count += 1 }
         }
     }
+
+    /// Asked for before the insert, so that one that is known needs no header.
+    private func knownDigests(among artifacts: [Artifact], of member: Int64) throws(StoreError) -> Set<[UInt8]> {
+        var known: Set<[UInt8]> = []
+        for chunk in artifacts.map(\.sha256).chunks(of: Self.digestsPerStatement) {
+            let size = chunk.count == 1 ? 1 : Self.digestsPerStatement
+            let rows = try session.rows(
+                "SELECT sha256 FROM artifacts WHERE customer = $1 AND sha256 IN (\(Self.places(size, from: 2)))",
+                [.integer(member)] + chunk.map { SQLValue.blob($0) }.padded(to: size))
+            for row in rows { known.insert(try row.bytes(0)) }
+        }
+        return known
+    }
+
+    private static let digestsPerStatement = 32
 
     func artifactCount(of member: Int64) throws(StoreError) -> Int {
         let row = try session.row("SELECT count(*) FROM artifacts WHERE customer = $1", [.integer(member)])
@@ -20,17 +38,12 @@ extension Ledger {
     }
 
     /// Whether it was new.
-    private func insert(_ artifact: Artifact, of customer: Customer, isNew: Bool) throws(StoreError) -> Bool {
-        if !isNew {
-            // Before the insert, so that one that is known needs no header.
-            let known = try session.row(
-                "SELECT 1 FROM artifacts WHERE customer = $1 AND sha256 = $2",
-                [.integer(customer.member), .blob(artifact.sha256)])
-            guard known == nil else { return false }
-        }
+    private func insert(
+        _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers
+    ) throws(StoreError) -> Bool {
         let (header, rest) = artifact.parts
         var headerID = SQLValue.null
-        if let header { headerID = .integer(try self.headerID(header)) }
+        if let header { headerID = .integer(try self.headerID(header, headers)) }
         return try session.execute(
             """
             INSERT INTO artifacts (customer, kind, sha256, header, bytes, signed_at, received_at)
@@ -43,8 +56,9 @@ extension Ledger {
     }
 
     /// Each header stands once; which one is compared by hash where an index cannot hold it.
-    func headerID(_ bytes: ArraySlice<UInt8>) throws(StoreError) -> Int64 {
-        if let known = session.headers?.number(of: bytes) { return known }
+    func headerID(_ bytes: ArraySlice<UInt8>, _ headers: HeaderNumbers? = nil) throws(StoreError) -> Int64 {
+        let headers = headers ?? session.headers
+        if let known = headers?.number(of: bytes) { return known }
         let find: String
         switch session.dialect {
         case .sqlite: find = "SELECT id FROM headers WHERE bytes = $1"
@@ -58,7 +72,7 @@ extension Ledger {
         // Another transaction was quicker, and is over.
         if number == nil { number = try session.row(find, [SQLValue(bytes)])?.integer(0) }
         guard let number else { throw .failed("a header was not kept") }
-        session.headers?.remember(bytes, as: number)
+        headers?.remember(bytes, as: number)
         return number
     }
 

@@ -12,7 +12,7 @@ extension Ledger {
                 let row = try session.row(
                     "SELECT \(Customer.columns) FROM customers WHERE id = $1\(lock)", [.integer(id)])
             else { return nil }
-            guard let next = try row.integerIfPresent(5) else { return try Customer(row) }
+            guard let next = try row.integerIfPresent(5) else { return try Customer(row, remembering: remembered) }
             id = next
         }
         throw .damaged("customer \(id) was merged in a circle")
@@ -95,7 +95,7 @@ extension Ledger {
         """
 
     func create(
-        _ facts: CustomerFacts, in realm: Realm, _ announcement: Announcement = .later
+        _ facts: CustomerFacts, in realm: Realm, _ announcement: Announcement = .later, encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let publicID = PublicID.customer.ordered(at: now)
         // Of somebody new nothing was told yet, which is not the same as that nobody ever listened.
@@ -103,7 +103,7 @@ extension Ledger {
         let number = try session.insert(
             announcement == .later ? Self.insertForListeners : Self.insertTold,
             [
-                SQLValue(realm.code), .text(publicID), milliseconds, .blob(facts.encoded),
+                SQLValue(realm.code), .text(publicID), milliseconds, .blob(encoded?.bytes ?? facts.encoded),
                 SQLValue(told?.json), announcement.nextLook(at: now),
             ])
         guard let number else { throw .failed("a new customer got no number") }
@@ -114,26 +114,28 @@ extension Ledger {
 
     /// Where somebody else is to look at the facts, `announcement` says so, or nothing: `later`.
     func update(
-        _ customer: Customer, to facts: CustomerFacts, _ announcement: Announcement = .later
+        _ customer: Customer, to facts: CustomerFacts, _ announcement: Announcement = .later,
+        encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let isTold = announcement.announced == nil || announcement.announced == customer.announced
-        guard facts != customer.facts || !isTold else { return customer }
+        let isSame: Bool
+        if let encoded, let remembered, customer.facts == remembered.facts {
+            isSame = encoded.hasSameBytes(as: remembered.bytes)
+        } else {
+            isSame = facts == customer.facts
+        }
+        guard !isSame || !isTold else { return customer }
         try session.execute(
             announcement == .later ? Self.updateForListeners : Self.updateTold,
             [
-                .blob(facts.encoded), SQLValue(announcement.announced?.json), announcement.nextLook(at: now),
-                .integer(customer.id),
+                .blob(encoded?.bytes ?? facts.encoded), SQLValue(announcement.announced?.json),
+                announcement.nextLook(at: now), .integer(customer.id),
             ])
         return customer.with(facts, announcement.announced ?? customer.announced)
     }
 
     func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {
-        try session.execute(
-            "INSERT INTO identities (realm, kind, value, customer) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-            [
-                SQLValue(customer.realm.code), SQLValue(identity.kind.rawValue), .text(identity.value),
-                .integer(customer.member),
-            ])
+        try insert([identity], ofMember: customer.member, in: customer.realm)
     }
 }
 
@@ -141,14 +143,23 @@ extension Customer {
     /// In the order in which `init` reads them; the sixth names the customer whom this one turned out to be.
     package static let columns = "id, realm, public_id, created_at, facts, merged_into, announced"
 
-    package init(_ row: SQLRow) throws(StoreError) {
+    package init(_ row: SQLRow) throws(StoreError) { try self.init(row, remembering: nil) }
+
+    init(_ row: SQLRow, remembering remembered: EncodedFacts?) throws(StoreError) {
         let code = try row.integer(1)
         guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
             throw .damaged("no realm has the number \(code)")
         }
+        let bytes = try row.bytes(4)
+        let facts: CustomerFacts
+        if let remembered, remembered.hasSameBytes(as: bytes) {
+            facts = remembered.facts
+        } else {
+            facts = try CustomerFacts(decoding: bytes)
+        }
         self.init(
             id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
-            facts: try CustomerFacts(decoding: try row.bytes(4)),
+            facts: facts,
             announced: try row.textIfPresent(6).map { text throws(StoreError) in try Announced(json: text) })
     }
 

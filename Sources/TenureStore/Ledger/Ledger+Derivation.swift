@@ -19,7 +19,8 @@ extension Ledger {
         }
         return CustomerLedger(
             customer: customer, artifacts: artifacts, notifications: notifications, promises: promises,
-            support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group))
+            support: support, events: events, purchasesAreComplete: try purchasesAreComplete(of: group),
+            isUnbound: try isVisit(customer.id))
     }
 
     /// Replaces what is known by what the ledger proves; nil where there is no such customer.

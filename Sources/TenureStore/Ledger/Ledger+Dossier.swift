@@ -29,7 +29,7 @@ extension Ledger {
             }
         }
         if parts.contains(.visits) {
-            let visitors = try visitors(of: customer.id, in: customer.realm).filter { $0 > visit }
+            let visitors = try visitors(of: customer.id).filter { $0 > visit }
             for id in visitors.prefix(CustomerDossier.visitsPerPage) {
                 guard let visitor = try self.customer(id) else { continue }
                 dossier.visits.append(try self.dossier(of: visitor, with: parts.subtracting(.visits), visitsAfter: 0))

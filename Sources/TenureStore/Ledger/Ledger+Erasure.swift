@@ -5,7 +5,7 @@ extension Ledger {
     /// Removes everything that tells of a person: their entries, those of all who turned out to be them, and the
     /// records of who showed what names them. Says how many entries of each kind there were.
     func erase(_ customer: Customer) throws(StoreError) -> [String: Int] {
-        let visitors = try visitors(of: customer.id, in: customer.realm)
+        let visitors = try visitors(of: customer.id)
         let members = try group(of: customer.id)
         try bury(try identities(of: customer.id), in: customer.realm)
         var counts: [String: Int] = ["customers": members.count + visitors.count]
@@ -59,6 +59,8 @@ extension Ledger {
                 SELECT 1 FROM customers WHERE customers.id = $1 AND report LIKE '%' || public_id || '%')
             """
         ),
+        (nil, "DELETE FROM unbound_links WHERE unbound = $1"),
+        (nil, "DELETE FROM unbound_links WHERE customer = $1"),
         (nil, "DELETE FROM separations WHERE first = $1"),
         (nil, "DELETE FROM separations WHERE second = $1"),
         (nil, "DELETE FROM requests WHERE customer IN (SELECT public_id FROM customers WHERE id = $1)"),

@@ -4,7 +4,18 @@ import TenureCore
 extension Ledger {
     /// The app's users who are linked with any of those who are one.
     func users(of id: Int64) throws(StoreError) -> [String] {
-        try identities(of: id).filter { $0.kind == .userID }.map(\.value)
+        try users(among: try group(of: id))
+    }
+
+    func users(among group: [Int64]) throws(StoreError) -> [String] {
+        var users: [String] = []
+        let found = try rows(
+            """
+            SELECT value FROM identities
+            WHERE customer IN \(RecordTable.batchPlaces) AND kind = \(Identity.Kind.userID.rawValue) ORDER BY value
+            """, about: group)
+        for row in found { users.append(try row.text(0)) }
+        return users
     }
 
     /// Says that an acquisition is a user's. What the same user has already becomes the same customer's.

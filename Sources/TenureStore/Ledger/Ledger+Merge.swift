@@ -21,6 +21,15 @@ extension Ledger {
         _ other: Customer, into customer: Customer, because cause: MergeReason, of user: String? = nil,
         actor: String?, reason: String? = nil
     ) throws(StoreError) -> Customer {
+        try point(other, to: customer, because: cause, of: user, actor: actor, reason: reason)
+        return try update(customer, joining: [other.facts], in: try group(of: customer.id))
+    }
+
+    /// Says that they are one, and nothing yet of what they have together.
+    func point(
+        _ other: Customer, to customer: Customer, because cause: MergeReason, of user: String? = nil,
+        actor: String?, reason: String? = nil
+    ) throws(StoreError) {
         try session.execute(
             "UPDATE customers SET merged_into = $1, next_end = NULL WHERE id = $2",
             [.integer(customer.id), .integer(other.id)])
@@ -34,9 +43,15 @@ extension Ledger {
         try append(.merged, to: customer, actor: actor, detail: detail)
         try tell(
             Message(.customerMerged, ["because": cause.rawValue, "merged": other.publicID]), of: customer)
+    }
+
+    /// What a customer has with all who turned out to be the same.
+    func update(
+        _ customer: Customer, joining others: [CustomerFacts], in group: [Int64]
+    ) throws(StoreError) -> Customer {
         var facts = customer.facts
-        facts.add(other.facts)
-        facts.purchasesAreComplete = try purchasesAreComplete(of: try group(of: customer.id))
+        facts.add(others)
+        facts.purchasesAreComplete = try purchasesAreComplete(of: group)
         return try update(customer, to: facts)
     }
 
@@ -45,13 +60,11 @@ extension Ledger {
     }
 
     func areSeparated(_ ones: [Int64], _ others: [Int64]) throws(StoreError) -> Bool {
-        for one in ones {
-            for other in others {
-                let row = try session.row(
-                    "SELECT 1 FROM separations WHERE first = $1 AND second = $2",
-                    [.integer(min(one, other)), .integer(max(one, other))])
-                if row != nil { return true }
-            }
+        let (few, many) = ones.count < others.count ? (ones, Set(others)) : (others, Set(ones))
+        for (mine, theirs) in [("first", "second"), ("second", "first")] {
+            let rows = try rows(
+                "SELECT \(theirs) FROM separations WHERE \(mine) IN \(RecordTable.batchPlaces)", about: few)
+            for row in rows where many.contains(try row.integer(0)) { return true }
         }
         return false
     }

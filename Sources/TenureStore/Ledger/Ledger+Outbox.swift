@@ -41,7 +41,7 @@ extension Ledger {
 
     /// Those by which the app's own server knows the customer.
     private func userIDs(of customer: Int64) throws(StoreError) -> [String] {
-        try identities(of: customer).filter { $0.kind == .userID }.map(\.value)
+        try users(of: customer)
     }
 
     /// Removes at most so many of those written before an instant that no endpoint waits for. Returns how many.

@@ -24,11 +24,58 @@ extension Ledger {
         }
     }
 
-    /// The records of those who showed something that names this customer without proving that it is theirs, by number.
-    func visitors(of id: Int64, in realm: Realm) throws(StoreError) -> [Int64] {
+    /// Keeps what was sent without proof that it is the sender's in a record of its own, linked to those members whom it
+    /// names; nil where there are none.
+    func recordUnbound(
+        _ visit: Identity, _ members: [Int64], in realm: Realm, _ amendment: Amendment, _ encoded: EncodedFacts
+    ) throws(StoreError) -> Customer? {
+        // Locked, so that nobody is erased before the link is written.
+        var links: [Int64] = []
+        for id in members where try member(.number(id)) != nil { links.append(id) }
+        guard !links.isEmpty else { return nil }
+        var ledger = self
+        ledger.remembered = encoded
+        let record: Customer
+        if let former = try ledger.customer(by: visit, in: realm, forUpdate: true) {
+            var amendment = amendment
+            amendment.keep(former.facts.support)
+            // Of the same artifacts, so that it holds all that this one does, or the first pieces of it.
+            let isWritten =
+                former.facts.purchases.count > amendment.facts.purchases.count || former.facts == amendment.facts
+            record = isWritten ? former : try ledger.update(former, to: amendment.facts, amendment.announcement)
+            if !isWritten { try ledger.record(amendment, of: record, instead: former) }
+        } else {
+            try makeRoom(for: visit, in: realm)
+            record = try create(amendment.facts, in: realm, amendment.announcement, encoded: encoded)
+            try insert(visit, of: record)
+            try ledger.record(amendment, of: record, instead: nil)
+        }
+        try session.execute("DELETE FROM unbound_links WHERE unbound = $1", [.integer(record.id)])
+        for link in links {
+            try session.execute(
+                "INSERT INTO unbound_links (unbound, customer) VALUES ($1, $2)", [.integer(record.id), .integer(link)])
+        }
+        return record
+    }
+
+    /// The customers whom the artifacts of an unbound record name.
+    func customers(namedBy unbound: Int64) throws(StoreError) -> [Customer] {
+        let links = try session.rows(
+            "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+        var found: [Int64: Customer] = [:]
+        for link in links {
+            if let customer = try customer(link) { found[customer.id] = customer }
+        }
+        return found.values.sorted { $0.id < $1.id }
+    }
+
+    /// The unbound records of artifacts that name this customer, by number.
+    func visitors(of id: Int64) throws(StoreError) -> [Int64] {
         var found: Set<Int64> = []
-        for identity in try identities(of: id) where identity.kind < .visit {
-            for lead in Identity.Lead.allCases { found.formUnion(try visits(of: lead.shown(identity), in: realm)) }
+        for member in try group(of: id) {
+            let rows = try session.rows("SELECT unbound FROM unbound_links WHERE customer = $1", [.integer(member)])
+            for row in rows { found.insert(try row.integer(0)) }
         }
         return found.sorted()
     }

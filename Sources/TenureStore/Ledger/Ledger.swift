@@ -7,6 +7,8 @@ import TenureCore
 struct Ledger {
     let session: any SQLSession
     let now: Date
+    /// Facts that were read before this transaction: whose row still holds these bytes, theirs need not be read again.
+    var remembered: EncodedFacts?
 
     init(_ session: any SQLSession, at now: Date = Date()) {
         self.session = session

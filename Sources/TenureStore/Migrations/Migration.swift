@@ -19,7 +19,7 @@ package struct Migration: Sendable {
 
     /// `announcements` was written after the others, and stands where it must run.
     package static let all: [Migration] = [
-        ledger, lifecycle, announcements, personas, numbers, erasures, publications,
+        ledger, lifecycle, announcements, personas, numbers, erasures, publications, unboundRecords,
     ]
 
     /// Runs the statements, one or more in each text, in this database's words. `has` says whether a table has a column

@@ -60,6 +60,14 @@ package struct Amendment: Sendable {
         sighting = device
     }
 
+    /// What support did to whom it is about.
+    mutating func keep(_ support: [SupportAct]) {
+        for act in support { facts.add(act) }
+    }
+
+    /// That these are the facts of an unbound record.
+    mutating func leaveUnbound() { facts.isUnbound = true }
+
     package mutating func promise(_ more: [RecordedPromise]) {
         for promise in more { self.promise(promise) }
     }

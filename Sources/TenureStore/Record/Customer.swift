@@ -32,6 +32,13 @@ package struct Customer: Sendable, Hashable {
         self.announced = announced
     }
 
+    /// The same customer with other facts.
+    package func knowing(_ facts: CustomerFacts) -> Customer {
+        Customer(
+            id: id, realm: realm, publicID: publicID, createdAt: createdAt, facts: facts, announced: announced,
+            member: member)
+    }
+
     /// The same, by whichever number they were named.
     package static func == (left: Customer, right: Customer) -> Bool {
         left.id == right.id && left.realm == right.realm && left.publicID == right.publicID

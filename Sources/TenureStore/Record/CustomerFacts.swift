@@ -13,6 +13,9 @@ package struct CustomerFacts: Sendable, Hashable {
     package var purchasesAreComplete = false
     package private(set) var promises: [RecordedPromise] = []
     package private(set) var support: [SupportAct] = []
+    /// Whether these are the facts of an unbound record: of artifacts that somebody sent without proving that they are
+    /// theirs.
+    package var isUnbound = false
 
     package init() {}
 
@@ -62,12 +65,14 @@ package struct CustomerFacts: Sendable, Hashable {
 
     /// With all that is proven of one who turned out to be the same customer. Whether all purchases of both are known
     /// the ledger says.
-    package mutating func add(_ other: CustomerFacts) {
-        add(other.proofs)
-        add(other.purchases)
-        add(other.renewals)
-        add(other.promises)
-        for act in other.support { add(act) }
+    package mutating func add(_ other: CustomerFacts) { add([other]) }
+
+    package mutating func add(_ others: [CustomerFacts]) {
+        add(others.flatMap(\.proofs))
+        add(others.flatMap(\.purchases))
+        add(others.flatMap(\.renewals))
+        add(others.flatMap(\.promises))
+        for act in others.flatMap(\.support) { add(act) }
     }
 
     /// `persona`: who is to stand in for the customer.
@@ -80,7 +85,7 @@ package struct CustomerFacts: Sendable, Hashable {
     /// For the coder, which reads what was condensed before.
     init(
         proofs: [AppProof], purchases: [Purchase], renewals: [Renewal], purchasesAreComplete: Bool,
-        promises: [RecordedPromise], support: [SupportAct]
+        promises: [RecordedPromise], support: [SupportAct], isUnbound: Bool
     ) {
         self.proofs = proofs
         self.purchases = purchases
@@ -88,6 +93,7 @@ package struct CustomerFacts: Sendable, Hashable {
         self.purchasesAreComplete = purchasesAreComplete
         self.promises = promises
         self.support = support
+        self.isUnbound = isUnbound
     }
 }
 

@@ -12,11 +12,13 @@ package struct CustomerLedger: Sendable {
     package let events: [RecordedEvent]
     /// Whether the events say so of every account that turned out to be theirs.
     package let purchasesAreComplete: Bool
+    /// Whether it is an unbound record.
+    package let isUnbound: Bool
 
     package init(
         customer: Customer, artifacts: [(artifact: Artifact, receivedAt: Date)],
         notifications: [(notification: StoredNotification, receivedAt: Date)] = [], promises: [RecordedPromise],
-        support: [RecordedSupportAct], events: [RecordedEvent], purchasesAreComplete: Bool
+        support: [RecordedSupportAct], events: [RecordedEvent], purchasesAreComplete: Bool, isUnbound: Bool = false
     ) {
         self.customer = customer
         self.artifacts = artifacts
@@ -25,5 +27,6 @@ package struct CustomerLedger: Sendable {
         self.support = support
         self.events = events
         self.purchasesAreComplete = purchasesAreComplete
+        self.isUnbound = isUnbound
     }
 }

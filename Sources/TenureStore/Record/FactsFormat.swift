@@ -12,6 +12,7 @@ enum FactsFormat {
         let rawValue: UInt64
 
         static let purchasesAreComplete = Flags(rawValue: 1)
+        static let isUnbound = Flags(rawValue: 1 << 1)
     }
 
     struct ProofFlags: OptionSet {

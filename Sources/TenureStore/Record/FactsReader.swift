@@ -27,7 +27,8 @@ struct FactsReader {
         guard position == bytes.count else { throw malformed }
         return CustomerFacts(
             proofs: proofs, purchases: purchases, renewals: renewals,
-            purchasesAreComplete: flags.contains(.purchasesAreComplete), promises: promises, support: support)
+            purchasesAreComplete: flags.contains(.purchasesAreComplete), promises: promises, support: support,
+            isUnbound: flags.contains(.isUnbound))
     }
 
     private mutating func list<Entry>(

@@ -14,7 +14,10 @@ struct FactsWriter {
     mutating func append(_ facts: CustomerFacts) {
         bytes.reserveCapacity(256)
         bytes.append(FactsFormat.version)
-        append(number: (facts.purchasesAreComplete ? FactsFormat.Flags.purchasesAreComplete : []).rawValue)
+        var flags: FactsFormat.Flags = []
+        if facts.purchasesAreComplete { flags.insert(.purchasesAreComplete) }
+        if facts.isUnbound { flags.insert(.isUnbound) }
+        append(number: flags.rawValue)
         append(facts.proofs) { $0.append($1) }
         append(facts.purchases) { $0.append($1) }
         append(facts.renewals) { $0.append($1) }

@@ -1,0 +1,125 @@
+import Foundation
+package import TenureStore
+
+/// A store that counts what its transactions do, and lets a test act, or fail, before one that writes.
+package struct CountedStore: SQLStore {
+    private let base: any SQLStore
+    package let counts: Counts
+
+    /// One transaction.
+    package struct Transaction: Sendable {
+        package let writes: Bool
+        package var statements = 0
+        /// Values that were bound: many rows by one statement are as many.
+        package var values = 0
+        /// How often what is known of a customer was read.
+        package var factsRead = 0
+    }
+
+    package final class Counts: @unchecked Sendable {
+        // Sound: touched between `lock.lock()` and `lock.unlock()` only.
+        private let lock = NSLock()
+        private var all: [Transaction] = []
+        private var started = 0
+        private var before: (@Sendable (Int) async throws -> Void)?
+
+        package init() {}
+
+        package var transactions: [Transaction] { locked { all } }
+        package var writes: [Transaction] { transactions.filter(\.writes) }
+
+        package func reset(before: (@Sendable (Int) async throws -> Void)? = nil) {
+            locked {
+                all = []
+                started = 0
+                self.before = before
+            }
+        }
+
+        fileprivate func add(_ transaction: Transaction) { locked { all.append(transaction) } }
+
+        fileprivate func begin() async throws(StoreError) {
+            let (number, before) = locked {
+                started += 1
+                return (started, self.before)
+            }
+            do {
+                try await before?(number)
+            } catch {
+                throw .failed("\(error)")
+            }
+        }
+
+        private func locked<Value>(_ body: () -> Value) -> Value {
+            lock.lock()
+            defer { lock.unlock() }
+            return body()
+        }
+    }
+
+    package init(_ base: any SQLStore, _ counts: Counts = Counts()) {
+        self.base = base
+        self.counts = counts
+    }
+
+    package var recordID: [UInt8] { base.recordID }
+
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let counts = counts
+        return try await base.read { session throws(StoreError) in
+            let counted = CountedSession(session, writes: false)
+            defer { counts.add(counted.transaction) }
+            return try body(counted)
+        }
+    }
+
+    package func write<Value: Sendable>(
+        locking keys: [String], _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let counts = counts
+        try await counts.begin()
+        return try await base.write(locking: keys) { session throws(StoreError) in
+            let counted = CountedSession(session, writes: true)
+            defer { counts.add(counted.transaction) }
+            return try body(counted)
+        }
+    }
+
+    package func close() async throws(StoreError) { try await base.close() }
+}
+
+private final class CountedSession: SQLSession {
+    private let base: any SQLSession
+    private(set) var transaction: CountedStore.Transaction
+
+    init(_ base: any SQLSession, writes: Bool) {
+        self.base = base
+        transaction = CountedStore.Transaction(writes: writes)
+    }
+
+    var dialect: SQLDialect { base.dialect }
+    var headers: HeaderNumbers? { base.headers }
+
+    func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
+        count(sql, arguments)
+        return try base.rows(sql, arguments)
+    }
+
+    @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int {
+        count(sql, arguments)
+        return try base.execute(sql, arguments)
+    }
+
+    func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64? {
+        count(sql, arguments)
+        return try base.insert(sql, arguments)
+    }
+
+    private func count(_ sql: String, _ arguments: [SQLValue]) {
+        transaction.statements += 1
+        transaction.values += arguments.count
+        if sql.contains("public_id, created_at, facts") && sql.hasPrefix("SELECT") { transaction.factsRead += 1 }
+    }
+}

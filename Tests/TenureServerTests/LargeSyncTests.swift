@@ -1,0 +1,158 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import StoreContract
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a large sync` {
+    private static let owner = "704000000000000001"
+
+    private struct Broken: Error {}
+
+    /// A receipt of so many purchases, each with a number of its own.
+    private static func receipt(_ count: Int, from first: Int = 0) throws -> SyncRequest {
+        let minter = Calculator.receipts()
+        return SyncRequest(
+            receipt: try minter.text { draft in
+                guard let purchase = draft.purchases.first else { return }
+                draft.purchases = (first..<first + count).map { number in
+                    var purchase = purchase
+                    purchase[.transactionID] = .text(String(500_000_000_000_000 + number))
+                    purchase[.originalTransactionID] = .text(String(500_000_000_000_000 + number))
+                    purchase[.webOrderLineItemID] = .number(UInt64(600_000_000_000_000 + number))
+                    return purchase
+                }
+            })
+    }
+
+    private static func transactions(_ count: Int) throws -> SyncRequest {
+        let minter = Calculator.minter()
+        return SyncRequest(
+            appTransaction: try minter.text(.appTransaction),
+            transactions: try (0..<count).map { try minter.transaction("\($0)", of: owner) })
+    }
+
+    private static func ordinary(_ id: String) throws -> SyncRequest {
+        let minter = Calculator.minter()
+        return SyncRequest(
+            appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string(id)]),
+            transactions: [try minter.transaction("1\(id)", of: id)])
+    }
+
+    private func withCounts(
+        _ body: @escaping @Sendable (Client, CountedStore) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let store = CountedStore(try SQLiteStore(path: folder + "/record.sqlite"))
+            let service = try await TenureService(try Calculator.configuration(folder), store: store)
+            let application = try service.application(logger: Calculator.logger) { _ in }
+            try await application.test(.router) { try await body(Client(http: $0), store) }
+            try? await store.close()
+        }
+    }
+
+    @Test func `reads the customer as often as a small one, in pieces below twenty ordinary syncs`() async throws {
+        try await withCounts { client, store in
+            _ = try await client.sync(try Self.ordinary("704000000000000008"))
+            store.counts.reset()
+            _ = try await client.sync(try Self.ordinary("704000000000000009"))
+            let ordinary = try #require(store.counts.writes.first)
+            #expect(store.counts.writes.count == 1)
+            var reads: [[Int]] = []
+            for count in [200, 1600] {
+                let request = try Self.receipt(count, from: count * 10)
+                reads.append([])
+                for _ in 0..<2 {
+                    store.counts.reset()
+                    #expect(try await client.sync(request).purchases.count == count)
+                    for piece in store.counts.writes {
+                        #expect(piece.statements <= 20 * ordinary.statements)
+                        #expect(piece.values <= 20 * ordinary.values)
+                    }
+                    reads[reads.count - 1].append(store.counts.transactions.map(\.factsRead).reduce(0, +))
+                }
+            }
+            #expect(reads[0] == reads[1])
+        }
+    }
+
+    @Test func `grows over several bodies`() async throws {
+        try await withCounts { client, store in
+            var request = SyncRequest()
+            for body in 0..<3 {
+                request = try Self.receipt(400, from: body * 400)
+                #expect(try await client.sync(request).purchases.count == 400)
+            }
+            let customer = try await store.customer(
+                by: Identity(.originalTransactionID, "500000000000000"), in: Realm(.production, isTest: true))
+            #expect(customer?.facts.purchases.count == 1200)
+            #expect(try await RecordWorld.findings(store) == [])
+        }
+    }
+
+    @Test func `lets an ordinary one be written between two pieces`() async throws {
+        for request in [try Self.transactions(200), try Self.receipt(500)] {
+            try await withCounts { client, store in
+                store.counts.reset { number in
+                    guard number == 4 else { return }
+                    let other = try await client.sync(try Self.ordinary("704000000000000009"))
+                    #expect(other.entitlements["everything"]?.outcome == .granted)
+                }
+                let answer = try await client.sync(request)
+                #expect(store.counts.writes.count > 5)
+                #expect(answer.problems.isEmpty)
+                #expect(answer.purchases.count == request.transactions?.count ?? 500)
+                #expect(try await RecordWorld.findings(store) == [])
+            }
+        }
+    }
+
+    @Test func `that breaks off leaves a consistent record, and is completed by the next one`() async throws {
+        for request in [try Self.transactions(150), try Self.receipt(200)] {
+            let device = request.transactions == nil ? nil : Calculator.device
+            try await withCounts { client, store in
+                store.counts.reset()
+                _ = try await client.sync(try Self.ordinary("704000000000000009"))
+                var broken = 1
+                while true {
+                    let failing = broken
+                    store.counts.reset { number in
+                        if number == failing { throw Broken() }
+                    }
+                    var sent = request
+                    sent.deviceVerificationID = device?.uuidString
+                    if try await client.send(sent).status == .ok { break }
+                    store.counts.reset()
+                    #expect(try await RecordWorld.findings(store) == [], "after piece \(failing)")
+                    broken += 1
+                }
+                #expect(broken > 2)
+                store.counts.reset()
+                let answer = try await client.sync(request, from: device)
+                #expect(answer.purchases.count == request.transactions?.count ?? 200)
+                #expect(answer.entitlements["everything"]?.outcome == .granted)
+                #expect(try await RecordWorld.findings(store) == [])
+            }
+        }
+    }
+
+    @Test func `is durable once it is answered`() async throws {
+        try await withFolder { folder in
+            let request = try Self.receipt(300)
+            _ = try await withService(in: folder) { try await $0.sync(request) }
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let customer = try await store.customer(
+                by: Identity(.originalTransactionID, "500000000000299"), in: Realm(.production, isTest: true))
+            #expect(customer?.facts.purchases.count == 300)
+            try await store.close()
+        }
+    }
+}

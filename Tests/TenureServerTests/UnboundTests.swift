@@ -1,0 +1,433 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureAppStore
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `unbound proof` {
+    private static let owner = "704000000000000001"
+    private static let newcomer = "704000000000000002"
+    private static let day: TimeInterval = 86_400
+
+    /// What the App Store signed so many days ago.
+    private static func minter(daysAgo: Double) -> JWSMinter {
+        Calculator.minter(signed: Calculator.now.addingTimeInterval(-daysAgo * day))
+    }
+
+    private static func appTransaction(daysAgo: Double, refunded: Bool = false) throws -> String {
+        try minter(daysAgo: daysAgo).text(
+            .appTransaction,
+            refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
+    }
+
+    private static func transaction(_ id: String, daysAgo: Double, refunded: Bool = false) throws -> String {
+        try minter(daysAgo: daysAgo).transaction(
+            id, of: newcomer,
+            refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
+    }
+
+    // MARK: What is known against it
+
+    @Test func `an old app transaction does not revive a refunded acquisition`() async throws {
+        try await withService { client in
+            let old = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
+            let before = try await client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 1, refunded: true)))
+            // The token of before the refund, and a new answer.
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            let after = try await client.sync(old, from: nil)
+            #expect(after.entitlements["everything"]?.outcome != .granted)
+            #expect(after.bound == false)
+            let claimed = try await client.sync(old, from: UUID())
+            #expect(claimed.entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `an old app transaction without an ID does not revive a refunded acquisition`() async throws {
+        try await withService { client in
+            let old = SyncRequest(
+                appTransaction: try Self.minter(daysAgo: 10).text(.appTransaction, ["appTransactionId": .null]))
+            let owner = try await client.sync(old)
+            let before = try await client.sync(old, from: nil)
+            #expect(owner.bound && !before.bound)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            // By then the App Store signs an ID. The device and the acquisition on it are the same.
+            _ = try await client.sync(SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 1, refunded: true)))
+            #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `an old transaction does not revive a refunded purchase`() async throws {
+        try await withService { client in
+            let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
+            let before = try await client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer),
+                    transactions: [try Self.transaction("1", daysAgo: 1, refunded: true)]))
+            for answer in [try await client.customer(try before.token), try await client.sync(old, from: nil)] {
+                #expect(answer.entitlements["everything"]?.outcome == .denied)
+                #expect(answer.entitlements["everything"]?.reasons.contains { $0.code == "refunded" } == true)
+                #expect(answer.purchases.first?.revocationDate != nil)
+                #expect(!answer.bound)
+            }
+        }
+    }
+
+    @Test func `a refund that a notification brings ends what was shown before`() async throws {
+        try await withWorld { world in
+            let old = SyncRequest(transactions: [try Self.transaction("1", daysAgo: 10)])
+            let before = try await world.client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            let refunded = SimulatedPurchase(
+                id: "1", original: "1", product: Calculator.everything, type: .nonConsumable,
+                purchased: Calculator.now.addingTimeInterval(-20 * Self.day), revoked: Calculator.now,
+                acquisition: Self.newcomer)
+            let response = try await world.client.notify(
+                try Calculator.minter().notification("REFUND", uuid: "u1", of: refunded))
+            #expect(response.status == .ok)
+            #expect(try await world.client.customer(try before.token).entitlements["everything"]?.outcome == .denied)
+            #expect(try await world.client.sync(old, from: nil).entitlements["everything"]?.outcome == .denied)
+        }
+    }
+
+    @Test func `an old receipt does not revive a purchase of it that was refunded`() async throws {
+        try await withService { client in
+            func receipt(daysAgo: Double, refunded: Bool) throws -> SyncRequest {
+                let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
+                return SyncRequest(
+                    receipt: try receipts.text { draft in
+                        draft[.originalAppVersion] = .text("300")
+                        draft[.originalPurchaseDate] = .date(Date(timeIntervalSince1970: 1_600_000_000))
+                        if refunded {
+                            draft.purchases = draft.purchases.map { purchase in
+                                var purchase = purchase
+                                purchase[.cancellationDate] = .date(Calculator.now.addingTimeInterval(-2 * Self.day))
+                                return purchase
+                            }
+                        }
+                    })
+            }
+            let before = try await client.sync(try receipt(daysAgo: 10, refunded: false))
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(try receipt(daysAgo: 1, refunded: true))
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            let after = try await client.sync(try receipt(daysAgo: 10, refunded: false))
+            #expect(after.entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `an old receipt does not outlive a license whose end is known`() async throws {
+        try await withService { client in
+            func receipt(daysAgo: Double, ends: Date?) throws -> SyncRequest {
+                let receipts = Calculator.receipts(signed: Calculator.now.addingTimeInterval(-daysAgo * Self.day))
+                return SyncRequest(
+                    receipt: try receipts.text { draft in
+                        draft.purchases = []
+                        if let ends { draft[.expirationDate] = .date(ends) }
+                    })
+            }
+            let old = try receipt(daysAgo: 10, ends: nil)
+            let before = try await client.sync(old)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(try receipt(daysAgo: 1, ends: Calculator.now.addingTimeInterval(-3600)))
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.sync(old).entitlements["everything"]?.outcome != .granted)
+            // A later receipt of a renewed license counts by itself.
+            let renewed = try receipt(daysAgo: 0.5, ends: Calculator.now.addingTimeInterval(30 * Self.day))
+            #expect(try await client.sync(renewed).entitlements["everything"]?.outcome == .granted)
+        }
+    }
+
+    @Test func `old renewal info does not keep a grace period that is known to be over`() async throws {
+        try await withService { client in
+            let expired = try Self.minter(daysAgo: 10).transaction(
+                "20", of: Self.newcomer,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
+                ])
+            func renewal(daysAgo: Double, grace: Date?) throws -> String {
+                try Self.minter(daysAgo: daysAgo).text(
+                    .renewalInfo,
+                    [
+                        "originalTransactionId": .string("20"), "appTransactionId": .string(Self.newcomer),
+                        "gracePeriodExpiresDate": grace.map { .instant($0) } ?? .null,
+                        "isInBillingRetryPeriod": .boolean(true),
+                    ])
+            }
+            let old = SyncRequest(
+                transactions: [expired],
+                renewalInfos: [try renewal(daysAgo: 5, grace: Calculator.now.addingTimeInterval(Self.day))])
+            let before = try await client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [expired],
+                    renewalInfos: [try renewal(daysAgo: 1, grace: nil)]))
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `a subscription that is known to be upgraded gives nothing more`() async throws {
+        try await withService { client in
+            func period(daysAgo: Double, isUpgraded: Bool) throws -> String {
+                try Self.minter(daysAgo: daysAgo).transaction(
+                    "20", of: Self.newcomer,
+                    [
+                        "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                        "expiresDate": .instant(Calculator.now.addingTimeInterval(30 * Self.day)),
+                        "isUpgraded": isUpgraded ? .boolean(true) : .null,
+                    ])
+            }
+            let old = SyncRequest(transactions: [try period(daysAgo: 10, isUpgraded: false)])
+            let before = try await client.sync(old, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            _ = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(Self.newcomer),
+                    transactions: [try period(daysAgo: 1, isUpgraded: true)]))
+            #expect(try await client.customer(try before.token).entitlements["everything"]?.outcome != .granted)
+            #expect(try await client.sync(old, from: nil).entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `what support revoked is revoked in unbound answers too`() async throws {
+        try await withDesk { desk, _ in
+            let owner = try await desk.owner()
+            let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
+            let before = try await desk.client.sync(found, from: nil)
+            #expect(before.entitlements["everything"]?.outcome == .granted)
+            let act: [String: Any?] = ["entitlement": "everything", "reason": "chargeback"]
+            _ = try await desk.post(try owner.path("/revocations"), act)
+            for answer in [
+                try await desk.client.customer(try before.token), try await desk.client.sync(found, from: nil),
+            ] {
+                #expect(answer.entitlements["everything"]?.outcome == .denied)
+            }
+            // A grant takes the revocation back, and gives nothing here.
+            _ = try await desk.post(try owner.path("/grants"), act)
+            let after = try await desk.client.sync(found, from: nil)
+            #expect(after.entitlements["everything"]?.outcome == .granted)
+            #expect(after.entitlements["everything"]?.reasons.contains { $0.code == "supportGrant" } == false)
+        }
+    }
+
+    // MARK: What else is known
+
+    @Test func `no grant, no other purchase and no ID of the customer enter an unbound answer`() async throws {
+        try await withDesk { desk, _ in
+            let minter = Calculator.minter()
+            let customer = try await desk.client.sync(
+                SyncRequest(
+                    appTransaction: try minter.newcomer(Self.newcomer),
+                    transactions: [try minter.transaction("1", of: Self.newcomer)]))
+            #expect(customer.bound && customer.entitlements["everything"]?.outcome == .granted)
+            let found = SyncRequest(appTransaction: try Self.minter(daysAgo: 10).newcomer(Self.newcomer))
+            let before = try await desk.client.sync(found, from: nil)
+            _ = try await desk.post(try customer.path("/grants"), ["entitlement": "everything", "reason": "a gift"])
+            for answer in [
+                before, try await desk.client.customer(try before.token), try await desk.client.sync(found, from: nil),
+            ] {
+                #expect(!answer.bound)
+                #expect(answer.id != customer.id)
+                #expect(answer.purchases.isEmpty)
+                #expect(!answer.purchasesAreComplete)
+                #expect(answer.certificate == nil)
+                #expect(answer.entitlements["everything"]?.outcome != .granted)
+            }
+        }
+    }
+
+    @Test func `artifacts that others show of the same acquisition stay out of an unbound answer`() async throws {
+        try await withService { client in
+            // Refunded, and acquired again while the app still cost something.
+            let acquired = Date(timeIntervalSince1970: 1_409_997_600)
+            func appTransaction(_ seconds: TimeInterval, refunded: TimeInterval? = nil) throws -> SyncRequest {
+                let minter = Calculator.minter(signed: acquired.addingTimeInterval(seconds))
+                return SyncRequest(
+                    appTransaction: try minter.text(
+                        .appTransaction,
+                        refunded.map { ["revocationDate": .instant(acquired.addingTimeInterval($0))] } ?? [:]))
+            }
+            _ = try await client.sync(try appTransaction(2 * Self.day, refunded: Self.day))
+            let again = try await client.sync(try appTransaction(10 * Self.day), from: nil)
+            let old = try await client.sync(try appTransaction(3600), from: nil)
+            #expect(old.id != again.id)
+            #expect(old.entitlements["everything"]?.outcome != .granted)
+        }
+    }
+
+    @Test func `of two accounts of one customer only the promises of the one shown count`() async throws {
+        try await withFolder { folder in
+            let owner = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10), transactions: [])
+            let newcomer = SyncRequest(
+                appTransaction: try Calculator.minter().newcomer(Self.newcomer), transactions: [])
+            try await withService(in: folder) {
+                $0.adminKey = Desk.adminKey
+            } _: { client in
+                let desk = Desk(client: client, key: Desk.adminKey)
+                let one = try await client.sync(owner)
+                let two = try await client.sync(newcomer)
+                let merged = try await desk.post(
+                    try one.path("/merges"), ["other": try two.publicID, "reason": "one person"])
+                #expect(merged.status == .ok, "\(merged.text)")
+                #expect(try await client.customer(try two.token).entitlements["everything"]?.outcome == .granted)
+            }
+            let harsh = try Calculator.policy(honors: nil)
+            try await withService(in: folder, policy: harsh) { client in
+                let promised = try await client.sync(owner, from: nil)
+                #expect(promised.entitlements["everything"]?.reasons.first?.code == "promise")
+                let other = try await client.sync(newcomer, from: nil)
+                #expect(other.entitlements["everything"]?.outcome == .denied)
+                #expect(try await client.customer(try other.token).entitlements["everything"]?.outcome == .denied)
+                #expect(try await client.sync(newcomer).entitlements["everything"]?.outcome == .granted, "bound")
+            }
+        }
+    }
+
+    @Test func `an erased customer leaves no unbound answers`() async throws {
+        try await withDesk { desk, _ in
+            let owner = try await desk.owner()
+            let found = SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10))
+            let shown = try await desk.client.sync(found, from: nil)
+            let erased = try await desk.delete(try owner.path("?reason=asked"))
+            #expect(erased.status == .ok, "\(erased.text)")
+            #expect(try await desk.client.get("/v1/customer", token: try shown.token).status == .unauthorized)
+        }
+    }
+
+    // MARK: What binds
+
+    @Test func `every answer about a customer says whether it is bound`() async throws {
+        try await withDesk { desk, _ in
+            let owner = try await desk.owner()
+            #expect(owner.bound)
+            #expect(try await desk.client.customer(try owner.token).bound)
+            let seen = try await desk.get(try owner.path()).json["customer"] as? [String: Any]
+            #expect(seen?["bound"] as? Bool == true)
+            let found = try await desk.client.sync(
+                SyncRequest(appTransaction: try Self.appTransaction(daysAgo: 10)), from: nil)
+            #expect(!found.bound)
+            #expect(try await !desk.client.customer(try found.token).bound)
+            let shown = try await desk.get(try found.path()).json["customer"] as? [String: Any]
+            #expect(shown?["bound"] as? Bool == false)
+            let exported = try await desk.get(try found.path("/export")).json["customer"] as? [String: Any]
+            #expect(exported?["bound"] as? Bool == false)
+        }
+    }
+
+    @Test func `a receipt alone doesn't bind, whatever device it was made on`() async throws {
+        try await withService { client in
+            let receipt = try Calculator.receipts().text()
+            let owner = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().text(.appTransaction), receipt: receipt,
+                    deviceIdentifier: Calculator.device.uuidString))
+            #expect(owner.bound && owner.problems.isEmpty)
+            let alone = try await client.sync(
+                SyncRequest(receipt: receipt, deviceIdentifier: Calculator.device.uuidString))
+            #expect(!alone.bound)
+            #expect(alone.id != owner.id)
+            #expect(alone.certificate == nil)
+            #expect(alone.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
+            #expect(try await !client.customer(try alone.token).bound)
+            // Nor beside transactions that were not made for the device.
+            let beside = try await client.sync(
+                SyncRequest(
+                    transactions: [try Calculator.minter().looseTransaction("410000000000001")], receipt: receipt,
+                    deviceIdentifier: Calculator.device.uuidString))
+            #expect(!beside.bound)
+        }
+    }
+
+    @Test func `a device ID binds only what was signed for it`() async throws {
+        try await withService { client in
+            let appTransaction = try Calculator.minter().text(.appTransaction)
+            #expect(try await client.sync(SyncRequest(appTransaction: appTransaction)).bound)
+            #expect(try await !client.sync(SyncRequest(appTransaction: appTransaction), from: UUID()).bound)
+            // Somebody's own transaction binds nobody else's app transaction.
+            let device = UUID()
+            let theirs = Calculator.minter(device: device)
+            let mixed = try await client.sync(
+                SyncRequest(
+                    appTransaction: appTransaction,
+                    transactions: [
+                        try theirs.text(.transaction, ["appTransactionId": .string("9")]),
+                        try theirs.text(
+                            .transaction,
+                            [
+                                "appTransactionId": .null, "transactionId": .string("8"),
+                                "originalTransactionId": .string("8"),
+                            ]),
+                    ]), from: device)
+            #expect(!mixed.bound)
+            #expect(mixed.problems.map(\.code) == ["unrelated", "unrelated"])
+        }
+    }
+
+    // MARK: Who is one
+
+    @Test func `two customers who each have an app transaction never merge`() async throws {
+        try await withService { client in
+            let minter = Calculator.minter()
+            let receipts = Calculator.receipts()
+            let bought = ["410000000000001", "2"]
+            func receipt(_ ids: [String]) throws -> String {
+                try receipts.text { draft in
+                    guard let first = draft.purchases.first else { return }
+                    draft.purchases = ids.map { id in
+                        var purchase = first
+                        purchase[.transactionID] = .text(id)
+                        purchase[.originalTransactionID] = .text(id)
+                        return purchase
+                    }
+                }
+            }
+            let one = SyncRequest(
+                appTransaction: try minter.text(.appTransaction),
+                transactions: [try minter.transaction(bought[0], of: Self.owner)], receipt: try receipt([bought[0]]))
+            let other = SyncRequest(
+                appTransaction: try minter.newcomer(Self.newcomer),
+                transactions: [try minter.transaction(bought[1], of: Self.newcomer)])
+            let first = try await client.sync(one)
+            #expect(first.problems.isEmpty)
+            let second = try await client.sync(other)
+            #expect(first.id != second.id)
+            // Names both by their purchases, and the first by the ID of its download.
+            for device in [nil, Calculator.device] {
+                _ = try await client.sync(SyncRequest(receipt: try receipt(bought)), from: device)
+            }
+            #expect(try await client.sync(one).id == first.id)
+            #expect(try await client.sync(other).id == second.id)
+            #expect(try await client.customer(try second.token).purchases.map(\.transactionID) == [bought[1]])
+            // The same device ties artifacts, and never customers.
+            let tied = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction),
+                    transactions: [
+                        try minter.text(
+                            .transaction,
+                            [
+                                "appTransactionId": .null, "transactionId": .string(bought[1]),
+                                "originalTransactionId": .string(bought[1]),
+                            ])
+                    ]))
+            #expect(tied.id == first.id)
+            #expect(try await client.sync(other).id == second.id)
+            #expect(try await client.customer(try second.token).id == second.id)
+        }
+    }
+}
