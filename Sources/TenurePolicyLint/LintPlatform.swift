@@ -49,6 +49,28 @@ struct LintPlatform: Sendable {
         return result
     }
 
+    /// The eras that the version alone proves, as the policy decides; nil where it proves nothing.
+    func eras(provenBy number: AppVersion) -> EraSet? {
+        let eras: EraSet
+        if let list = timeline.erasOfRelease {
+            guard let listed = list[number] else { return nil }
+            eras = listed
+        } else if timeline.versionsRise {
+            eras = timeline.eras(enclosing: number)
+        } else {
+            return nil
+        }
+        return eras.isEmpty || eras == timeline.allEras ? nil : eras
+    }
+
+    /// What an acknowledgment calls the release. A number that is listed more than once has its date too.
+    func place(of release: Release) -> String {
+        let number = release.originalAppVersion
+        let isListedOnce = releases.count { $0.release.originalAppVersion == number } < 2
+        let parts = ["releases", platform.rawValue, number.map { "\($0)" } ?? "unknown"]
+        return (parts + (isListedOnce ? [] : [release.releasedAt.text])).joined(separator: "/")
+    }
+
     /// From when to when the release was the one on sale, as far as the list tells.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
@@ -123,4 +145,12 @@ func inWords(_ names: [String], _ conjunction: String = "and") -> String {
     let quoted = names.map { "`\($0.shortened)`" }
     guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
     return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
+}
+
+/// Numbers of releases as a sentence has them, oldest first: `37`, `90 and 110`, `100 … 119 (20 in all)`.
+func inWords(_ numbers: [AppVersion]) -> String {
+    let texts = numbers.map { "\($0)".shortened }
+    guard texts.count <= 8 else { return "\(texts[0]) … \(texts[texts.count - 1]) (\(texts.count) in all)" }
+    guard let last = texts.last, texts.count > 1 else { return texts.first ?? "none" }
+    return texts.dropLast().joined(separator: ", ") + " and " + last
 }

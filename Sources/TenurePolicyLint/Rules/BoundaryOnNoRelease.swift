@@ -8,9 +8,11 @@ extension LintRule {
         "boundary-on-no-release", .error, "a boundary whose build or version no release has",
         story:
             "The build that was meant to be the first free one is rejected in review, and the one that ships has another number.",
-        fix: "Write the number of the era's first release, or add that release to the list."
+        fix: "Write the number of the era's first release, or add that release to the list.",
+        needs: .releases
     ) { subject, report in
-        for change in subject.changes {
+        // The list of a platform that inherits a boundary needn't have its release.
+        for change in subject.writtenChanges {
             let releases = change.platform.releases.map(\.release)
             guard let version = change.version, !releases.isEmpty,
                 !releases.contains(where: { $0.originalAppVersion == version }),
@@ -28,7 +30,7 @@ extension LintRule {
             // What is planned cannot stand in a list of what was released.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
-                at: change.path + [.key(key)], isBlind ? .error : isPlanned ? .note : .warning,
+                at: change.path + [.key(key)], severity: isBlind ? .error : isPlanned ? .note : .warning,
                 what
                     + (isBlind
                         ? ": without an instant nothing separates it from `\(change.before.name.shortened)`"
@@ -36,8 +38,11 @@ extension LintRule {
                             ? ": if it ships with a lower \(key), anyone who installs that counts as `\(change.before.name.shortened)`\(change.lost.isEmpty ? "" : " and gets \(inWords(change.lost)) for nothing")"
                             : ""),
                 fix: above == "none"
-                    ? "add the release when it is out, with the \(key) that it really has"
-                    : "write `\(key): \"\(above)\"`, or add the missing release to the list")
+                    ? nil
+                    : .suggestion(
+                        "write `\(key): \"\(above)\"`, or add the missing release to the list",
+                        .write(.text(above), at: change.path + [.key(key)])),
+                "add the release to the list, with the \(key) that it really has")
         }
     }
 }
