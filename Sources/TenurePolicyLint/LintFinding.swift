@@ -43,9 +43,11 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
 
     package var isAcknowledged: Bool { acknowledgment != nil }
 
-    /// `policy.yaml:12:7: warning: message [code]`
+    package var severityInWords: String { isAcknowledged ? "\(severity.rawValue), acknowledged" : severity.rawValue }
+
+    /// `policy.yaml:12:7: warning: message [code]`, or `warning, acknowledged: message`
     package var description: String {
-        "\(position.file):\(position.line):\(position.column): \(severity.rawValue): \(message) [\(code)]"
+        "\(position.file):\(position.line):\(position.column): \(severityInWords): \(message) [\(code)]"
     }
 }
 

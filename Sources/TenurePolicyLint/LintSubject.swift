@@ -16,7 +16,8 @@ struct LintSubject: Sendable {
     let platforms: [LintPlatform]
     /// The real releases: a list beside the policy, or the policy's own. Empty without a list.
     let list: [ListedRelease]
-    var hasList: Bool { !list.isEmpty }
+    /// The path by which the policy can name that list; nil where it can't, and where the list is its own.
+    let listPath: String?
 
     var eras: [Era] { draft.eras }
     var entitlements: [Entitlement] { draft.entitlements }
@@ -33,6 +34,8 @@ struct LintSubject: Sendable {
         now = input.now
         let list = input.releases ?? draft.releases
         self.list = list
+        let file = draft.releases.isEmpty && !input.isListMapped ? list.first?.position.file : nil
+        listPath = file.flatMap { RelativePath.of($0, beside: draft.fileName) }
         rights = input.old.flatMap { old in
             draft.policy.map { RightsComparison(from: old, to: $0, existing: list.map(\.release), at: input.now) }
         }
@@ -116,9 +119,8 @@ struct LintSubject: Sendable {
     }
 
     /// The list as the policy's own `releases`; nil where it already is, or where there is none.
-    var useOfList: PolicyEdit? {
-        guard let file = list.first?.position.file, draft.releases.isEmpty else { return nil }
-        return .use(list, named: file)
+    var useOfList: (path: String, edit: PolicyEdit)? {
+        listPath.map { ($0, .use(list, named: $0)) }
     }
 
     // MARK: Customers that do not exist

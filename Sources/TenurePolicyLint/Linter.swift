@@ -11,14 +11,15 @@ package enum Linter {
     ///
     /// - Parameters:
     ///   - releases: the real releases, from a list beside the policy; nil: the policy's own.
+    ///   - isListMapped: whether that list is an export that takes a mapping, which a policy can't name.
     ///   - old: the policy before this one. Every right that an existing customer would lose is a finding.
     ///   - now: customers who came later are not considered, nor are rights that ended before.
     /// - Returns: in the order of the text, those of the policy file first. Acknowledged findings are among them.
     package static func findings(
-        in draft: PolicyDraft, releases: [ListedRelease]? = nil, against old: Policy? = nil,
+        in draft: PolicyDraft, releases: [ListedRelease]? = nil, isListMapped: Bool = false, against old: Policy? = nil,
         at now: Date = .distantFuture
     ) -> [LintFinding] {
-        let input = Input(draft: draft, releases: releases, old: old, now: now)
+        let input = Input(draft: draft, releases: releases, isListMapped: isListMapped, old: old, now: now)
         let checked = checked(input)
         var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
         let findings = checked.map { finding, fixes in
@@ -43,6 +44,7 @@ package enum Linter {
     struct Input: Sendable {
         var draft: PolicyDraft
         let releases: [ListedRelease]?
+        let isListMapped: Bool
         let old: Policy?
         let now: Date
     }

@@ -119,4 +119,16 @@ import Testing
         let fixed = text.replacingOccurrences(of: "+720h", with: "+48h")
         #expect(draft.edited(by: finding.edits).policy == (try PolicyFile.read(fixed, named: "policy.yaml")))
     }
+
+    @Test(arguments: [
+        ("policy.yaml", "releases.csv", "releases.csv"), ("a/policy.yaml", "a/releases.csv", "releases.csv"),
+        ("a/policy.yaml", "a/b/releases.csv", "b/releases.csv"),
+        ("a/b/policy.yaml", "a/c/releases.csv", "../c/releases.csv"),
+        ("./policy.yaml", "releases.csv", "releases.csv"), ("/a/policy.yaml", "/a/releases.csv", "releases.csv"),
+        ("policy.yaml", "/a/releases.csv", "/a/releases.csv"), ("../policy.yaml", "releases.csv", nil),
+        ("/a/policy.yaml", "releases.csv", nil), ("policy.yaml", "-", nil), ("-", "releases.csv", nil),
+    ])
+    func `a release list is named by its path beside the policy`(_ policy: String, _ list: String, _ path: String?) {
+        #expect(RelativePath.of(list, beside: policy) == path)
+    }
 }

@@ -19,7 +19,7 @@ extension LintRule {
                 at: change.path + ["build"], severity: change.date == nil ? .error : .warning,
                 "build \(version) is never compared, because build numbers began again and no release list says when each was on sale: \(consequence)",
                 fix: subject.useOfList.map {
-                    .suggestion("write `releases: \(subject.list[0].position.file)`", $0)
+                    .suggestion("write `releases: \($0.path)`", $0.edit)
                 },
                 change.date == nil
                     ? nil

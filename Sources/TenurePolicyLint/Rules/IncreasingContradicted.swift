@@ -34,12 +34,12 @@ extension LintRule {
                                 "write `buildNumbers: restarted`",
                                 .write(.plain("restarted"), at: ["buildNumbers"])) : nil,
                         subject.useOfList.map { use in
-                            let releases = "`releases: \(listed.position.file)`"
+                            let releases = "`releases: \(use.path)`"
                             return platform.key == .shortVersionString
-                                ? .suggestion("write \(releases)", use)
+                                ? .suggestion("write \(releases)", use.edit)
                                 : .suggestion(
                                     "write `buildNumbers: restarted` and \(releases)",
-                                    .write(.plain("restarted"), at: ["buildNumbers"]), use)
+                                    .write(.plain("restarted"), at: ["buildNumbers"]), use.edit)
                         },
                         platform.key == .bundleVersion
                             ? "say that build numbers restarted, and let the date decide"

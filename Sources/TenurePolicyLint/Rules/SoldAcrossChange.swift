@@ -32,7 +32,7 @@ extension LintRule {
                         "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
                         fix: subject.useOfList.map {
                             .suggestion(
-                                "write `releases: \(listed.position.file)`, so that the date decides", $0)
+                                "write `releases: \($0.path)`, so that the date decides", $0.edit)
                         },
                         platform.decidesByList
                             ? "check the release's date" : "let the date decide, by a complete release list")
