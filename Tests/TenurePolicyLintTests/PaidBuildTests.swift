@@ -68,7 +68,9 @@ import Testing
         let early = "{ at: 2014-01-01T18:00:00Z }"
         let restarted = policy(early, "buildNumbers: restarted")
         let listed = policy(early, "releases: releases.csv")
-        for (text, own) in [(restarted, false), (listed, false), (listed, true)] {
+        // By its build the era begins with the second paid release: only the list of the policy tells when.
+        let undated = policy("{ build: \"104\" }", "releases: releases.csv")
+        for (text, own) in [(restarted, false), (listed, false), (listed, true), (undated, true)] {
             let found = try findings(text, own: own).filter { $0.code == "paid-build-unhonored" }
             #expect(found.map(\.place) == ["eras/freemium/begins/iOS/iOS/builds 104 and 119"], "\(text)")
         }
