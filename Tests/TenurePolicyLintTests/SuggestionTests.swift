@@ -63,7 +63,7 @@ import Testing
             Set(suggesting).isSuperset(of: [
                 "allow-too-short", "app-changed", "boundary-at-first-build", "boundary-on-no-release",
                 "build-never-used",
-                "changeover-wide", "honored-era-free", "no-changeover", "paid-build-unhonored", "paid-era-unhonored",
+                "changeover-wide", "honored-era-free", "paid-build-unhonored", "paid-era-unhonored",
                 "platform-forgotten", "right-shortened", "settings-edited", "sold-across-change", "testers-are-owners",
                 "trial-for-everybody", "trial-shortened", "undetermined-denies", "version-for-build",
             ]), "\(suggesting)")
