@@ -11,15 +11,18 @@ struct LintPlatform: Sendable {
     let releases: [ListedRelease]
     /// When each era began here, where that is known: its instant, or the listed moment of its version.
     private let starts: [Release.Moment?]
+    /// Whether the policy says that its numbers began again.
+    private let mayRestart: Bool
 
     /// `build` or `version`.
     var key: VersionKey { platform.versionKey }
     /// Whether the policy itself has a release list for it.
     var decidesByList: Bool { timeline.erasOfRelease != nil }
 
-    init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease]) {
+    init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease], mayRestart: Bool) {
         self.platform = platform
         self.timeline = timeline
+        self.mayRestart = mayRestart && platform.versionKey == .bundleVersion
         let releases = list.filter { $0.release.platform == platform }
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
@@ -51,16 +54,13 @@ struct LintPlatform: Sendable {
 
     /// The eras that the version alone proves, as the policy decides; nil where it proves nothing.
     func eras(provenBy number: AppVersion) -> EraSet? {
-        let eras: EraSet
+        func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.allEras ? nil : eras }
         if let list = timeline.erasOfRelease {
-            guard let listed = list[number] else { return nil }
-            eras = listed
-        } else if timeline.versionsRise {
-            eras = timeline.eras(enclosing: number)
-        } else {
-            return nil
+            if let listed = list[number].flatMap(separating) { return listed }
+            // A boundary without a date that no release has separates nothing. What it was meant to say is its number.
+            return mayRestart || starts.contains { $0 != nil } ? nil : separating(timeline.eras(enclosing: number))
         }
-        return eras.isEmpty || eras == timeline.allEras ? nil : eras
+        return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
 
     /// What an acknowledgment calls the release. A number that is listed more than once has its date too.

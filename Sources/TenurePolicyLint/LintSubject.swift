@@ -47,7 +47,8 @@ struct LintSubject: Sendable {
         platforms = Platform.allCases.compactMap { platform in
             guard named.contains(platform) || listed.contains(platform) else { return nil }
             return timelines.possible(for: platform).first.map {
-                LintPlatform(platform, timeline: $0, eras: draft.eras, list: list)
+                LintPlatform(
+                    platform, timeline: $0, eras: draft.eras, list: list, mayRestart: draft.buildNumbers == .restarted)
             }
         }
     }

@@ -7,6 +7,8 @@ struct ModelContradiction {
     let model: Era.Model
     /// The first of the eras that they count as.
     let era: Int
+    /// The era of the release's model that is nearest to it; nil where no era has that model.
+    let meant: Int?
     /// Whether only the release's date says so.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
@@ -43,7 +45,8 @@ struct ModelContradiction {
         self.era = era
         isByDate = proven == nil
         releases = [listed]
-        let meant = subject.rights(of: model, near: era)
+        meant = subject.era(of: model, near: era)
+        let rights = subject.rights(of: model, in: meant)
         let honored = Set(possible.flatMap { subject.honored(in: $0) })
         let byVersion = subject.granted(number, on: platform.platform, bought: nil).map { Set($0) } ?? honored
         let atRelease =
@@ -51,10 +54,10 @@ struct ModelContradiction {
             ?? honored
         switch model {
         case .paid:
-            lost = meant.subtracting(isByDate ? atRelease : byVersion)
+            lost = rights.subtracting(isByDate ? atRelease : byVersion)
             datesHelp = lost.isSubset(of: atRelease)
         case .free:
-            given = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(meant)
+            given = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(rights)
         }
     }
 }
@@ -87,26 +90,44 @@ extension LintSubject {
         return groups
     }
 
-    /// What those keep who got the app under a price model, by the era of that model nearest to another one: the one
-    /// before it for paid, the one after it for free.
-    fileprivate func rights(of model: Era.Model, near era: Int) -> Set<String> {
+    /// The era of a price model nearest to another era: the one before it for paid, the one after it for free.
+    fileprivate func era(of model: Era.Model, near era: Int) -> Int? {
         let alike = eras.indices.filter { eras[$0].model == model }
-        let nearest =
-            model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
-        if let nearest { return Set(honored(in: nearest)) }
+        return model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
+    }
+
+    /// What those keep who got the app under a price model, in an era of it.
+    fileprivate func rights(of model: Era.Model, in era: Int?) -> Set<String> {
+        if let era { return Set(honored(in: era)) }
         // A policy without any paid era: what its buyers could now buy again.
         return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
     }
 
-    /// Begins the era with the first release above its paid ones.
-    func boundaryAbovePaid(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
+    /// The era whose beginning is wrong: it begins too early after the paid one, or the paid one too late.
+    func misplacedEra(_ group: ModelContradiction) -> Int {
+        group.meant.flatMap { $0 > group.era ? $0 : nil } ?? group.era
+    }
+
+    /// Begins the era with the first release above its paid ones, or the paid era with the first of them.
+    func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
+        let era = misplacedEra(group)
         let listed = platform.releases.compactMap(\.release.originalAppVersion)
-        guard let last = group.numbers.last, let next = listed.filter({ $0 > last }).min(),
-            eras[group.era].begins[platform.platform]?.version != nil
+        guard let first = group.numbers.first, let last = group.numbers.last,
+            let number = era == group.era ? listed.filter({ $0 > last }).min() : first,
+            eras[era].begins[platform.platform]?.version != nil
         else { return nil }
         let key = platform.key.rawValue
         return .suggestion(
-            "write `\(key): \"\(next)\"`",
-            .write(.text("\(next)"), at: place(of: group.era, on: platform) + [.key(key)]))
+            "write `\(key): \"\(number)\"`", .write(.text("\(number)"), at: place(of: era, on: platform) + [.key(key)]))
+    }
+
+    /// The same where the number isn't known, or causes something else.
+    func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
+        let correction = "or correct the list if \(group.numbers.count == 1 ? "it was" : "these were") free"
+        guard let meant = group.meant else { return "add an era in which the app was sold, \(correction)" }
+        let key = platform.key.rawValue
+        return meant > group.era
+            ? "begin \(name(meant)) with \(key) \(group.numbers.first.map { "\($0)" } ?? ""), \(correction)"
+            : "begin \(name(group.era)) above \(key) \(group.numbers.last.map { "\($0)" } ?? ""), with its own first release, \(correction)"
     }
 }

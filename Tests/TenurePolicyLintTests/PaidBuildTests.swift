@@ -60,7 +60,7 @@ import Testing
             try findings(policy(beginning)).first { $0.code == "paid-build-unhonored" }, "\(beginning)")
         #expect(found.severity == .error)
         #expect(found.message.hasPrefix("whoever bought builds 104 and 119 on iOS loses `premium`"))
-        #expect(found.place == "eras/freemium/begins/iOS/iOS/builds 104 and 119")
+        #expect(found.place == "eras/freemium/begins/iOS/builds 104 and 119")
         #expect(found.position.line == 6)
     }
 
@@ -72,7 +72,7 @@ import Testing
         let undated = policy("{ build: \"104\" }", "releases: releases.csv")
         for (text, own) in [(restarted, false), (listed, false), (listed, true), (undated, true)] {
             let found = try findings(text, own: own).filter { $0.code == "paid-build-unhonored" }
-            #expect(found.map(\.place) == ["eras/freemium/begins/iOS/iOS/builds 104 and 119"], "\(text)")
+            #expect(found.map(\.place) == ["eras/freemium/begins/iOS/builds 104 and 119"], "\(text)")
         }
     }
 
@@ -112,6 +112,49 @@ import Testing
         let text = policy("{ build: \"120\", at: 2017-06-10T18:00:00Z }")
         let found = try findings(text, list: list).filter { $0.code == "paid-build-unhonored" }
         #expect(found.map(\.place) == ["eras/freemium/begins/iOS/tvOS/build 2000"])
+    }
+
+    /// The policy's own list tells nothing about a boundary without a date that it doesn't have.
+    @Test func `an undated boundary that the policy's own list doesn't have is compared by its number`() throws {
+        let found = try findings(policy("{ build: \"100\" }", "releases: releases.csv"), own: true)
+        #expect(found.contains { $0.place == "eras/freemium/begins/iOS/builds 104 and 119" && $0.severity == .error })
+        let restarted = try findings(
+            policy("{ build: \"100\" }", "buildNumbers: restarted\nreleases: releases.csv"), own: true)
+        #expect(!restarted.contains { $0.code == "paid-build-unhonored" })
+    }
+
+    @Test func `a paid era that begins too late begins with its first paid build`() throws {
+        let text = """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras:
+              - { name: launch, model: free }
+              - { name: paid, model: paid, begins: { iOS: { build: "35" } } }
+            buildNumbers: increasing
+            entitlements:
+              premium:
+                products: [com.example.calculator.premium]
+                honors: [paid]
+            """
+        let list = """
+            platform,version,build,releasedAt,model
+            iOS,1.0,10,2012-02-16,free
+            iOS,2.0,30,2014-01-10T18:00:00Z,paid
+            iOS,2.1,35,2014-05-10,paid
+            """
+        let found = try #require(try findings(text, list: list).first { $0.code == "paid-build-unhonored" })
+        #expect(found.place == "eras/paid/begins/iOS/build 30")
+        #expect(found.fix == "write `build: \"30\"`")
+    }
+
+    @Test func `paid builds of an app that never was sold by its policy miss an era`() throws {
+        let text = """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: free, model: free }]
+            entitlements: { premium: { products: [com.example.calculator.premium] } }
+            """
+        let found = try #require(try findings(text).first { $0.code == "paid-build-unhonored" })
+        #expect(found.message.hasPrefix("whoever bought builds 12, 104 and 119 on iOS loses `premium`"))
+        #expect(found.fix == "add an era in which the app was sold, or correct the list if these were free")
     }
 
     @Test func `a suggestion begins the era above its paid builds`() throws {

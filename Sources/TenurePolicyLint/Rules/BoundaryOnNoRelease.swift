@@ -19,9 +19,14 @@ extension LintRule {
                 // Its own rules speak of these.
                 !releases.contains(where: { $0.version == version || $0.build == version })
             else { continue }
+            // What is never compared has a rule of its own.
+            guard change.platform.decidesByList || change.platform.timeline.versionsRise else { continue }
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
             let above = numbers.filter { $0 > version }.min().map { "\($0)" } ?? "none"
+            // A free era doesn't begin with a release that was sold.
+            let begun = releases.filter { $0.model == nil || $0.model == change.after.model }
+            let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
             let key = change.platform.key.rawValue
             let platform = change.platform.platform.rawValue
             let what =
@@ -40,8 +45,8 @@ extension LintRule {
                 fix: above == "none"
                     ? nil
                     : .suggestion(
-                        "write `\(key): \"\(above)\"`, or add the missing release to the list",
-                        .write(.text(above), at: change.path + [.key(key)])),
+                        "write `\(key): \"\(first)\"`, or add the missing release to the list",
+                        .write(.text(first), at: change.path + [.key(key)])),
                 "add the release to the list, with the \(key) that it really has")
         }
     }

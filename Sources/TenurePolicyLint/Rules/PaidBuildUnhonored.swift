@@ -21,11 +21,13 @@ extension LintRule {
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
                 let era = subject.name(group.era)
                 let place = platform.platform.rawValue
+                // One that inherits iOS's boundary has no place of its own there.
+                let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
+                let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
                 report.add(
-                    at: subject.place(of: group.era, on: platform), as: [place, builds],
+                    at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
                     "whoever bought \(builds) on \(place) loses \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date is not known" : ""): the release list says that the app was sold, and by \(group.isByDate ? "its date" : "the \(key)") it counts as \(era), which doesn't honor that",
-                    fix: subject.boundaryAbovePaid(group, on: platform),
-                    "begin \(era) above \(key) \(numbers.last.map { "\($0)" } ?? ""), with its own first release, or correct the list if these were free"
+                    fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }
         }
