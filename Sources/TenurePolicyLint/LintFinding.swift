@@ -1,16 +1,16 @@
 package import TenurePolicyFile
 
-/// One thing that the linter has to say of a policy file or its release list.
+/// One problem that the linter reports about a policy file or its release list.
 package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
-        /// Customers lose what they paid for, others get it for nothing, or the file is no policy.
+        /// Customers lose what they paid for, others get it for nothing, or the file isn't a policy.
         case error
-        /// That may happen, depending on what the file does not say.
+        /// That may happen, depending on what the file doesn't say.
         case warning
         /// Worth knowing.
         case note
 
-        /// The graver one is the greater.
+        /// The more severe one is the greater.
         package static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
@@ -25,27 +25,48 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// Stable; Docs/policy-check.md has them all.
     package let code: String
     package let severity: Severity
+    /// Stable as long as the finding is the same one: what an acknowledgment names, such as
+    /// `eras/freemium/begins/iOS`. Empty for mistakes, which can't be acknowledged.
+    package let place: String
     /// In the policy file, or in its release list.
     package let position: SourcePosition
     /// The consequence in plain words, with the numbers of this policy.
     package let message: String
-    /// What to write instead; nil where the message says it.
-    package let fix: String?
-    /// Whether it keeps the file from being a policy.
+    /// What to do; nil where the message says it.
+    package internal(set) var fix: String?
+    /// What `fix` says to write. With these edits the finding is gone and no new one comes. Empty where `fix` is advice.
+    package internal(set) var edits: [PolicyEdit] = []
+    /// Why the policy's author intends it; nil where the policy doesn't acknowledge it.
+    package internal(set) var acknowledgment: String?
+    /// Whether it is a mistake of the file, which can't be acknowledged.
     package let isMistake: Bool
 
-    /// `policy.yaml:12:7: warning: message [code]`
+    package var isAcknowledged: Bool { acknowledgment != nil }
+
+    package var severityInWords: String { isAcknowledged ? "\(severity.rawValue), acknowledged" : severity.rawValue }
+
+    /// `policy.yaml:12:7: warning: message [code]`, or `warning, acknowledged: message`
     package var description: String {
-        "\(position.file):\(position.line):\(position.column): \(severity.rawValue): \(message) [\(code)]"
+        "\(position.file):\(position.line):\(position.column): \(severityInWords): \(message) [\(code)]"
     }
 }
 
 extension LintFinding {
-    /// What the reader of a file found, as a finding.
+    /// A mistake that the reader of the file found.
     package init(_ mistake: PolicyFileMistake) {
         self.init(
-            code: mistake.code, severity: .error,
+            code: mistake.code, severity: .error, place: "",
             position: SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column),
             message: mistake.message, fix: nil, isMistake: true)
+    }
+}
+
+extension Sequence<LintFinding> {
+    /// The errors that the policy doesn't acknowledge: what a publication refuses, and what fails a check.
+    package var unacknowledgedErrors: [LintFinding] { unacknowledged(.error) }
+
+    /// Those of at least that severity that the policy doesn't acknowledge.
+    package func unacknowledged(_ severity: LintFinding.Severity) -> [LintFinding] {
+        filter { $0.severity >= severity && !$0.isAcknowledged }
     }
 }

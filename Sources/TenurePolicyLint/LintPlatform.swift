@@ -11,15 +11,18 @@ struct LintPlatform: Sendable {
     let releases: [ListedRelease]
     /// When each era began here, where that is known: its instant, or the listed moment of its version.
     private let starts: [Release.Moment?]
+    /// Whether the policy says that its numbers began again.
+    private let mayRestart: Bool
 
     /// `build` or `version`.
     var key: VersionKey { platform.versionKey }
     /// Whether the policy itself has a release list for it.
     var decidesByList: Bool { timeline.erasOfRelease != nil }
 
-    init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease]) {
+    init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease], mayRestart: Bool) {
         self.platform = platform
         self.timeline = timeline
+        self.mayRestart = mayRestart && platform.versionKey == .bundleVersion
         let releases = list.filter { $0.release.platform == platform }
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
@@ -47,6 +50,25 @@ struct LintPlatform: Sendable {
             result = index
         }
         return result
+    }
+
+    /// The eras that the version alone proves, as the policy decides; nil where it proves nothing.
+    func eras(provenBy number: AppVersion) -> EraSet? {
+        func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.allEras ? nil : eras }
+        if let list = timeline.erasOfRelease {
+            if let listed = list[number].flatMap(separating) { return listed }
+            // A boundary without a date that no release has separates nothing. What it was meant to say is its number.
+            return mayRestart || starts.contains { $0 != nil } ? nil : separating(timeline.eras(enclosing: number))
+        }
+        return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
+    }
+
+    /// What an acknowledgment calls the release. A number that is listed more than once has its date too.
+    func place(of release: Release) -> String {
+        let number = release.originalAppVersion
+        let isListedOnce = releases.count { $0.release.originalAppVersion == number } < 2
+        let parts = ["releases", platform.rawValue, number.map { "\($0)" } ?? "unknown"]
+        return (parts + (isListedOnce ? [] : [release.releasedAt.text])).joined(separator: "/")
     }
 
     /// From when to when the release was the one on sale, as far as the list tells.
@@ -123,4 +145,12 @@ func inWords(_ names: [String], _ conjunction: String = "and") -> String {
     let quoted = names.map { "`\($0.shortened)`" }
     guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
     return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
+}
+
+/// Numbers of releases as a sentence has them, oldest first: `37`, `90 and 110`, `100 … 119 (20 in all)`.
+func inWords(_ numbers: [AppVersion]) -> String {
+    let texts = numbers.map { "\($0)".shortened }
+    guard texts.count <= 8 else { return "\(texts[0]) … \(texts[texts.count - 1]) (\(texts.count) in all)" }
+    guard let last = texts.last, texts.count > 1 else { return texts.first ?? "none" }
+    return texts.dropLast().joined(separator: ", ") + " and " + last
 }

@@ -3,9 +3,14 @@ import TenurePolicyFile
 
 /// One rule: what it finds, why, what to do about it, and how it looks.
 package struct LintRule: Sendable {
+    /// What a rule compares the policy with. Without it, the rule finds nothing.
+    enum Need: Sendable {
+        case nothing, releases, oldPolicy
+    }
+
     /// Stable, in lower case with hyphens.
     package let code: String
-    /// The gravest with which it reports.
+    /// The most severe with which it reports.
     package let severity: LintFinding.Severity
     /// What it finds, in a few words.
     package let title: String
@@ -13,18 +18,20 @@ package struct LintRule: Sendable {
     package let story: String
     /// What to do, in general.
     package let fix: String
+    let needs: Need
     /// Nil where the reader of the file finds it: then it is a mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(
         _ code: String, _ severity: LintFinding.Severity, _ title: String, story: String, fix: String,
-        check: (@Sendable (LintSubject, inout LintReport) -> Void)? = nil
+        needs: Need = .nothing, check: (@Sendable (LintSubject, inout LintReport) -> Void)? = nil
     ) {
         self.code = code
         self.severity = severity
         self.title = title
         self.story = story
         self.fix = fix
+        self.needs = needs
         self.check = check
     }
 }
@@ -33,34 +40,69 @@ package struct LintRule: Sendable {
 struct LintReport {
     private let rule: LintRule
     private let draft: PolicyDraft
-    private(set) var findings: [LintFinding] = []
+    private(set) var findings: [Linter.Checked] = []
 
     init(of rule: LintRule, in draft: PolicyDraft) {
         self.rule = rule
         self.draft = draft
     }
 
-    /// - Parameter path: of the part that it is about. Nothing is said of what could not be read.
-    mutating func add(at path: [PolicyMistake.Step], _ message: String, fix: String) {
-        add(at: path, rule.severity, message, fix: fix)
-    }
-
-    /// As grave as said, where that is less than the rule's.
+    /// - Parameters:
+    ///   - path: the part that it is about. Parts that could not be read are not reported.
+    ///   - details: what tells the finding from others of this rule at this part.
+    ///   - severity: where it is less severe than the rule.
+    ///   - fixes: the suggestions in the order in which they are tried, then advice.
     mutating func add(
-        at path: [PolicyMistake.Step], _ severity: LintFinding.Severity, _ message: String, fix: String
+        at path: [PolicyMistake.Step], as details: [String] = [], severity: LintFinding.Severity? = nil,
+        _ message: String, fix fixes: LintFix?...
     ) {
         guard !draft.isBroken(path) else { return }
-        add(at: draft.position(of: path), severity, message, fix: fix)
+        append(
+            ([draft.place(of: path)] + details).joined(separator: "/"), draft.position(of: path), severity, message,
+            fixes.compactMap { $0 })
     }
 
     /// In the release list.
-    mutating func add(at position: SourcePosition, _ message: String, fix: String) {
-        add(at: position, rule.severity, message, fix: fix)
+    mutating func add(
+        at listed: ListedRelease, severity: LintFinding.Severity? = nil, on platform: LintPlatform, _ message: String,
+        fix fixes: LintFix?...
+    ) {
+        append(platform.place(of: listed.release), listed.position, severity, message, fixes.compactMap { $0 })
     }
 
-    mutating func add(at position: SourcePosition, _ severity: LintFinding.Severity, _ message: String, fix: String) {
+    private mutating func append(
+        _ place: String, _ position: SourcePosition, _ severity: LintFinding.Severity?, _ message: String,
+        _ fixes: [LintFix]
+    ) {
         findings.append(
-            LintFinding(
-                code: rule.code, severity: severity, position: position, message: message, fix: fix, isMistake: false))
+            (
+                LintFinding(
+                    code: rule.code, severity: severity ?? rule.severity, place: place, position: position,
+                    message: message, fix: nil, isMistake: false), fixes
+            ))
+    }
+}
+
+extension PolicyDraft {
+    /// A path with the names of eras in place of their numbers: `eras/freemium/begins/iOS`.
+    func place(of path: [PolicyMistake.Step]) -> String {
+        path.enumerated().map { depth, step in
+            switch step {
+            case .key(let key): return key
+            case .index(let index):
+                if depth == 1, path[0] == "eras", eras.indices.contains(index) { return eras[index].name }
+                guard depth == 3, path[0] == "entitlements", case .key(let name) = path[1],
+                    let entitlement = entitlements.first(where: { $0.name == name })
+                else { return String(index) }
+                if path[2] == "products", entitlement.products.indices.contains(index) {
+                    return entitlement.products[index].id
+                }
+                guard path[2] == "honors", let honors = entitlement.honors, honors.indices.contains(index) else {
+                    return String(index)
+                }
+                let isOnly = honors.count { $0.era == honors[index].era } == 1
+                return isOnly ? honors[index].era : "\(honors[index].era) \(index + 1)"
+            }
+        }.joined(separator: "/")
     }
 }

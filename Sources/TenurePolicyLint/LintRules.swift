@@ -5,7 +5,8 @@ extension LintRule {
     package static let all: [LintRule] = [
         // What the numbers say.
         .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
-        .buildReused, .buildNotAbovePaid, .increasingContradicted, .paidBuildBeyondBoundary, .soldAcrossChange,
+        .buildReused, .buildNotAbovePaid, .increasingContradicted,
+        .paidBuildUnhonored, .paidBuildBeyondBoundary, .soldAcrossChange,
         .boundaryOnNoRelease, .boundaryAtFirstBuild, .boundaryWithoutDate, .boundaryWithoutVersion, .buildNeverUsed,
         // Eras and platforms.
         .erasBackwards, .eraNeverApplies, .erasOverlap, .eraWithoutRelease, .modelContradicted,
@@ -14,11 +15,11 @@ extension LintRule {
         .entitlementWithoutSource, .honoredEraFree, .paidEraUnhonored, .honorWithoutEnd, .honorWindowOutsideEra,
         .productGivesNothing, .trialForEverybody,
         // Settings.
-        .testersAreOwners, .undeterminedDenies, .noAppleID,
+        .testersAreOwners, .undeterminedDenies, .allowTooShort, .noAppleID,
         // Compared with the policy before.
-        .rightLost, .rightShortened, .rightUncertain, .settingsEdited, .appChanged,
+        .rightLost, .rightShortened, .rightUncertain, .trialShortened, .settingsEdited, .appChanged,
         // Everything else that the reader refuses.
-        .mistake,
+        .acknowledgmentWithoutFinding, .mistake,
     ]
 
     package static func named(_ code: String) -> LintRule? { all.first { $0.code == code } }

@@ -14,24 +14,31 @@ struct LintSubject: Sendable {
     let rights: RightsComparison?
     /// In a fixed order: those that the policy names, and those of the release list.
     let platforms: [LintPlatform]
-    /// Whether there is any release list.
-    let hasList: Bool
+    /// The real releases: a list beside the policy, or the policy's own. Empty without a list.
+    let list: [ListedRelease]
+    /// The path by which the policy can name that list; nil where it can't, and where the list is its own.
+    let listPath: String?
 
     var eras: [Era] { draft.eras }
     var entitlements: [Entitlement] { draft.entitlements }
 
     /// Nil where too little could be read to say anything.
-    init?(draft: PolicyDraft, releases: [ListedRelease]?, old: Policy?, now: Date) {
+    init?(_ input: Linter.Input) {
+        let draft = input.draft
         guard !draft.eras.isEmpty, draft.eras.count <= EraSet.capacity,
             !draft.eras.indices.contains(where: { draft.isBroken(["eras", .index($0), "name"]) })
         else { return nil }
         self.draft = draft
         policy = draft.policy
-        self.old = old
-        self.now = now
-        rights = old.flatMap { old in draft.policy.map { RightsComparison(from: old, to: $0, at: now) } }
-        let list = releases ?? draft.releases
-        hasList = !list.isEmpty
+        old = input.old
+        now = input.now
+        let list = input.releases ?? draft.releases
+        self.list = list
+        let file = draft.releases.isEmpty && !input.isListMapped ? list.first?.position.file : nil
+        listPath = file.flatMap { RelativePath.of($0, beside: draft.fileName) }
+        rights = input.old.flatMap { old in
+            draft.policy.map { RightsComparison(from: old, to: $0, existing: list.map(\.release), at: input.now) }
+        }
         let timelines =
             draft.policy?.timelines
             ?? Timelines(eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
@@ -40,7 +47,8 @@ struct LintSubject: Sendable {
         platforms = Platform.allCases.compactMap { platform in
             guard named.contains(platform) || listed.contains(platform) else { return nil }
             return timelines.possible(for: platform).first.map {
-                LintPlatform(platform, timeline: $0, eras: draft.eras, list: list)
+                LintPlatform(
+                    platform, timeline: $0, eras: draft.eras, list: list, mayRestart: draft.buildNumbers == .restarted)
             }
         }
     }
@@ -57,16 +65,63 @@ struct LintSubject: Sendable {
 
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// The entitlements that some honor gives to those who came in the era.
+    /// The entitlements that some honor gives to those who came in the era, unless it has ended.
     func honored(in era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
-        return entitlements.filter { ($0.honors ?? []).contains { $0.era == eras[era].name } }.map(\.name)
+        return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
     }
 
-    /// Whether everybody who has the app has the entitlement for good.
+    /// The honors of an era that haven't ended everywhere.
+    func lastingHonors(of entitlement: Entitlement, in era: Int) -> [Honor] {
+        guard eras.indices.contains(era) else { return [] }
+        return (entitlement.honors ?? []).filter { $0.era == eras[era].name && !hasEnded($0) }
+    }
+
+    /// Whether nobody can have anything by the honor any more, whatever the platform and time zone.
+    func hasEnded(_ honor: Honor) -> Bool {
+        guard now != .distantFuture else { return false }
+        // An end that is given as a day lasts until the day is over everywhere.
+        let latest = now.addingTimeInterval(-36 * 3600)
+        if let until = honor.until, until < latest { return true }
+        guard let length = honor.length, let era = eras.firstIndex(where: { $0.name == honor.era }) else {
+            return false
+        }
+        let ends = platforms.filter { $0.timeline.firstEra <= era }.map { $0.timeline.end(of: era) }
+        return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) < latest } ?? false }
+    }
+
+    /// Whether someone of one era who counts as someone of another keeps all that the entitlement gives.
+    func keeps(_ entitlement: Entitlement, of era: Int, countedIn other: Int) -> Bool {
+        func limits(_ honors: [Honor]) -> Set<Honor> {
+            Set(
+                honors.map {
+                    Honor(
+                        era: "", boughtSince: $0.boughtSince, boughtBefore: $0.boughtBefore, length: $0.length,
+                        until: $0.until)
+                })
+        }
+        let mine = limits(lastingHonors(of: entitlement, in: era))
+        let others = limits(lastingHonors(of: entitlement, in: other))
+        if mine.isEmpty || others.contains(where: \.isUnlimited) { return true }
+        // A length counts from the end of its own era.
+        return mine.isSubset(of: others) && mine.allSatisfy { $0.length == nil }
+    }
+
+    /// Whether everybody who has the app has the entitlement permanently.
     func isForEverybody(_ entitlement: Entitlement) -> Bool {
         let unlimited = Set((entitlement.honors ?? []).filter(\.isUnlimited).map(\.era))
         return eras.allSatisfy { unlimited.contains($0.name) }
+    }
+
+    /// Where each platform's boundary of an era is written.
+    func place(of era: Int, on platform: LintPlatform) -> [PolicyMistake.Step] {
+        let isInherited = eras[era].begins[platform.platform] == nil && platform.platform.inheritsFromIOS
+        return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
+    }
+
+    /// The list as the policy's own `releases`; nil where it already is, or where there is none.
+    var useOfList: (path: String, edit: PolicyEdit)? {
+        listPath.map { ($0, .use(list, named: $0)) }
     }
 
     // MARK: Customers that do not exist
@@ -79,8 +134,9 @@ struct LintSubject: Sendable {
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // Before any honor of limited length has ended.
-        return decide(evidence, under: policy, at: .distantPast).filter { $0.outcome == .granted }.map(\.entitlement)
+        // Without a date of the check, before any honor of limited length has ended.
+        let date = now == .distantFuture ? Date.distantPast : now
+        return decide(evidence, under: policy, at: date).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
     /// What somebody gets beyond what the date alone would give.
@@ -112,9 +168,9 @@ struct EraChange: Sendable {
     let date: Date?
     /// Where it is written.
     let path: [PolicyMistake.Step]
-    /// The entitlements that the era before gives and this one does not.
+    /// The entitlements that the era before gives, and this one not or not as long.
     let lost: [String]
-    /// The entitlements that this era gives and the one before does not.
+    /// The entitlements that this era gives, and the one before not or not as long.
     let gained: [String]
 
     /// Whether it makes a difference to anybody in which of both eras they came.
@@ -133,9 +189,7 @@ struct EraChange: Sendable {
         after = subject.eras[index]
         let written = after.begins[platform.platform] == nil ? Platform.iOS : platform.platform
         path = ["eras", .index(index), "begins", .key(written.rawValue)]
-        let earlier = subject.honored(in: index - 1)
-        let later = subject.honored(in: index)
-        lost = earlier.filter { !later.contains($0) }
-        gained = later.filter { !earlier.contains($0) }
+        lost = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }.map(\.name)
+        gained = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }.map(\.name)
     }
 }

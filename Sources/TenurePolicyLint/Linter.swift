@@ -2,39 +2,68 @@ package import Foundation
 package import TenureCore
 package import TenurePolicyFile
 
-/// Reads a policy as somebody would who has seen thirty of them go wrong.
+/// Reads a policy as an experienced reviewer would, who has seen thirty of them fail.
 ///
-/// Pure: the same files give the same findings. It reads, and never decides anything: what it says of customers, it asks
+/// Pure: the same files give the same findings. It never decides anything itself: what it says about customers, it asks
 /// `decide`.
 package enum Linter {
-    /// Everything at once: the mistakes that keep the file from being a policy, and what its rules would do.
+    /// Returns the mistakes that keep the file from being a policy, and what its rules would do.
     ///
     /// - Parameters:
-    ///   - releases: the releases that really were, from a list beside the policy; nil: the policy's own.
+    ///   - releases: the real releases, from a list beside the policy; nil: the policy's own.
+    ///   - isListMapped: whether that list is an export that takes a mapping, which a policy can't name.
     ///   - old: the policy before this one. Every right that an existing customer would lose is a finding.
-    ///   - now: customers who came later are not asked about, nor are rights that ended before.
-    /// - Returns: in the order of the text, those of the policy file first.
+    ///   - now: customers who came later are not considered, nor are rights that ended before.
+    /// - Returns: in the order of the text, those of the policy file first. Acknowledged findings are among them.
     package static func findings(
-        in draft: PolicyDraft, releases: [ListedRelease]? = nil, against old: Policy? = nil,
+        in draft: PolicyDraft, releases: [ListedRelease]? = nil, isListMapped: Bool = false, against old: Policy? = nil,
         at now: Date = .distantFuture
     ) -> [LintFinding] {
-        var findings = draft.mistakes.map { LintFinding($0) }
-        if let subject = LintSubject(draft: draft, releases: releases, old: old, now: now) {
-            for rule in LintRule.all {
-                guard let check = rule.check else { continue }
-                var report = LintReport(of: rule, in: draft)
-                check(subject, &report)
-                findings += report.findings
+        let input = Input(draft: draft, releases: releases, isListMapped: isListMapped, old: old, now: now)
+        let checked = checked(input)
+        var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
+        let findings = checked.map { finding, fixes in
+            var finding = finding
+            if let fix = suggestions.best(of: fixes, for: finding) {
+                finding.fix = fix.text
+                finding.edits = fix.edits
             }
+            return finding
         }
         return inOrder(findings, mainFile: draft.fileName)
     }
 
-    /// The same of a policy that exists, as the record keeps it; positions are those of its compact JSON.
+    /// The same for a policy without its file; positions are those in its compact JSON.
     package static func findings(
         in policy: Policy, against old: Policy? = nil, at now: Date = .distantFuture
     ) -> [LintFinding] {
         findings(in: PolicyFile.draft(PolicyFile.compile(policy), named: "policy.json"), against: old, at: now)
+    }
+
+    /// What is linted.
+    struct Input: Sendable {
+        var draft: PolicyDraft
+        let releases: [ListedRelease]?
+        let isListMapped: Bool
+        let old: Policy?
+        let now: Date
+    }
+
+    typealias Checked = (finding: LintFinding, fixes: [LintFix])
+
+    /// What every rule finds, with its fixes before any was tried, and what the policy acknowledges.
+    static func checked(_ input: Input) -> [Checked] {
+        var found: [Checked] = input.draft.mistakes.map { (LintFinding($0), []) }
+        if let subject = LintSubject(input) {
+            for rule in LintRule.all {
+                guard let check = rule.check else { continue }
+                var report = LintReport(of: rule, in: input.draft)
+                check(subject, &report)
+                found += report.findings
+            }
+        }
+        var seen: Set<LintFinding> = []
+        return Acknowledgments(in: input).applied(to: found.filter { seen.insert($0.finding).inserted })
     }
 
     private static func inOrder(_ findings: [LintFinding], mainFile: String) -> [LintFinding] {
@@ -42,12 +71,11 @@ package enum Linter {
             let position = finding.position
             return (position.file == mainFile ? 0 : 1, position.file, position.line, position.column)
         }
-        var seen: Set<LintFinding> = []
-        return findings.filter { seen.insert($0).inserted }.enumerated()
+        return findings.enumerated()
             .sorted { left, right in
                 let places = (place(left.element), place(right.element))
                 if places.0 != places.1 { return places.0 < places.1 }
-                // Of one place, the gravest first.
+                // In one place, the most severe first.
                 let severities = (left.element.severity, right.element.severity)
                 return severities.0 == severities.1 ? left.offset < right.offset : severities.0 > severities.1
             }

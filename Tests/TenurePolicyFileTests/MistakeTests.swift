@@ -102,7 +102,7 @@ import Testing
                 policy.yaml:13:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
                 policy.yaml:13:42: `later` begins before `late` does; write the eras oldest first
                 policy.yaml:16:19: `a` stands twice; keep one
-                policy.yaml:17:24: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
+                policy.yaml:17:23: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
                 """)
     }
 
@@ -220,8 +220,8 @@ import Testing
         #expect(
             mistakes(json, named: "policy.json") == """
                 policy.json:1:27: `bundleID` stands twice, first in line 1; keep one
-                policy.json:2:48: `eras` stands twice, first in line 1; keep one
-                policy.json:2:60: `inDoubts` is unknown here; did you mean `inDoubt`?
+                policy.json:2:47: `eras` stands twice, first in line 1; keep one
+                policy.json:2:59: `inDoubts` is unknown here; did you mean `inDoubt`?
                 """)
         let yaml = """
             app: { bundleID: x, "bundleID": y }
@@ -236,5 +236,28 @@ import Testing
                 policy.yaml:4:1: `eras` stands twice, first in line 2; keep one
                 policy.yaml:5:1: `eras` stands twice, first in line 2; keep one
                 """)
+    }
+
+    @Test func `an acknowledgment needs a code, a place and a reason`() {
+        let text = """
+            app: { bundleID: com.example.calculator }
+            eras: [{ name: paid, model: paid }]
+            entitlements: { everything: { honors: [paid] } }
+            acknowledge:
+              - { code: no-apple-id, at: app }
+              - { code: no-apple-id, at: eras, reason: " " }
+              - no-apple-id
+              - { code: 7, at: app, reason: it is meant, until: 2027-01-01 }
+            """
+        #expect(
+            mistakes(text) == """
+                policy.yaml:5:5: `reason` is missing; write `reason: the price fell in each storefront on its own day`
+                policy.yaml:6:44: the reason is empty; write why the finding is intended
+                policy.yaml:7:5: `no-apple-id` cannot stand here; write keys and values, such as `code: changeover-wide`
+                policy.yaml:8:13: `7` is no text; put it in quotes: `"7"`
+                policy.yaml:8:46: `until` is unknown here; write one of `code`, `at` or `reason`
+                """)
+        let list = "acknowledge: all\n" + text.split(separator: "\n").prefix(3).joined(separator: "\n")
+        #expect(mistakes(list).contains("policy.yaml:1:14: `all` is no list; write `acknowledge: [{ code: "))
     }
 }

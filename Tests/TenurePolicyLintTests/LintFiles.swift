@@ -10,7 +10,7 @@ import TenurePolicyFile
 struct LintFiles {
     let folder: String
 
-    enum Kind: String {
+    enum Kind: String, Sendable {
         case triggers, nearMiss = "near-miss"
     }
 
@@ -22,12 +22,17 @@ struct LintFiles {
         get throws { PolicyFile.draft(try RepositoryFile.bytes("\(folder)/policy.yaml"), named: "policy.yaml") }
     }
 
+    var releases: [ListedRelease]? {
+        get throws { try bytes("releases.csv").map { try ReleaseListFile.listed($0, named: "releases.csv") } }
+    }
+
+    /// The policy before it.
+    var old: Policy? {
+        get throws { try bytes("before.yaml").map { try PolicyFile.read($0, named: "before.yaml") } }
+    }
+
     var findings: [LintFinding] {
-        get throws {
-            let releases = try bytes("releases.csv").map { try ReleaseListFile.listed($0, named: "releases.csv") }
-            let before = try bytes("before.yaml").map { try PolicyFile.read($0, named: "before.yaml") }
-            return Linter.findings(in: try draft, releases: releases, against: before)
-        }
+        get throws { Linter.findings(in: try draft, releases: try releases, against: try old) }
     }
 
     /// What the findings of one rule say, one line each, and their fixes.

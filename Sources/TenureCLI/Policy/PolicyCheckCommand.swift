@@ -17,6 +17,10 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             contradict. With --against it finds every right that an existing customer would lose from one policy to \
             the next.
 
+            A fix that says what to write was tried on the file: its finding is gone, and no new one comes. Findings \
+            that you intend can be listed under `acknowledge` in the policy, by their code and place (`at`). They stay \
+            visible and don't fail the check.
+
             Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 unreadable; 64 wrong usage.
 
             Examples:
@@ -97,9 +101,9 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             }
         }
         let findings = Linter.findings(
-            in: draft, releases: listed, against: try oldPolicy(), at: at?.date ?? Date())
+            in: draft, releases: listed, isListMapped: !map.isEmpty, against: try oldPolicy(), at: at?.date ?? Date())
         return PolicyCheckReport(
-            source: source, releases: releases, isPolicy: draft.mistakes.isEmpty, findings: findings + listMistakes,
+            source: source, releases: releases, findings: findings + listMistakes,
             isCompared: against == nil || draft.policy != nil)
     }
 

@@ -79,6 +79,18 @@ extension PolicyCheckReport {
                 $0.key("text")
                 $0.value(finding.message + (finding.fix.map { ". Fix: \($0)" } ?? ""))
             }
+            // Of a log with suppressions, each result says whether it has one.
+            $0.key("suppressions")
+            $0.array([finding.acknowledgment].compactMap { $0 }) { writer, reason in
+                writer.object {
+                    $0.key("kind")
+                    $0.value("inSource")
+                    $0.key("status")
+                    $0.value("accepted")
+                    $0.key("justification")
+                    $0.value(reason)
+                }
+            }
             $0.key("locations")
             $0.array([finding.position]) { writer, position in
                 writer.object {

@@ -8,20 +8,23 @@ struct PolicyCheckReport {
     let source: PolicyOnDisk
     /// The release list that was named on the command line.
     let releases: String?
-    /// Whether no mistake keeps the file from being a policy.
-    let isPolicy: Bool
     let findings: [LintFinding]
     /// False where a comparison was asked for, and the file is no policy that could be compared.
     let isCompared: Bool
 
-    func fails(strict: Bool) -> Bool {
-        findings.contains { $0.severity == .error || strict && $0.severity == .warning }
-    }
+    /// Whether no mistake keeps the file from being a policy.
+    var isPolicy: Bool { !findings.contains(where: \.isMistake) }
+
+    /// What the policy acknowledges fails nothing.
+    func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
     /// Where a file lies that a finding names.
     func path(of file: String) -> String { file == releases ? file : source.path(of: file) }
 
-    func count(of severity: LintFinding.Severity) -> Int { findings.count { $0.severity == severity } }
+    /// Without those that the policy acknowledges.
+    func count(of severity: LintFinding.Severity) -> Int {
+        findings.count { $0.severity == severity && !$0.isAcknowledged }
+    }
 
     // MARK: For people
 
@@ -29,7 +32,8 @@ struct PolicyCheckReport {
         var excerpts = SourceExcerpts()
         for finding in findings {
             let position = finding.position
-            let severity = terminal.styled(finding.severity.rawValue, finding.severity.style)
+            let severity = terminal.styled(
+                finding.severityInWords, finding.isAcknowledged ? .faint : finding.severity.style)
             let place = "\(Terminal.clean(path(of: position.file))):\(position.line):\(position.column)"
             terminal.write(
                 "\(terminal.styled(place, .bold)): \(severity): \(Terminal.clean(finding.message)) \(terminal.styled("[\(finding.code)]", .faint))"
@@ -37,7 +41,12 @@ struct PolicyCheckReport {
             for line in excerpts.lines(of: path(of: position.file), at: position) {
                 terminal.write(terminal.styled(line, .faint))
             }
+            if let reason = finding.acknowledgment {
+                terminal.write("  acknowledged: \(Terminal.clean(reason))")
+                continue
+            }
             if let fix = finding.fix { terminal.write("  fix: \(Terminal.clean(fix))") }
+            if !finding.isMistake { terminal.write(terminal.styled("  at: \(Terminal.clean(finding.place))", .faint)) }
         }
         if !isCompared {
             terminal.write("not compared with the policy before: that takes a file without mistakes")
@@ -51,7 +60,10 @@ struct PolicyCheckReport {
             .filter { $0.1 > 0 }
             .map { "\($0.1) \($0.0.rawValue)\($0.1 == 1 ? "" : "s")" }
         let hasErrors = count(of: .error) > 0
-        return ((hasErrors ? [] : ["no mistakes"]) + counts).joined(separator: ", ")
+        let acknowledged = findings.count(where: \.isAcknowledged)
+        return
+            ((hasErrors ? [] : ["no mistakes"]) + counts + (acknowledged > 0 ? ["\(acknowledged) acknowledged"] : []))
+            .joined(separator: ", ")
     }
 
     // MARK: For programs
@@ -85,6 +97,10 @@ struct PolicyCheckReport {
                     $0.value(finding.message)
                     $0.key("fix")
                     if let fix = finding.fix { $0.value(fix) } else { $0.null() }
+                    $0.key("at")
+                    if finding.isMistake { $0.null() } else { $0.value(finding.place) }
+                    $0.key("acknowledged")
+                    if let reason = finding.acknowledgment { $0.value(reason) } else { $0.null() }
                 }
             }
         }

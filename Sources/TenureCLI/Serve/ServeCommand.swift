@@ -58,9 +58,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the linter has against a policy, without its notes.
+    /// What the linter reports about a policy, without its notes and what the policy acknowledges.
     private static func objections(to policy: Policy) -> [LintFinding] {
-        Linter.findings(in: policy).filter { $0.severity > .note }
+        Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
 
     private static func warn(of policy: Policy, in app: String = "", to logger: Logger) {

@@ -51,6 +51,8 @@ public struct Policy: Sendable, Hashable {
     public var inDoubt: InDoubt { contents.inDoubt }
     public var whileUndetermined: WhileUndetermined { contents.whileUndetermined }
     public var testEnvironments: TestEnvironments { contents.testEnvironments }
+    /// Findings of the linter that the developer intends.
+    public var acknowledgments: [Acknowledgment] { contents.acknowledgments }
 
     /// The eras as each platform saw them.
     package var timelines: Timelines { contents.timelines }
@@ -67,13 +69,15 @@ public struct Policy: Sendable, Hashable {
         entitlements: [Entitlement],
         inDoubt: InDoubt = .favorCustomer,
         whileUndetermined: WhileUndetermined = .allow(72 * 3600),
-        testEnvironments: TestEnvironments = .newCustomer
+        testEnvironments: TestEnvironments = .newCustomer,
+        acknowledgments: [Acknowledgment] = []
     ) throws(InvalidPolicy) {
         let names = eras.map(\.name)
         contents = Contents(
             app: app, eras: eras, buildNumbers: buildNumbers, releases: releases,
             entitlements: entitlements.map { $0.resolved(eraNames: names) }, inDoubt: inDoubt,
             whileUndetermined: whileUndetermined, testEnvironments: testEnvironments,
+            acknowledgments: acknowledgments,
             timelines: Timelines(eras: eras, releases: releases, buildNumbers: buildNumbers))
         let mistakes = mistakes
         if !mistakes.isEmpty { throw InvalidPolicy(mistakes: mistakes) }
@@ -88,12 +92,13 @@ public struct Policy: Sendable, Hashable {
         let inDoubt: InDoubt
         let whileUndetermined: WhileUndetermined
         let testEnvironments: TestEnvironments
+        let acknowledgments: [Acknowledgment]
         let timelines: Timelines
 
         init(
             app: App, eras: [Era], buildNumbers: BuildNumbers?, releases: [Release], entitlements: [Entitlement],
             inDoubt: InDoubt, whileUndetermined: WhileUndetermined, testEnvironments: TestEnvironments,
-            timelines: Timelines
+            acknowledgments: [Acknowledgment], timelines: Timelines
         ) {
             self.app = app
             self.eras = eras
@@ -103,6 +108,7 @@ public struct Policy: Sendable, Hashable {
             self.inDoubt = inDoubt
             self.whileUndetermined = whileUndetermined
             self.testEnvironments = testEnvironments
+            self.acknowledgments = acknowledgments
             self.timelines = timelines
         }
     }
@@ -114,6 +120,7 @@ public struct Policy: Sendable, Hashable {
                 && left.releases == right.releases && left.entitlements == right.entitlements
                 && left.inDoubt == right.inDoubt && left.whileUndetermined == right.whileUndetermined
                 && left.testEnvironments == right.testEnvironments
+                && left.acknowledgments == right.acknowledgments
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -15,7 +15,7 @@ extension Policy {
                     ["app", "appleID"],
                     "`\(appleID)` is no Apple ID; write the number from the app's page in App Store Connect"))
         }
-        mistakes += eraMistakes + buildNumberMistakes + entitlementMistakes
+        mistakes += eraMistakes + buildNumberMistakes + entitlementMistakes + acknowledgmentMistakes
         return mistakes
     }
 
@@ -184,6 +184,26 @@ extension Policy {
                     PolicyMistake(place + ["trial"], "a trial of \(count) is none; write at least 1, or remove `trial`")
                 )
             case .sessions, .days, nil: break
+            }
+        }
+        return mistakes
+    }
+
+    private var acknowledgmentMistakes: [PolicyMistake] {
+        var mistakes: [PolicyMistake] = []
+        for (index, acknowledgment) in acknowledgments.enumerated() {
+            let place: [PolicyMistake.Step] = ["acknowledge", .index(index)]
+            if !acknowledgment.reason.contains(where: { !$0.isWhitespace }) {
+                mistakes.append(
+                    PolicyMistake(
+                        place + ["reason"], "the reason is empty; write why the finding is intended"))
+            }
+            if acknowledgments[..<index].contains(where: {
+                $0.code == acknowledgment.code && $0.at == acknowledgment.at
+            }) {
+                mistakes.append(
+                    PolicyMistake(
+                        place, "`\(acknowledgment.code)` at `\(acknowledgment.at)` is acknowledged twice; keep one"))
             }
         }
         return mistakes

@@ -13,13 +13,15 @@ package struct PolicyDraft: Sendable {
     package let buildNumbers: Policy.BuildNumbers?
     package let releases: [ListedRelease]
     package let entitlements: [Entitlement]
+    /// One for each in the file, whatever is wrong with it.
+    package let acknowledgments: [Acknowledgment]
     private let root: Part
     private let reading: Reading
 
     init(
         root: Part, reading: Reading, app: Policy.App? = nil, eras: [Era] = [],
         buildNumbers: Policy.BuildNumbers? = nil, releases: [ListedRelease] = [], entitlements: [Entitlement] = [],
-        policy: Policy? = nil
+        acknowledgments: [Acknowledgment] = [], policy: Policy? = nil
     ) {
         self.root = root
         self.reading = reading
@@ -28,6 +30,7 @@ package struct PolicyDraft: Sendable {
         self.buildNumbers = buildNumbers
         self.releases = releases
         self.entitlements = entitlements
+        self.acknowledgments = acknowledgments
         mistakes = reading.error(mainFile: root.position.file).mistakes
         self.policy = mistakes.isEmpty ? policy : nil
     }
@@ -40,12 +43,29 @@ package struct PolicyDraft: Sendable {
     /// Whether something at, under or around the place could not be read: what it then lacks was not left out.
     package func isBroken(_ path: [PolicyMistake.Step]) -> Bool { reading.isBroken(path) }
 
+    /// The same file after a few edits, read again. A release list in a file of its own is not read again.
+    package func edited(by edits: [PolicyEdit]) -> PolicyDraft {
+        var document = root.node
+        var releases = releases
+        for edit in edits {
+            document = document.edited(at: edit.path[...], to: edit.value)
+            if let list = edit.releases { releases = list }
+        }
+        return PolicyReader.draft(document, listing: releases)
+    }
+
     /// Whether the file says anything there.
     package func says(_ path: [PolicyMistake.Step]) -> Bool {
         var node = root.node
         for step in path {
-            guard case .key(let key) = step, let next = node[key] else { return false }
-            node = next
+            switch (step, node.content) {
+            case (.key(let key), .mapping):
+                guard let next = node[key] else { return false }
+                node = next
+            case (.index(let index), .sequence(let elements)) where elements.indices.contains(index):
+                node = elements[index]
+            default: return false
+            }
         }
         return true
     }

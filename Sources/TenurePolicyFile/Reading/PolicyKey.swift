@@ -9,18 +9,22 @@ enum PolicyKey: String, CaseIterable, Sendable {
     case inDoubt
     case whileUndetermined, allow
     case testEnvironments
+    case acknowledge, code, reason
 }
 
 /// The mappings of a policy file, and the keys of each in the order in which they are written.
 enum PolicyShape: String, CaseIterable, Sendable {
     case policy, app, era, begins, buildBeginning, versionBeginning, changeover, release
-    case entitlement, product, honor, trial, whileUndetermined
+    case entitlement, product, honor, trial, whileUndetermined, acknowledgment
 
     /// For `begins`, whose keys are platforms, there is no table here.
     var keys: [PolicyKey] {
         switch self {
         case .policy:
-            [.app, .eras, .buildNumbers, .releases, .entitlements, .inDoubt, .whileUndetermined, .testEnvironments]
+            [
+                .app, .eras, .buildNumbers, .releases, .entitlements, .inDoubt, .whileUndetermined, .testEnvironments,
+                .acknowledge,
+            ]
         case .app: [.bundleID, .appleID]
         case .era: [.name, .model, .begins, .changeover]
         case .begins: []
@@ -33,6 +37,7 @@ enum PolicyShape: String, CaseIterable, Sendable {
         case .honor: [.era, .boughtSince, .boughtBefore, .for, .until]
         case .trial: [.sessions, .days]
         case .whileUndetermined: [.allow]
+        case .acknowledgment: [.code, .at, .reason]
         }
     }
 
@@ -51,6 +56,11 @@ enum PolicyShape: String, CaseIterable, Sendable {
         case .product: [(.id, "id: com.example.calculator.season")]
         case .honor: [(.era, "era: paid")]
         case .whileUndetermined: [(.allow, "allow: 72h")]
+        case .acknowledgment:
+            [
+                (.code, "code: changeover-wide"), (.at, "at: eras/freemium/changeover"),
+                (.reason, "reason: the price fell in each storefront on its own day"),
+            ]
         case .begins, .buildBeginning, .versionBeginning, .changeover, .entitlement, .trial: []
         }
     }

@@ -6,6 +6,8 @@ struct PolicyReader {
     private var reading: Reading
     private let root: Part
     private let releaseList: (String) throws -> [UInt8]
+    /// The releases of the file that the policy names, where they were read before.
+    private var knownReleases: [ListedRelease]?
 
     /// - Parameter mistakes: what was wrong with the document itself.
     static func read(
@@ -29,6 +31,14 @@ struct PolicyReader {
         }
     }
 
+    /// A document that was read before and then changed: its release list is the one that was read.
+    static func draft(_ document: DocumentNode, listing releases: [ListedRelease]) -> PolicyDraft {
+        var reader = PolicyReader(
+            reading: Reading(), root: Part(root: document),
+            releaseList: { _ throws in throw PolicyFile.NoReleaseList() }, knownReleases: releases)
+        return reader.draft()
+    }
+
     private mutating func draft() -> PolicyDraft {
         guard let fields = Fields(root, .policy, &reading) else { return PolicyDraft(root: root, reading: reading) }
         let app = self.app(fields[.app])
@@ -39,6 +49,8 @@ struct PolicyReader {
         let inDoubt = fields[.inDoubt].flatMap { $0.word(&reading, of: Policy.InDoubt.self) }
         let whileUndetermined = fields[.whileUndetermined].flatMap { self.whileUndetermined($0) }
         let testEnvironments = fields[.testEnvironments].flatMap { $0.word(&reading, of: Policy.TestEnvironments.self) }
+
+        let acknowledgments = self.acknowledgments(fields[.acknowledge])
 
         // Where a name could not be read, who refers to it cannot be judged.
         var judged = entitlements
@@ -53,7 +65,7 @@ struct PolicyReader {
                 app: app, eras: eras, buildNumbers: buildNumbers, releases: releases.map(\.release),
                 entitlements: judged, inDoubt: inDoubt ?? .favorCustomer,
                 whileUndetermined: whileUndetermined ?? .allow(72 * 3600),
-                testEnvironments: testEnvironments ?? .newCustomer)
+                testEnvironments: testEnvironments ?? .newCustomer, acknowledgments: acknowledgments)
         } catch {
             for mistake in error.mistakes where !isConsequence(mistake) {
                 // Without eras no reference to one can be judged.
@@ -63,7 +75,7 @@ struct PolicyReader {
         }
         return PolicyDraft(
             root: root, reading: reading, app: app, eras: eras, buildNumbers: buildNumbers, releases: releases,
-            entitlements: entitlements, policy: policy)
+            entitlements: entitlements, acknowledgments: acknowledgments, policy: policy)
     }
 
     /// Whether the policy lacks what it lacks only because a part of the file was left out.
@@ -171,6 +183,7 @@ struct PolicyReader {
             }
         }
         guard let path = part.name(&reading, example: "releases: releases.csv") else { return [] }
+        if let knownReleases { return knownReleases }
         do {
             return try ReleaseListFile.listed(try releaseList(path), named: path)
         } catch let error as PolicyFileError {
@@ -276,6 +289,22 @@ struct PolicyReader {
                 breaking: part.path)
         }
         return nil
+    }
+
+    /// One for each element that names a finding.
+    private mutating func acknowledgments(_ part: Part?) -> [Acknowledgment] {
+        let example = "acknowledge: [{ code: changeover-wide, at: eras/freemium/changeover, reason: … }]"
+        return (part?.elements(&reading, example: example) ?? []).map { element in
+            let fields = Fields(element, .acknowledgment, &reading)
+            func text(_ key: PolicyKey, _ example: String) -> String? {
+                fields?[key].flatMap { $0.name(&reading, example: example) }
+            }
+            // One for each element, whatever is wrong with it, so that places stay what they are in the file.
+            return Acknowledgment(
+                code: text(.code, "changeover-wide") ?? "\u{0}",
+                at: text(.at, "eras/freemium/changeover") ?? "\u{0}\(element.position.line):\(element.position.column)",
+                reason: text(.reason, "the price fell in each storefront on its own day") ?? "unknown")
+        }
     }
 
     private mutating func whileUndetermined(_ part: Part) -> Policy.WhileUndetermined? {

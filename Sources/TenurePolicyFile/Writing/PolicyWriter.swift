@@ -37,6 +37,7 @@ extension PolicyFile {
             .inDoubt => .string(policy.inDoubt.rawValue),
             .whileUndetermined => json(policy.whileUndetermined),
             .testEnvironments => .string(policy.testEnvironments.rawValue),
+            .acknowledge => policy.acknowledgments.isEmpty ? nil : .array(policy.acknowledgments.map(json)),
         ])
     }
 
@@ -79,7 +80,7 @@ extension PolicyFile {
         ])
     }
 
-    private static func json(_ entitlement: Entitlement) -> CompactJSON {
+    static func json(_ entitlement: Entitlement) -> CompactJSON {
         .object([
             .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
             .honors => entitlement.honors.map { .array($0.map(json)) },
@@ -93,12 +94,12 @@ extension PolicyFile {
         ])
     }
 
-    private static func json(_ product: Entitlement.Product) -> CompactJSON {
+    static func json(_ product: Entitlement.Product) -> CompactJSON {
         guard let length = product.length else { return .string(product.id) }
         return .object([.id => .string(product.id), .for => .string(length.iso8601)])
     }
 
-    private static func json(_ honor: Honor) -> CompactJSON {
+    static func json(_ honor: Honor) -> CompactJSON {
         guard !honor.isUnlimited else { return .string(honor.era) }
         return .object([
             .era => .string(honor.era),
@@ -106,6 +107,13 @@ extension PolicyFile {
             .boughtBefore => honor.boughtBefore.map { .string($0.rfc3339) },
             .for => honor.length.map { .string($0.iso8601) },
             .until => honor.until.map { .string($0.rfc3339) },
+        ])
+    }
+
+    private static func json(_ acknowledgment: Acknowledgment) -> CompactJSON {
+        .object([
+            .code => .string(acknowledgment.code), .at => .string(acknowledgment.at),
+            .reason => .string(acknowledgment.reason),
         ])
     }
 

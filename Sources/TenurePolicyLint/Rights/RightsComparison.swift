@@ -16,7 +16,20 @@ struct RightsComparison: Sendable {
     /// Purchases that would no longer give what they gave.
     private(set) var productLosses: [(entitlement: String, product: String, fate: Fate)] = []
 
-    init(from old: Policy, to new: Policy, at now: Date) {
+    /// The numbers of the releases that customers can have, by platform; empty where no list has the platform.
+    private let existing: [Platform: Set<AppVersion>]
+
+    /// - Parameter releases: of a list beside the policies; their own lists count too.
+    init(from old: Policy, to new: Policy, existing releases: [Release] = [], at now: Date) {
+        var existing: [Platform: Set<AppVersion>] = [:]
+        for release in releases + old.releases + new.releases {
+            // Customers can't have what wasn't out yet. A day has begun in every time zone 14 hours before its midnight.
+            guard let number = release.originalAppVersion,
+                release.releasedAt.sortingDate.addingTimeInterval(-14 * 3600) <= now
+            else { continue }
+            existing[release.platform, default: []].insert(number)
+        }
+        self.existing = existing
         self.old = old
         self.new = new
         self.now = now
@@ -41,6 +54,8 @@ struct RightsComparison: Sendable {
         let fate: Fate
         /// In plain words.
         let customers: String
+        /// The same in short, for acknowledgments: platform, versions and dates.
+        let details: [String]
     }
 
     // MARK: By how the app was acquired
@@ -55,7 +70,7 @@ struct RightsComparison: Sendable {
 
     private func losses(on platform: Platform?) -> [Loss] {
         let timelines = [old, new].flatMap { $0.timelines.possible(for: platform) }
-        let versions = VersionClasses(timelines: timelines, platform: platform)
+        let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
         let dates = DateClasses(timelines: timelines, policies: [old, new], now: now)
         guard !versions.classes.isEmpty else { return [] }
         // By what is lost: for each class of versions, the classes of dates.
@@ -84,10 +99,11 @@ struct RightsComparison: Sendable {
                 }
             }
             return versionsOfDates.map { group in
-                Loss(
+                let limits = (versions: versions.inWords(group.versions), dates: dates.inWords(group.dates))
+                return Loss(
                     entitlement: key.entitlement, platform: platform, fate: key.fate,
-                    customers: customers(
-                        on: platform, versions: versions.inWords(group.versions), dates: dates.inWords(group.dates)))
+                    customers: customers(on: platform, versions: limits.versions, dates: limits.dates),
+                    details: [platform?.rawValue ?? "receipt", limits.versions, limits.dates].compactMap { $0 })
             }
         }
     }
@@ -95,6 +111,16 @@ struct RightsComparison: Sendable {
     private struct Key: Hashable {
         let entitlement: String
         let fate: Fate
+    }
+
+    /// Nil where a list doesn't say which releases exist.
+    private func numbers(on platform: Platform?) -> Set<AppVersion>? {
+        guard let platform else {
+            // A receipt may be of any platform, so that each must have a list.
+            let possible = platforms.compactMap { $0 }.map { numbers(on: $0) }
+            return possible.contains(nil) ? nil : possible.compactMap { $0 }.reduce(into: []) { $0.formUnion($1) }
+        }
+        return existing[platform] ?? (platform.inheritsFromIOS ? existing[.iOS] : nil)
     }
 
     private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {

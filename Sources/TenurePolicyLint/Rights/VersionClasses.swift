@@ -24,19 +24,21 @@ struct VersionClasses {
         let isGap: Bool
     }
 
-    init(timelines: [Timeline], platform: Platform?) {
+    /// - Parameter existing: the numbers of all releases, where a list has them: no customer has another one.
+    init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
         noun = platform.map(\.versionKey.rawValue) ?? "number"
         let listed = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
-        hasList = !listed.isEmpty
-        let numbers = Set(timelines.flatMap(\.beginnings).compactMap { $0?.version } + listed).sorted()
+        hasList = existing != nil || !listed.isEmpty
+        let known = Set(timelines.flatMap(\.beginnings).compactMap { $0?.version } + listed)
+        let numbers = (existing ?? known).sorted()
         var points: [Point] = []
-        if let zero = AppVersion("0"), numbers.first.map({ zero < $0 }) ?? true {
+        if existing == nil, let zero = AppVersion("0"), numbers.first.map({ zero < $0 }) ?? true {
             points.append(Point(version: zero, number: nil, isGap: true))
         }
         for number in numbers {
             points.append(Point(version: number, number: number, isGap: false))
             // Lower than any number that a person would write above it.
-            if let above = AppVersion("\(number).0.0.0.0.1") {
+            if existing == nil, let above = AppVersion("\(number).0.0.0.0.1") {
                 points.append(Point(version: above, number: number, isGap: true))
             }
         }

@@ -13,13 +13,32 @@ extension LintRule {
         guard let one = AppVersion("1") else { return }
         for change in subject.writtenChanges {
             guard let version = change.version, version <= one, change.matters else { continue }
+            let releases = change.platform.releases.compactMap(\.release.originalAppVersion)
+            // An app that went from 0.9 to 1.0 has owners below 1.0.
+            if releases.contains(where: { $0 < version }) { continue }
+            let isDotted = version.description.contains(".") && version == one
             let key = change.platform.key.rawValue
+            let path = change.path + [.key(key)]
+            let era = "`\(change.after.name.shortened)`"
+            let losing =
+                change.lost.isEmpty
+                ? "" : ", and whoever paid loses \(inWords(change.lost)) wherever the purchase date is not known"
+            let advice: LintFix = "give the \(key) of the first release of \(era)"
+            guard releases.isEmpty, isDotted else {
+                let isBuild = change.platform.key == .bundleVersion && change.date != nil
+                report.add(
+                    at: path, "no \(key) is below \(version): every customer's counts as \(era)\(losing)",
+                    fix: isBuild
+                        ? .suggestion(
+                            "remove `build` and write `buildNumbers: restarted`, so that the date decides",
+                            .remove(path), .write(.plain("restarted"), at: ["buildNumbers"]))
+                        : .suggestion("remove `\(key)`, so that the date decides", .remove(path)), advice)
+                continue
+            }
             report.add(
-                at: change.path + [.key(key)],
-                "no \(key) is below \(version): every customer's counts as `\(change.after.name.shortened)`\(change.lost.isEmpty ? "" : ", and whoever paid loses \(inWords(change.lost)) wherever the purchase date is not known")",
-                fix:
-                    "write the \(key) of the first release of `\(change.after.name.shortened)`, or only `at` and `buildNumbers: restarted`"
-            )
+                at: path, severity: .warning,
+                "if no release had a \(key) below \(version), every customer's counts as \(era)\(losing)",
+                fix: "add a release list that has the releases below \(version), or \(advice.text)")
         }
     }
 }

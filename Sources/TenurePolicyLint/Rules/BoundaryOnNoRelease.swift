@@ -8,18 +8,25 @@ extension LintRule {
         "boundary-on-no-release", .error, "a boundary whose build or version no release has",
         story:
             "The build that was meant to be the first free one is rejected in review, and the one that ships has another number.",
-        fix: "Write the number of the era's first release, or add that release to the list."
+        fix: "Write the number of the era's first release, or add that release to the list.",
+        needs: .releases
     ) { subject, report in
-        for change in subject.changes {
+        // The list of a platform that inherits a boundary needn't have its release.
+        for change in subject.writtenChanges {
             let releases = change.platform.releases.map(\.release)
             guard let version = change.version, !releases.isEmpty,
                 !releases.contains(where: { $0.originalAppVersion == version }),
                 // Its own rules speak of these.
                 !releases.contains(where: { $0.version == version || $0.build == version })
             else { continue }
+            // What is never compared has a rule of its own.
+            guard change.platform.decidesByList || change.platform.timeline.versionsRise else { continue }
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
             let above = numbers.filter { $0 > version }.min().map { "\($0)" } ?? "none"
+            // A free era doesn't begin with a release that was sold.
+            let begun = releases.filter { $0.model == nil || $0.model == change.after.model }
+            let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
             let key = change.platform.key.rawValue
             let platform = change.platform.platform.rawValue
             let what =
@@ -28,7 +35,7 @@ extension LintRule {
             // What is planned cannot stand in a list of what was released.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
-                at: change.path + [.key(key)], isBlind ? .error : isPlanned ? .note : .warning,
+                at: change.path + [.key(key)], severity: isBlind ? .error : isPlanned ? .note : .warning,
                 what
                     + (isBlind
                         ? ": without an instant nothing separates it from `\(change.before.name.shortened)`"
@@ -36,8 +43,11 @@ extension LintRule {
                             ? ": if it ships with a lower \(key), anyone who installs that counts as `\(change.before.name.shortened)`\(change.lost.isEmpty ? "" : " and gets \(inWords(change.lost)) for nothing")"
                             : ""),
                 fix: above == "none"
-                    ? "add the release when it is out, with the \(key) that it really has"
-                    : "write `\(key): \"\(above)\"`, or add the missing release to the list")
+                    ? nil
+                    : .suggestion(
+                        "write `\(key): \"\(first)\"`, or add the missing release to the list",
+                        .write(.text(first), at: change.path + [.key(key)])),
+                "add the release to the list, with the \(key) that it really has")
         }
     }
 }

@@ -17,7 +17,22 @@ extension LintRule {
             report.add(
                 at: change.path,
                 "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: a customer whose \(key) is not known is undetermined on \(inWords(change.lost + change.gained)), and a wrong \(key) is contradicted by nothing",
-                fix: "add `at` with the instant at which the price changed")
+                fix: subject.dating(change), "add `at` with the instant at which the price changed")
         }
+    }
+}
+
+extension LintSubject {
+    /// Dates a boundary by its own release, where the list has its instant. A dated change also needs its window.
+    fileprivate func dating(_ change: EraChange) -> LintFix? {
+        let releases = change.platform.releases.map(\.release).filter { $0.originalAppVersion == change.version }
+        guard case .instant(let date)? = releases.first?.releasedAt else { return nil }
+        let at = "`at: \(date.rfc3339)`"
+        let writing = PolicyEdit.write(.plain(date.rfc3339), at: change.path + ["at"])
+        let window: [PolicyMistake.Step] = ["eras", .index(change.index), "changeover"]
+        if draft.says(["eras", .index(change.index), "changeover"]) { return .suggestion("write \(at)", writing) }
+        return .suggestion(
+            "write \(at), and `changeover: { from: -24h, until: +48h }` for `\(change.after.name.shortened)`", writing,
+            .write(.usualChangeover, at: window))
     }
 }

@@ -16,8 +16,15 @@ extension LintRule {
             report.add(
                 at: change.path,
                 "on \(change.platform.platform.rawValue) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: whoever has \(inWords(change.lost + change.gained)) by an app bundle is judged by the bundle's date",
-                fix:
-                    "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" ? ", or write `buildNumbers: restarted` where builds tell nothing" : "")"
+                fix: change.date.flatMap { date in
+                    // The release that came with the change.
+                    let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }
+                    return (release?.originalAppVersion).map {
+                        .suggestion(
+                            "write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
+                    }
+                },
+                "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" ? ", or say that builds tell nothing (`buildNumbers: restarted`)" : "")"
             )
         }
     }

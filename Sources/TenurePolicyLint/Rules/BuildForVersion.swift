@@ -23,21 +23,23 @@ extension LintRule {
                 report.add(
                     at: path,
                     "`\(version)` is a build: the release list has it with version \(meant.numberInWords). On macOS the App Store reports versions, so \(given)",
-                    fix: "write `version: \"\(meant.numberInWords)\"`")
+                    fix: .suggestion(
+                        "write `version: \"\(meant.numberInWords)\"`", .write(.text(meant.numberInWords), at: path)),
+                    "give the version in which that build shipped")
                 continue
             }
-            let builds = change.after.begins.values.compactMap(\.version)
             let isBuildElsewhere = change.after.begins.contains {
                 $0.key.versionKey == .bundleVersion && $0.value.version == version
             }
             let hasShape =
-                !version.description.contains(".") && (version.description.count >= 3 || isBuildElsewhere)
-            if releases.isEmpty, hasShape, !builds.isEmpty {
+                !version.description.contains(".")
+                && (version.description.count >= 3 && !change.isYear(version) || isBuildElsewhere)
+            if releases.isEmpty, hasShape {
                 report.add(
-                    at: path, .warning,
+                    at: path, severity: .warning,
                     "`\(version)` has the shape of a build\(isBuildElsewhere ? ", and is the one that iOS has" : ""); on macOS the App Store reports the marketing version, such as 2.0: then \(given)",
                     fix:
-                        "write the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                        "give the CFBundleShortVersionString of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
                 )
             }
         }

@@ -16,9 +16,15 @@ extension LintRule {
                 ? "nothing separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)` on \(change.platform.platform.rawValue), and every customer there is undetermined"
                 : "the date alone decides"
             report.add(
-                at: change.path + ["build"], change.date == nil ? .error : .warning,
+                at: change.path + ["build"], severity: change.date == nil ? .error : .warning,
                 "build \(version) is never compared, because build numbers began again and no release list says when each was on sale: \(consequence)",
-                fix: "add a release list (`releases`), or remove `build`")
+                fix: subject.useOfList.map {
+                    .suggestion("write `releases: \($0.path)`", $0.edit)
+                },
+                change.date == nil
+                    ? nil
+                    : .suggestion("remove `build`, or add a release list", .remove(change.path + ["build"])),
+                "add a release list (`releases`)")
         }
     }
 }

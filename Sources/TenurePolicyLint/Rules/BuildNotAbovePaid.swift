@@ -10,7 +10,8 @@ extension LintRule {
         story:
             "Shipping one build below the last paid one gives the app away to everybody who installs it: their original build stays that forever.",
         fix:
-            "Ship no such build; where it was shipped, make the release list the policy's, or write `buildNumbers: restarted`."
+            "Ship no such build; where it was shipped, make the release list the policy's, or write `buildNumbers: restarted`.",
+        needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
             // Of each era.
@@ -35,7 +36,7 @@ extension LintRule {
                     "\(place) of \(subject.name(era)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) is below \(platform.position(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
                 guard !given.isEmpty else {
                     report.add(
-                        at: listed.position, .note,
+                        at: listed, severity: .note, on: platform,
                         "\(what): only its row in the list, or its buyers' dates, tell it from the older ones",
                         fix: "keep every release in the policy's list, and let numbers rise from now on")
                     return
@@ -44,9 +45,9 @@ extension LintRule {
                     sale.until == .distantFuture
                     ? "installs \(place) today gets" : "installed \(place) until \(sale.until.rfc3339) gets"
                 report.add(
-                    at: listed.position, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
+                    at: listed, on: platform, "anyone who \(when) \(inWords(given)) for nothing: \(what)",
                     fix:
-                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : "; and make this list the policy's `releases`, so that its date counts")"
+                        "ship a \(platform.key.rawValue) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and make this list the policy's `releases`, so that its date counts")"
                 )
             }
         }

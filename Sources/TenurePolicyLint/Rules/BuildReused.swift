@@ -8,7 +8,8 @@ extension LintRule {
         "build-reused", .error, "one build, or one version on macOS, in two eras",
         story:
             "An app gave each release the build 1. The original build then stands for releases of both eras, and proves neither.",
-        fix: "Let the date decide: a beginning with `at` and a release list, or `buildNumbers: restarted`."
+        fix: "Let the date decide: a beginning with `at` and a release list, or `buildNumbers: restarted`.",
+        needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
             var first: [AppVersion: (release: Release, era: Int)] = [:]
@@ -27,17 +28,17 @@ extension LintRule {
                     "\(place) on \(platform.platform.rawValue) was released in \(subject.name(earlier.era)) (\(earlier.release.releasedAt.text)) and again in \(subject.name(era)) (\(listed.release.releasedAt.text))"
                 if given.isEmpty {
                     report.add(
-                        at: listed.position, .warning,
+                        at: listed, severity: .warning, on: platform,
                         "\(eras): it proves neither, so that the purchase date alone decides, and where there is none, `inDoubt`",
                         fix:
                             "give each release its own \(platform.key.rawValue) from now on; keep both rows in the policy's list"
                     )
                 } else {
                     report.add(
-                        at: listed.position,
+                        at: listed, on: platform,
                         "\(eras), and the policy reads it as the first: anyone who began with it in \(subject.name(era)) gets \(inWords(given)) for nothing",
                         fix: platform.key == .bundleVersion
-                            ? "make this list the policy's `releases`, or write `buildNumbers: restarted`, so that the date decides"
+                            ? "let the date decide: make this list the policy's `releases`, or say that build numbers restarted"
                             : "make this list the policy's `releases`, so that the date decides")
                 }
             }

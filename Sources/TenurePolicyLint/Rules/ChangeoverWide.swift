@@ -4,26 +4,47 @@ import TenurePolicyFile
 
 /// Generous is right, and a month is a giveaway: everybody who comes within the window is favored.
 extension LintRule {
+    /// Seconds from the start of a window to its end.
+    private static let widestWindow: TimeInterval = 14 * 86_400
+
     static let changeoverWide = LintRule(
         "changeover-wide", .warning, "a changeover window of more than two weeks",
         story:
             "Within the window everybody may be an owner. Two days cover storefronts and caches; a month covers an advertising campaign.",
         fix: "Make it as long as price and binary can have disagreed: a day before, two after."
     ) { subject, report in
-        for change in subject.changes where change.matters {
-            guard let changeover = change.after.changeover, let date = change.date,
-                changeover.until - changeover.from > 14 * 86_400
+        for (index, era) in subject.eras.enumerated() {
+            guard let changeover = era.changeover, changeover.until - changeover.from > widestWindow else { continue }
+            let changes = subject.changes.filter { $0.index == index && $0.matters && $0.date != nil }
+            guard let last = changes.max(by: { ($0.date ?? .distantPast) < ($1.date ?? .distantPast) }),
+                let date = last.date
             else { continue }
-            let days = Int((changeover.until - changeover.from) / 86_400)
             let until = date.addingTimeInterval(changeover.until).rfc3339
+            let lost = subject.entitlements.map(\.name).filter { name in changes.contains { $0.lost.contains(name) } }
             let consequence =
-                change.lost.isEmpty || changeover.until <= 0 || subject.policy?.inDoubt == .undetermined
-                ? "whoever came in them may belong to either era"
-                : "anyone who installed the app until \(until) gets \(inWords(change.lost)) for nothing"
+                lost.isEmpty || changeover.until <= 0 || subject.policy?.inDoubt == .undetermined
+                ? "whoever came in it may belong to either era"
+                : "anyone who installed the app until \(until) gets \(inWords(lost)) for nothing"
+            let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
             report.add(
-                at: ["eras", .index(change.index), "changeover"],
-                "the window of `\(change.after.name.shortened)` is \(days) days wide: \(consequence)",
-                fix: "write `{ from: -24h, until: +48h }`")
+                at: path,
+                "the window of `\(era.name.shortened)` is \(Duration.inDays(changeover.until - changeover.from)) wide, more than 14 days: \(consequence)",
+                fix: .suggestion("write `{ from: -24h, until: +48h }`", .write(.usualChangeover, at: path)),
+                "make it as long as price and build can have disagreed")
         }
     }
+}
+
+extension Duration {
+    /// `31 days`, or with the hours or less that are left over: `14 days and 1s`.
+    fileprivate static func inDays(_ seconds: TimeInterval) -> String {
+        let days = (seconds / 86_400).rounded(.down)
+        let rest = seconds - days * 86_400
+        return "\(Int(days)) days" + (rest >= 1 ? " and \(text(rest))" : "")
+    }
+}
+
+extension PolicyEdit.Value {
+    /// A day before the change and two days after it.
+    static let usualChangeover = mapping([.init("from", .plain("-24h")), .init("until", .plain("+48h"))])
 }

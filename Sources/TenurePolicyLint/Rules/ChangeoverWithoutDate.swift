@@ -16,7 +16,8 @@ extension LintRule {
                 report.add(
                     at: ["eras", 0, "changeover"],
                     "`\(era.name.shortened)` is the first era: no change leads to it, and its window does nothing",
-                    fix: "move `changeover` to the era that follows")
+                    fix: .suggestion("remove `changeover`", .remove(["eras", 0, "changeover"])),
+                    "move `changeover` to the era that follows")
             } else if !undated.isEmpty {
                 report.add(
                     at: ["eras", .index(index), "changeover"],

@@ -21,8 +21,7 @@ extension LintRule {
             report.add(
                 at: path,
                 "nobody can have `\(entitlement.name.shortened)`\(trial) but by a grant of support: no product gives it and no era honors it",
-                fix:
-                    "add `products: [\(subject.draft.app?.bundleID ?? "com.example.app").\(entitlement.name.shortened)]`, `honors: [\(subject.eras[0].name.shortened)]`, or both"
+                fix: "add `products`, `honors`, or both, or remove the entitlement"
             )
         }
     }

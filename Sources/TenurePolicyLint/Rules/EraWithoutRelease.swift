@@ -7,7 +7,8 @@ extension LintRule {
         "era-without-release", .warning, "an era that has begun and of which the policy's list has no release",
         story:
             "A build that is not in the list proves nothing. A list that ends before the change leaves every newcomer to the date alone.",
-        fix: "Append every release to the list, before it ships."
+        fix: "Append every release to the list, before it ships.",
+        needs: .releases
     ) { subject, report in
         for change in subject.changes where change.platform.decidesByList && change.matters {
             let platform = change.platform

@@ -18,10 +18,20 @@ extension LintRule {
                 guard let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
                     let start = platform.timeline.beginnings[index - 1]?.date, let next = change.date, start < next
                 else { continue }
+                let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
+                // The window as wide as it can be without reaching the one before.
+                let hours = (next.timeIntervalSince(first.window.upperBound) / 3600).rounded(.down)
+                let until = Duration.text(subject.eras[index].changeover?.until ?? 0)
                 report.add(
-                    at: ["eras", .index(index), "changeover"],
+                    at: path, as: [platform.platform.rawValue],
                     "on \(platform.platform.rawValue) the window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Slack.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Slack.seconds).rfc3339)): customers in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
-                    fix: "make both windows narrower")
+                    fix: hours >= 0
+                        ? .suggestion(
+                            "write `changeover: { from: -\(Int(hours))h, until: \(until) }`",
+                            .write(
+                                .mapping([
+                                    .init("from", .plain("-\(Int(hours))h")), .init("until", .plain(until)),
+                                ]), at: path)) : nil, "make both windows narrower")
             }
         }
     }

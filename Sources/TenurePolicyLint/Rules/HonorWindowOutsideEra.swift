@@ -11,7 +11,7 @@ extension LintRule {
         fix: "Correct `boughtSince`, `boughtBefore` or `until`, or name the era in which they lie."
     ) { subject, report in
         for entitlement in subject.entitlements {
-            for (number, honor) in (entitlement.honors ?? []).enumerated() {
+            for (number, honor) in (entitlement.honors ?? []).enumerated() where !subject.hasEnded(honor) {
                 guard let index = subject.eras.firstIndex(where: { $0.name == honor.era }), !subject.platforms.isEmpty
                 else { continue }
                 let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors", .index(number)]
@@ -25,22 +25,22 @@ extension LintRule {
                     report.add(
                         at: path + ["boughtSince"],
                         "nobody gets \(give) by this: \(era) had ended everywhere by \(end.rfc3339), and \(since.rfc3339) is later",
-                        fix: "write a `boughtSince` within \(era)")
+                        fix: "correct `boughtSince`: it must lie within \(era)")
                 } else if let before = honor.boughtBefore, before <= begin {
                     report.add(
                         at: path + ["boughtBefore"],
                         "nobody gets \(give) by this: \(era) begins at \(begin.rfc3339), and \(before.rfc3339) is not later",
-                        fix: "write a `boughtBefore` within \(era)")
+                        fix: "correct `boughtBefore`: it must lie within \(era)")
                 } else if let until = honor.until, until <= begin {
                     report.add(
                         at: path + ["until"],
                         "nobody ever has \(give) by this: it ends at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
-                        fix: "write a later `until`")
+                        fix: "correct `until`: it must be later")
                 } else if let until = honor.until, end != .distantFuture, until < end {
                     report.add(
-                        at: path + ["until"], .warning,
+                        at: path + ["until"], severity: .warning,
                         "\(give) ends at \(until.rfc3339) while \(era) runs until \(end.rfc3339): whoever buys in between gets nothing for it",
-                        fix: "write an `until` after the era's end")
+                        fix: "correct `until`: it must be after the era's end")
                 }
             }
         }

@@ -10,16 +10,16 @@ extension LintRule {
         fix: "Add `at` to the next era on every platform, or write `until` instead of `for`."
     ) { subject, report in
         for entitlement in subject.entitlements {
-            for (number, honor) in (entitlement.honors ?? []).enumerated() {
+            for (number, honor) in (entitlement.honors ?? []).enumerated() where !subject.hasEnded(honor) {
                 guard let length = honor.length, let index = subject.eras.firstIndex(where: { $0.name == honor.era })
                 else { continue }
                 let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors", .index(number)]
                 let give = "`\(entitlement.name.shortened)`"
                 guard index + 1 < subject.eras.count else {
                     report.add(
-                        at: path, .warning,
+                        at: path, severity: .warning,
                         "\(length.iso8601) counts from the end of `\(honor.era)`, which is the last era: until there is a next one, \(give) never ends",
-                        fix: "write `until`, or leave `for` if that is meant")
+                        fix: "limit it by `until` too, or acknowledge this if it is intended")
                     continue
                 }
                 let undated = subject.platforms.filter {
@@ -31,7 +31,7 @@ extension LintRule {
                     at: path,
                     "\(length.iso8601) counts from the beginning of \(subject.name(index + 1)), which has no instant\(places.isEmpty ? "" : " on \(places)"): there \(give) is undetermined for everybody who came in `\(honor.era)`",
                     fix:
-                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or write `until` here"
+                        "add `at` to \(subject.name(index + 1))\(places.isEmpty ? "" : " on \(places)"), or limit it by `until` instead"
                 )
             }
         }

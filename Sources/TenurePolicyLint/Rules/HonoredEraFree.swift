@@ -10,7 +10,7 @@ extension LintRule {
         fix: "Name the paid eras under `honors`; keep the free one only if you promised it to everybody who came then."
     ) { subject, report in
         for entitlement in subject.entitlements {
-            for (number, honor) in (entitlement.honors ?? []).enumerated() {
+            for (number, honor) in (entitlement.honors ?? []).enumerated() where !subject.hasEnded(honor) {
                 guard let index = subject.eras.firstIndex(where: { $0.name == honor.era }),
                     subject.eras[index].model == .free,
                     !subject.draft.isBroken(["eras", .index(index), "model"])
@@ -25,7 +25,10 @@ extension LintRule {
                     isLast
                         ? "anyone who installs the app today\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free and is the era that runs now"
                         : "everybody who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), and it was free then",
-                    fix: "remove `\(honor.era)` from `honors`, or correct its `model` if the app was sold then")
+                    fix: .suggestion(
+                        "remove `\(honor.era)` from `honors`, or correct its `model` if the app was sold then",
+                        .remove(["entitlements", .key(entitlement.name), "honors", .index(number)])),
+                    "honor only eras in which the app was sold, or correct the era's model")
             }
         }
     }

@@ -7,7 +7,8 @@ extension LintRule {
         "increasing-contradicted", .error,
         "`buildNumbers: increasing`, or a macOS app, where the list has a number that fell",
         story: "Nobody remembers after five years whether build numbers once began again. The list does.",
-        fix: "Write `buildNumbers: restarted`, and keep the release list in the policy."
+        fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
+        needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
             guard platform.key == .shortVersionString || subject.draft.buildNumbers == .increasing else { continue }
@@ -15,7 +16,7 @@ extension LintRule {
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion else { continue }
                 if let last = highest, let before = last.originalAppVersion,
-                    number < before || number == before && platform.key == .bundleVersion,
+                    number < before || last.isOtherRelease(than: listed.release),
                     last.releasedAt.sortingDay < listed.release.releasedAt.sortingDay
                 {
                     let key = platform.key.rawValue
@@ -23,18 +24,41 @@ extension LintRule {
                         platform.key == .bundleVersion
                         ? "`buildNumbers: increasing` is not so" : "versions did not always rise"
                     report.add(
-                        at: listed.position, platform.decidesByList ? .warning : .error,
+                        at: listed, severity: platform.decidesByList ? .warning : .error, on: platform,
                         "\(claim): on \(platform.platform.rawValue) \(key) \(number) (\(listed.release.releasedAt.text)) came after \(key) \(before) (\(last.releasedAt.text))"
                             + (platform.decidesByList
                                 ? "; the policy's list tells them apart, but where a date contradicts, the \(key) is believed"
                                 : "; \(key)s between them tell the wrong era"),
                         fix: platform.key == .bundleVersion
-                            ? "write `buildNumbers: restarted`\(platform.decidesByList ? "" : ", and make this list the policy's `releases`")"
-                            : "make this list the policy's `releases`")
+                            ? .suggestion(
+                                "write `buildNumbers: restarted`",
+                                .write(.plain("restarted"), at: ["buildNumbers"])) : nil,
+                        subject.useOfList.map { use in
+                            let releases = "`releases: \(use.path)`"
+                            return platform.key == .shortVersionString
+                                ? .suggestion("write \(releases)", use.edit)
+                                : .suggestion(
+                                    "write `buildNumbers: restarted` and \(releases)",
+                                    .write(.plain("restarted"), at: ["buildNumbers"]), use.edit)
+                        },
+                        platform.key == .bundleVersion
+                            ? "say that build numbers restarted, and let the date decide"
+                            : "let the dates decide, by a complete release list in the policy")
                     break
                 }
                 if highest?.originalAppVersion.map({ $0 <= number }) ?? true { highest = listed.release }
             }
         }
+    }
+}
+
+extension Release {
+    /// Whether another release has the same build. A release that is listed again, for a new price or storefront, has the
+    /// same marketing version too.
+    fileprivate func isOtherRelease(than other: Release) -> Bool {
+        guard platform.versionKey == .bundleVersion, build == other.build, let version, let its = other.version else {
+            return false
+        }
+        return version != its
     }
 }

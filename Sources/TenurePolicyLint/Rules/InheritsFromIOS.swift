@@ -16,9 +16,8 @@ extension LintRule {
             let heirs = Platform.allCases.filter { platform in
                 platform.inheritsFromIOS && era.begins[platform] == nil
                     && !subject.eras[index...].contains { $0.begins[platform] == .new }
-                    // A list of every release knows whether the app is there at all.
-                    && (!subject.hasList
-                        || subject.platforms.contains { $0.platform == platform && !$0.releases.isEmpty })
+                    // Many apps are on none of them: only what the policy or a release list names is there.
+                    && subject.platforms.contains { $0.platform == platform }
             }
             guard !heirs.isEmpty else { continue }
             let names = heirs.map(\.rawValue).joined(separator: ", ")
@@ -26,7 +25,7 @@ extension LintRule {
                 at: ["eras", .index(index), "begins", "iOS"],
                 "customers who first got the app on \(names) are judged by iOS's build \(version)",
                 fix:
-                    "if builds differ there, give them their own, such as `\(heirs[0].rawValue): { build: …, at: … }`; if the app came there with `\(era.name.shortened)`, write `new`"
+                    "if builds differ there, give \(names) a beginning; if the app came there with `\(era.name.shortened)`, the beginning is `new`"
             )
             return
         }

@@ -8,6 +8,13 @@ extension LintRule {
         story: "A file of which a part is guessed at decides about customers by that guess.",
         fix: "Do what the message says; Docs/policy-file.md has every key.")
 
+    /// An acknowledgment that outlived its finding would hide the next one at its place.
+    static let acknowledgmentWithoutFinding = LintRule(
+        "acknowledgment-without-finding", .error, "an acknowledgment of a finding that does not exist",
+        story:
+            "A list of exceptions that nobody cleans up grows until it hides the finding that matters.",
+        fix: "Remove it, or correct its `at`; mistakes cannot be acknowledged.")
+
     /// A tutorial's comparison of `"2"` with `"13"` as texts locked out everybody who had bought one of the first
     /// versions, after it had worked in the simulator and in TestFlight. Numbers are compared as numbers here, and what
     /// is no number cannot be compared at all: it would be a boundary on which nobody stands.

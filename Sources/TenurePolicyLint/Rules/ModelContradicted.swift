@@ -6,24 +6,25 @@ extension LintRule {
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release whose price model is not that of its era",
         story: "Free, then paid, then free again: one date is not enough, and whoever keeps one forgets the middle.",
-        fix: "Correct the era's beginning or model, or the row."
+        fix: "Correct the era's beginning or model, or the row.",
+        needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
-            var told: Set<Int> = []
-            for listed in platform.releases {
-                guard let model = listed.release.model, let era = platform.era(of: listed.release),
-                    subject.eras[era].model != model, told.insert(era).inserted
-                else { continue }
-                let honored = subject.honored(in: era)
+            for group in subject.contradictions(on: platform) where group.lost.isEmpty {
+                guard let first = group.releases.first else { continue }
+                let key = platform.key.rawValue
+                let numbers = group.numbers
+                let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
+                let era = subject.name(group.era)
                 let consequence =
-                    honored.isEmpty
-                    ? (model == .paid ? ": whoever paid then keeps nothing" : "")
-                    : (model == .free ? ": whoever came then gets \(inWords(honored)) for nothing" : "")
+                    group.given.isEmpty
+                    ? (group.model == .paid && subject.honored(in: group.era).isEmpty
+                        ? ": whoever paid then keeps nothing" : "")
+                    : ": whoever got the app then gets \(inWords(group.given.sorted())) for nothing"
                 report.add(
-                    at: listed.position,
-                    "the list says that \(platform.position(of: listed.release)) on \(platform.platform.rawValue) (\(listed.release.releasedAt.text)) was \(model.rawValue), and it came out in \(subject.name(era)), which is \(subject.eras[era].model.rawValue)\(consequence)",
-                    fix: "write an era that begins there, correct where \(subject.name(era)) begins, or correct the row"
-                )
+                    at: first, on: platform,
+                    "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), and by \(group.isByDate ? "date" : key) it counts as \(era), which is \(subject.eras[group.era].model.rawValue)\(consequence)",
+                    fix: "add an era that begins there, correct where \(era) begins, or correct the row")
             }
         }
     }

@@ -13,6 +13,6 @@ extension LintRule {
         report.add(
             at: ["app"],
             "production artifacts of `\(app.bundleID.shortened)` are matched by bundle id alone, and `tenure serve` does not start for production",
-            fix: "add `appleID` to `app`")
+            fix: "add the `appleID` that App Store Connect shows under App Information")
     }
 }

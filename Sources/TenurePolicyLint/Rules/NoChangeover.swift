@@ -23,7 +23,10 @@ extension LintRule {
             report.add(
                 at: ["eras", .index(index)],
                 "no changeover window is said for `\(era.name.shortened)`: \(who)",
-                fix: "add `changeover: { from: -24h, until: +48h }` to `\(era.name.shortened)`")
+                fix: .suggestion(
+                    "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",
+                    .write(.usualChangeover, at: ["eras", .index(index), "changeover"])),
+                "say how long price and build can have disagreed around the change")
         }
     }
 }

@@ -7,7 +7,8 @@ extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
         story: "Owners of the last paid update were locked out at the switch, because the boundary was set below it.",
-        fix: "Begin the era with its own first release."
+        fix: "Begin the era with its own first release.",
+        needs: .releases
     ) { subject, report in
         for change in subject.changes {
             guard let boundary = change.version, change.matters else { continue }
@@ -15,13 +16,15 @@ extension LintRule {
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
                     era < change.index, number >= boundary,
+                    // `paid-build-unhonored` reports what the list says was paid.
+                    listed.release.model != .paid,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate) == nil,
                     let byVersion = subject.granted(number, on: platform.platform, bought: nil)
                 else { continue }
                 let lost = subject.honored(in: era).filter { !byVersion.contains($0) }
                 guard !lost.isEmpty else { continue }
                 report.add(
-                    at: listed.position,
+                    at: listed, on: platform,
                     "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): whoever bought it loses \(inWords(lost)) wherever the purchase date is not known",
                     fix: "begin \(subject.name(change.index)) above \(number), with its own first release")
             }

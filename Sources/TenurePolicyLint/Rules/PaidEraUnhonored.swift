@@ -4,23 +4,65 @@ import TenurePolicyFile
 /// Owners locked out at the switch, and a critical hot fix: the paid app had been written down, and nothing given for it.
 extension LintRule {
     static let paidEraUnhonored = LintRule(
-        "paid-era-unhonored", .warning, "a paid era that no entitlement honors",
+        "paid-era-unhonored", .error, "a paid era whose buyers must buy again what they paid for",
         story: "Owners were locked out at the switch, and the hot fix had to be written the same evening.",
         fix: "Add the era to the `honors` of what its buyers paid for."
     ) { subject, report in
         // An app that is still sold takes nothing from anybody.
-        for (index, era) in subject.eras.enumerated().dropLast()
-        where era.model == .paid && subject.honored(in: index).isEmpty {
-            guard
-                !subject.entitlements.indices.contains(where: {
-                    subject.draft.isBroken(["entitlements", .key(subject.entitlements[$0].name)])
-                }),
-                !subject.draft.isBroken(["eras", .index(index), "model"])
-            else { continue }
-            report.add(
-                at: ["eras", .index(index)],
-                "whoever paid for the app in `\(era.name.shortened)` keeps nothing: no entitlement honors it",
-                fix: "add `honors: [\(era.name.shortened)]` to \(inWords(subject.entitlements.map(\.name), "or"))")
+        for (index, era) in subject.eras.enumerated().dropLast() where era.model == .paid {
+            let isReadable = !subject.entitlements.contains {
+                subject.draft.isBroken(["entitlements", .key($0.name)])
+            }
+            guard isReadable, !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }
+            func honors(_ entitlement: Entitlement) -> [Honor] {
+                (entitlement.honors ?? []).filter { $0.era == era.name }
+            }
+            let honoring = subject.entitlements.filter { !honors($0).isEmpty }
+            let sold = subject.entitlements.filter { !$0.products.isEmpty }
+            let path: [PolicyMistake.Step] = ["eras", .index(index)]
+            let name = "`\(era.name.shortened)`"
+            if honoring.isEmpty {
+                let isFree = subject.eras[(index + 1)...].contains { $0.model == .free }
+                let listed = subject.platforms.flatMap { platform in
+                    let releases = platform.releases.filter { platform.era(of: $0.release) == index }
+                    let numbers = Set(releases.compactMap(\.release.originalAppVersion)).sorted()
+                    let noun = "\(platform.key.rawValue)\(numbers.count == 1 ? "" : "s")"
+                    return numbers.isEmpty ? [] : ["\(noun) \(inWords(numbers)) on \(platform.platform.rawValue)"]
+                }
+                let builds = listed.isEmpty ? "" : " (\(listed.joined(separator: "; ")))"
+                let again = sold.isEmpty ? "" : ", and must buy \(inWords(sold.map(\.name))) again"
+                report.add(
+                    at: path, severity: isFree ? .error : .warning,
+                    "whoever paid for the app in \(name)\(builds) keeps nothing\(again): no entitlement honors it",
+                    fix: subject.entitlements.first.map { subject.honoring(index, by: sold.first ?? $0) },
+                    "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
+                continue
+            }
+            // A second entitlement that honors the era must not hide that the first one doesn't.
+            let unhonored = sold.filter { honors($0).isEmpty }
+            guard !unhonored.isEmpty else { continue }
+            let isKept = sold.contains { honors($0).contains(where: \.isUnlimited) }
+            let names = inWords(unhonored.map(\.name))
+            let others = inWords(honoring.map(\.name))
+            for entitlement in unhonored {
+                report.add(
+                    at: path, as: [entitlement.name], severity: isKept ? .note : .warning,
+                    isKept
+                        ? "whoever paid for the app in \(name) has \(others), and must buy `\(entitlement.name.shortened)`: that is right if it is new"
+                        : "whoever paid for the app in \(name) must buy \(names): of what that era gives, \(others), nothing that is sold is theirs permanently",
+                    fix: isKept ? nil : subject.honoring(index, by: entitlement),
+                    "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app")
+            }
         }
+    }
+}
+
+extension LintSubject {
+    fileprivate func honoring(_ era: Int, by entitlement: Entitlement) -> LintFix {
+        let honors = (entitlement.honors ?? []) + [Honor(era: eras[era].name)]
+        let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors"]
+        return .suggestion(
+            "add `\(eras[era].name.shortened)` to the `honors` of `\(entitlement.name.shortened)`",
+            .write(PolicyEdit.Value(honors), at: path))
     }
 }

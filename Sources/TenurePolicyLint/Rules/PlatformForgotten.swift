@@ -1,35 +1,48 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A universal app: iOS builds near a thousand, Apple TV builds near two thousand, one record for both. The first attempt
+/// A universal app: iOS builds near a thousand, Apple TV builds near two thousand, one policy for both. The first attempt
 /// compared everything with the one number.
 extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era does not mention",
-        story: "A universal app went free on the phone and was forgotten on the Mac: there nothing says who had paid.",
+        story:
+            "A universal app went free on the phone and was forgotten on the Mac: there everyone kept counting as an owner.",
         fix: "Give the era a beginning on that platform, or `new` where the platform began with it."
     ) { subject, report in
         for platform in subject.platforms {
             let beginnings = platform.timeline.beginnings
+            let isNamed = subject.eras.contains { $0.begins[platform.platform] != nil }
             for index in subject.eras.indices.dropFirst()
             where index > platform.timeline.firstEra && beginnings.indices.contains(index) && beginnings[index] == nil {
-                let before = subject.honored(in: index - 1)
-                let after = subject.honored(in: index)
-                let different = before.filter { !after.contains($0) } + after.filter { !before.contains($0) }
+                let before = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }
+                let after = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }
+                let different = subject.entitlements.map(\.name).filter { name in
+                    (before + after).contains { $0.name == name }
+                }
                 guard !different.isEmpty else { continue }
                 let name = platform.platform.rawValue
-                let key = platform.key.rawValue
                 let first = platform.releases.first?.release
                 let isNew = first.flatMap { platform.startsAfter(index, first: $0, in: subject) } ?? false
                 let proof =
                     first.map { "the release list has it since \($0.releasedAt.text)" }
                     ?? "another era mentions it"
+                // Of an era in the middle, such as a promotion on one platform, leaving out a platform is usual.
+                let isLast = index == subject.eras.count - 1
+                let given = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
+                let consequence =
+                    isNamed
+                    ? "\(subject.name(index)) did not happen there, and whoever gets the app there counts as \(subject.name(index - 1))\(given)"
+                    : "nothing tells there who came before it, so that \(inWords(different)) cannot be decided by how the app was acquired"
+                let path: [PolicyMistake.Step] = ["eras", .index(index)]
                 report.add(
-                    at: ["eras", .index(index)],
-                    "\(subject.name(index)) does not say where it begins on \(name), and \(proof): nothing tells there who came before it, so that \(inWords(different)) cannot be decided by how the app was acquired",
+                    at: path, as: [name], severity: isNamed && !isLast ? .note : .error,
+                    "\(subject.name(index)) does not say where it begins on \(name), and \(proof): \(consequence)",
                     fix: isNew
-                        ? "write `\(name): new`: the first release there came after \(subject.name(index)) had begun"
-                        : "write `\(name): { \(key): …, at: … }` under `begins`, or `\(name): new` if the app came to \(name) with \(subject.name(index))"
+                        ? .suggestion(
+                            "write `\(name): new`: the first release there came after \(subject.name(index)) had begun",
+                            .write(.plain("new"), at: path + ["begins", .key(name)])) : nil,
+                    "say under `begins` where it began on \(name); it is `new` if the app came to \(name) with \(subject.name(index))"
                 )
             }
         }

@@ -19,7 +19,7 @@ extension LintRule {
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
                     "whoever buys `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honored for every era",
-                    fix: "remove the eras in which it is not included from `honors`, or remove the product")
+                    fix: "remove the eras in which it isn't included from `honors`, or stop selling the product")
             }
         }
     }

@@ -10,7 +10,8 @@ extension LintRule {
         "right-lost", .error, "compared with the policy before: a right that existing customers would lose",
         story:
             "Owners were locked out by the next version of the rules: a renamed entitlement, a boundary moved by one build.",
-        fix: "Give it back: the era under `honors`, the boundary, the product or the entitlement's name."
+        fix: "Give it back: the era under `honors`, the boundary, the product or the entitlement's name.",
+        needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) { if case .denied = $0 { "would lose \($1)" } else { nil } }
     }
@@ -19,7 +20,8 @@ extension LintRule {
         "right-shortened", .error, "compared with the policy before: a right that would end earlier",
         story:
             "A year that was announced and became half a year is a promise broken, if nobody reads the change as one.",
-        fix: "Keep the end that was announced, or a later one."
+        fix: "Keep the end that was announced, or a later one.",
+        needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) { fate, name in
             guard case .shortened(let from, let to) = fate else { return nil }
@@ -32,7 +34,8 @@ extension LintRule {
         "right-uncertain", .warning, "compared with the policy before: a right that would become undetermined",
         story:
             "A boundary that lost its instant takes nothing from anybody on paper, and leaves support with every second owner.",
-        fix: "Give the boundary back what told these customers apart, or `inDoubt: favorCustomer`."
+        fix: "Give the boundary back what told these customers apart, or `inDoubt: favorCustomer`.",
+        needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) {
             if case .undetermined = $0 { "would no longer be sure of \($1)" } else { nil }
@@ -44,26 +47,33 @@ extension LintRule {
         "settings-edited", .note,
         "compared with the policy before: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
         story: "One word at the end of the file changes the answer for everybody about whom there is a doubt.",
-        fix: "Make sure that it is meant."
+        fix: "Make sure that it is meant.",
+        needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old, let new = subject.policy else { return }
         if old.inDoubt != new.inDoubt {
             report.add(
                 at: ["inDoubt"],
                 "`inDoubt` was `\(old.inDoubt.rawValue)` and is `\(new.inDoubt.rawValue)`: \(new.inDoubt == .undetermined ? "customers whose proofs leave a doubt, such as buyers within a changeover window, are no longer granted what they have" : "customers whose proofs leave a doubt are now granted what was undetermined")",
-                fix: "keep `\(old.inDoubt.rawValue)` unless that is meant")
+                fix: .suggestion(
+                    "keep `\(old.inDoubt.rawValue)` unless that is meant",
+                    .write(.plain(old.inDoubt.rawValue), at: ["inDoubt"])))
         }
         if old.whileUndetermined != new.whileUndetermined {
             report.add(
                 at: ["whileUndetermined"],
                 "`whileUndetermined` was \(old.whileUndetermined.inWords) and is \(new.whileUndetermined.inWords): that is what customers get before anything is known of them",
-                fix: "keep \(old.whileUndetermined.inWords) unless that is meant")
+                fix: .suggestion(
+                    "keep \(old.whileUndetermined.inWords) unless that is meant",
+                    .write(old.whileUndetermined.value, at: ["whileUndetermined"])))
         }
         if old.testEnvironments != new.testEnvironments {
             report.add(
                 at: ["testEnvironments"],
                 "`testEnvironments` was `\(old.testEnvironments.rawValue)` and is `\(new.testEnvironments.rawValue)`: testers and App Review meet another app; customers do not",
-                fix: "keep `\(old.testEnvironments.rawValue)` unless that is meant")
+                fix: .suggestion(
+                    "keep `\(old.testEnvironments.rawValue)` unless that is meant",
+                    .write(.plain(old.testEnvironments.rawValue), at: ["testEnvironments"])))
         }
     }
 
@@ -72,20 +82,24 @@ extension LintRule {
         "app-changed", .error, "compared with the policy before: another app",
         story:
             "A new app record in App Store Connect charged its customers twice, since what they owned belonged to the old one.",
-        fix: "Compare with the policy of the same app; moving to a new record is a matter of grants."
+        fix: "Compare with the policy of the same app; moving to a new record is a matter of grants.",
+        needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old?.app, let new = subject.draft.app else { return }
         if old.bundleID != new.bundleID {
             report.add(
                 at: ["app", "bundleID"],
                 "the bundle id was `\(old.bundleID.shortened)`: no artifact of a customer of that app counts for `\(new.bundleID.shortened)`",
-                fix: "write `\(old.bundleID.shortened)`")
+                fix: .suggestion(
+                    "write `bundleID: \(old.bundleID.shortened)`", .write(.text(old.bundleID), at: ["app", "bundleID"])),
+                "compare with the policy of the same app")
         }
         if let id = old.appleID, new.appleID != id {
             report.add(
                 at: ["app", "appleID"],
                 "the Apple ID was `\(id)`\(new.appleID.map { " and is `\($0)`" } ?? " and is no longer said"): \(new.appleID == nil ? "production artifacts are matched by bundle id alone" : "no production artifact of an existing customer counts")",
-                fix: "write `appleID: \(id)`")
+                fix: .suggestion("write `appleID: \(id)`", .write(.plain(String(id)), at: ["app", "appleID"])),
+                "compare with the policy of the same app")
         }
     }
 }
@@ -99,17 +113,18 @@ extension LintSubject {
         for loss in rights.losses {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
-                at: place(of: loss.entitlement), "\(loss.customers) \(fate)",
-                fix: fix(for: loss.entitlement, under: old))
+                at: place(of: loss.entitlement), as: stray(loss.entitlement) + loss.details,
+                "\(loss.customers) \(fate)", fix: restoring(loss.entitlement, of: old),
+                advice(on: loss.entitlement, under: old))
         }
         for loss in rights.productLosses {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
-                at: place(of: loss.entitlement),
+                at: place(of: loss.entitlement), as: stray(loss.entitlement) + ["products", loss.product],
                 "whoever has bought `\(loss.product.shortened)`, and came in no era that gives it, \(fate)",
                 fix: isNamed(loss.entitlement)
-                    ? "keep `\(loss.product.shortened)` under `products`, as it was"
-                    : fix(for: loss.entitlement, under: old))
+                    ? keeping(loss.product, of: loss.entitlement, under: old) : restoring(loss.entitlement, of: old),
+                advice(on: loss.entitlement, under: old))
         }
     }
 
@@ -119,16 +134,42 @@ extension LintSubject {
         isNamed(entitlement) ? ["entitlements", .key(entitlement)] : ["entitlements"]
     }
 
-    private func fix(for entitlement: String, under old: Policy) -> String {
-        guard isNamed(entitlement) else {
-            return "keep `\(entitlement.shortened)` under its name; a new name can stand beside it"
+    /// An entitlement that is gone has no place of its own.
+    private func stray(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
+
+    /// Writes what the old policy gave.
+    private func restoring(_ name: String, of old: Policy) -> LintFix? {
+        guard let before = old.entitlement(named: name) else { return nil }
+        let path: [PolicyMistake.Step] = ["entitlements", .key(name)]
+        guard let now = entitlements.first(where: { $0.name == name }) else {
+            return .suggestion(
+                "keep `\(name.shortened)` as it was; a new name can stand beside it",
+                .write(PolicyEdit.Value(before), at: path))
         }
-        let before = old.entitlement(named: entitlement)?.honors ?? []
-        let honored = entitlements.first { $0.name == entitlement }?.honors ?? []
-        let missing = before.filter { !honored.contains($0) }.map(\.era)
-        return missing.isEmpty
-            ? "keep where eras begin, the changeover windows and `inDoubt` as they were, or honor one more era"
-            : "keep the honor of \(inWords(missing)) as it was"
+        let missing = (before.honors ?? []).filter { !(now.honors ?? []).contains($0) }
+        guard !missing.isEmpty else { return nil }
+        // The honors of the same era are replaced, others are left alone.
+        let kept = (now.honors ?? []).filter { honor in !missing.contains { $0.era == honor.era } }
+        return .suggestion(
+            "keep the honor of \(inWords(Array(Set(missing.map(\.era))).sorted())) as it was",
+            .write(PolicyEdit.Value(missing + kept), at: path + ["honors"]))
+    }
+
+    private func keeping(_ product: String, of name: String, under old: Policy) -> LintFix? {
+        guard let before = old.entitlement(named: name)?.products.first(where: { $0.id == product }),
+            let now = entitlements.first(where: { $0.name == name })
+        else { return nil }
+        let index = now.products.firstIndex { $0.id == product } ?? now.products.count
+        return .suggestion(
+            "keep `\(product.shortened)` under `products`, as it was",
+            .write(
+                PolicyEdit.Value(before), at: ["entitlements", .key(name), "products", .index(index)]))
+    }
+
+    private func advice(on entitlement: String, under old: Policy) -> LintFix {
+        isNamed(entitlement)
+            ? "leave what gave it as it was: where eras begin, the changeover windows, honors and products, `inDoubt`"
+            : "give the old name what it gave; a new name can stand beside it"
     }
 }
 
@@ -137,6 +178,13 @@ extension Policy.WhileUndetermined {
         switch self {
         case .deny: "`deny`"
         case .allow(let seconds): "`{ allow: \(Duration.text(seconds)) }`"
+        }
+    }
+
+    fileprivate var value: PolicyEdit.Value {
+        switch self {
+        case .deny: .plain("deny")
+        case .allow(let seconds): .mapping([.init("allow", .plain(Duration.text(seconds)))])
         }
     }
 }

@@ -9,7 +9,8 @@ extension LintRule {
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
         story:
             "Price and binary never change together: who downloads yesterday's paid build at today's price of nothing looks like an owner.",
-        fix: "Make the release list the policy's, or let the changeover window reach to the next release."
+        fix: "Make the release list the policy's, or let the changeover window reach to the next release.",
+        needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
             for listed in platform.releases {
@@ -27,11 +28,14 @@ extension LintRule {
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     report.add(
                         // A list that ends there may only be short.
-                        at: listed.position, sale.until == .distantFuture ? .warning : .error,
+                        at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
                         "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
-                        fix: platform.decidesByList
-                            ? "check the release's date"
-                            : "make this list the policy's `releases`, so that the date decides")
+                        fix: subject.useOfList.map {
+                            .suggestion(
+                                "write `releases: \($0.path)`, so that the date decides", $0.edit)
+                        },
+                        platform.decidesByList
+                            ? "check the release's date" : "let the date decide, by a complete release list")
                     break
                 }
             }

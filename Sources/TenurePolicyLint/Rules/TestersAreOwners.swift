@@ -16,6 +16,9 @@ extension LintRule {
         report.add(
             at: ["testEnvironments"],
             "every tester in Sandbox and TestFlight, and App Review, has \(inWords(honored)): nobody sees what a newcomer meets before it is released",
-            fix: "write `testEnvironments: newCustomer`, and try owners with `tenure policy test`")
+            fix: .suggestion(
+                "write `testEnvironments: newCustomer`, and try owners with `tenure policy test`",
+                .write(.plain("newCustomer"), at: ["testEnvironments"])),
+            "test as a new customer too")
     }
 }

@@ -11,15 +11,13 @@ extension LintRule {
     ) { subject, report in
         for entitlement in subject.entitlements where subject.isForEverybody(entitlement) {
             guard let trial = entitlement.trial else { continue }
-            let length =
-                switch trial {
-                case .sessions(let count): "\(count) sessions"
-                case .days(let count): "\(count) days"
-                }
             report.add(
                 at: ["entitlements", .key(entitlement.name), "trial"],
-                "nobody needs \(length) of trial: `\(entitlement.name.shortened)` is honored for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so that whoever has the app has it",
-                fix: "remove `trial`, or the last era from `honors`")
+                "nobody needs \(trial.inWords) of trial: `\(entitlement.name.shortened)` is honored for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so that whoever has the app has it",
+                fix: .suggestion(
+                    "remove `trial`, or the last era from `honors`",
+                    .remove(["entitlements", .key(entitlement.name), "trial"])),
+                "remove the trial, or the last era from `honors`")
         }
     }
 }

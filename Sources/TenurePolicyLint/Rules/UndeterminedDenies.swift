@@ -16,6 +16,9 @@ extension LintRule {
         report.add(
             at: ["whileUndetermined"],
             "an owner who is offline at the first launch after the update is refused \(inWords(honored, "or")), because nothing is known yet",
-            fix: "write `whileUndetermined: { allow: 72h }`")
+            fix: .suggestion(
+                "write `whileUndetermined: { allow: 72h }`",
+                .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])),
+            "allow for as long as it takes to find out")
     }
 }

@@ -21,14 +21,23 @@ extension LintRule {
                 report.add(
                     at: path,
                     "`\(version)` is a marketing version: the release list has it with build \(meant.numberInWords). On \(platform) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
-                    fix: "write `build: \"\(meant.numberInWords)\"`")
+                    fix: .suggestion(
+                        "write `build: \"\(meant.numberInWords)\"`", .write(.text(meant.numberInWords), at: path)),
+                    "give the build in which that version shipped")
+            } else if releases.isEmpty, change.isYear(version) {
+                report.add(
+                    at: path, severity: .warning,
+                    "`\(version)` looks like a year that counts as a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if so, \(change.misjudged(by: "`\(version)`"))",
+                    fix:
+                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                )
             } else if releases.isEmpty, version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true
             {
                 report.add(
-                    at: path, .warning,
+                    at: path, severity: .warning,
                     "`\(version)` has the shape of a marketing version, and on \(platform) the App Store reports the build (CFBundleVersion): if the builds of this app are whole numbers, \(change.misjudged(by: "`\(version)`"))",
                     fix:
-                        "write the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
+                        "give the CFBundleVersion of the first release of `\(change.after.name.shortened)`; if it is `\(version)`, add a release list that says so"
                 )
             }
         }
@@ -36,6 +45,13 @@ extension LintRule {
 }
 
 extension EraChange {
+    /// Whether the number is the year of the change or of a year near it, as some apps number their versions.
+    func isYear(_ version: AppVersion) -> Bool {
+        guard let year = Int(version.description.prefix { $0 != "." }) else { return false }
+        guard let date else { return (2008...2100).contains(year) }
+        return abs(CivilDay(of: date).year - year) <= 1
+    }
+
     /// What a comparison with the wrong number does to customers.
     fileprivate func misjudged(by number: String) -> String {
         let losing = lost.isEmpty ? "" : " and loses \(inWords(lost))"

@@ -1,0 +1,132 @@
+package import TenureCore
+
+/// One change to a policy file: the value to write at a place, or its removal.
+package struct PolicyEdit: Sendable, Hashable {
+    package let path: [PolicyMistake.Step]
+    /// Nil removes the entry or element.
+    package let value: Value?
+    /// Where the change names another release list: its releases.
+    let releases: [ListedRelease]?
+
+    /// A value as it stands in a policy file.
+    package indirect enum Value: Sendable, Hashable {
+        /// A number or word that needs no quotes.
+        case plain(String)
+        case text(String)
+        case list([Value])
+        case mapping([Entry])
+    }
+
+    package struct Entry: Sendable, Hashable {
+        package let key: String
+        package let value: Value
+
+        package init(_ key: String, _ value: Value) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    package static func write(_ value: Value, at path: [PolicyMistake.Step]) -> PolicyEdit {
+        PolicyEdit(path: path, value: value, releases: nil)
+    }
+
+    package static func remove(_ path: [PolicyMistake.Step]) -> PolicyEdit {
+        PolicyEdit(path: path, value: nil, releases: nil)
+    }
+
+    /// Makes a release list the policy's own.
+    package static func use(_ releases: [ListedRelease], named fileName: String) -> PolicyEdit {
+        PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
+    }
+
+    private init(path: [PolicyMistake.Step], value: Value?, releases: [ListedRelease]?) {
+        self.path = path
+        self.value = value
+        self.releases = releases
+    }
+
+    // A list is named by its path: the releases follow from it.
+    package static func == (left: PolicyEdit, right: PolicyEdit) -> Bool {
+        left.path == right.path && left.value == right.value
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        hasher.combine(value)
+    }
+}
+
+extension PolicyEdit.Value {
+    package init(_ honors: [Honor]) { self.init(.array(honors.map { PolicyFile.json($0) })) }
+
+    package init(_ entitlement: Entitlement) { self.init(PolicyFile.json(entitlement)) }
+
+    package init(_ product: Entitlement.Product) { self.init(PolicyFile.json(product)) }
+
+    private init(_ json: CompactJSON) {
+        switch json {
+        case .string(let text): self = .text(text)
+        case .integer(let number): self = .plain(String(number))
+        case .array(let elements): self = .list(elements.map { Self($0) })
+        case .object(let entries): self = .mapping(entries.map { PolicyEdit.Entry($0.key, Self($0.value)) })
+        }
+    }
+
+    fileprivate func node(at position: SourcePosition) -> DocumentNode {
+        let content: DocumentNode.Content =
+            switch self {
+            case .plain(let text): .plain(text)
+            case .text(let text): .quoted(text)
+            case .list(let elements): .sequence(elements.map { $0.node(at: position) })
+            case .mapping(let entries):
+                .mapping(
+                    entries.map {
+                        DocumentNode.Entry(key: $0.key, keyPosition: position, value: $0.value.node(at: position))
+                    })
+            }
+        return DocumentNode(content: content, position: position)
+    }
+}
+
+extension DocumentNode {
+    /// The document with one value written or removed. Mappings on the way are made where there are none; an index one
+    /// past the end of a list appends.
+    func edited(at path: ArraySlice<PolicyMistake.Step>, to value: PolicyEdit.Value?) -> DocumentNode {
+        guard let step = path.first else { return value?.node(at: position) ?? self }
+        let rest = path.dropFirst()
+        switch (step, content) {
+        case (.key(let key), .mapping(var entries)):
+            if let index = entries.firstIndex(where: { $0.key == key }) {
+                if rest.isEmpty, value == nil {
+                    entries.remove(at: index)
+                } else {
+                    entries[index] = Entry(
+                        key: key, keyPosition: entries[index].keyPosition,
+                        value: entries[index].value.edited(at: rest, to: value))
+                }
+            } else if value != nil {
+                let empty = DocumentNode(content: .null, position: position)
+                entries.append(Entry(key: key, keyPosition: position, value: empty.edited(at: rest, to: value)))
+            }
+            return DocumentNode(content: .mapping(entries), position: position)
+        case (.index(let index), .sequence(var elements)):
+            if elements.indices.contains(index) {
+                if rest.isEmpty, value == nil {
+                    elements.remove(at: index)
+                } else {
+                    elements[index] = elements[index].edited(at: rest, to: value)
+                }
+            } else if index == elements.count, value != nil {
+                let empty = DocumentNode(content: .null, position: position)
+                elements.append(empty.edited(at: rest, to: value))
+            }
+            return DocumentNode(content: .sequence(elements), position: position)
+        case (.key, .null) where value != nil:
+            return DocumentNode(content: .mapping([]), position: position).edited(at: path, to: value)
+        case (.index(0), .null) where value != nil:
+            return DocumentNode(content: .sequence([]), position: position).edited(at: path, to: value)
+        default: return self
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import TenureCore
+import TenurePolicyFile
+
+/// Which findings the policy acknowledges: each acknowledgment covers one finding at one place.
+struct Acknowledgments {
+    private let input: Linter.Input
+
+    init(in input: Linter.Input) { self.input = input }
+
+    /// The same findings, the acknowledged ones marked, and a mistake for each acknowledgment without its finding.
+    func applied(to findings: [Linter.Checked]) -> [Linter.Checked] {
+        var result = findings
+        for (index, acknowledgment) in input.draft.acknowledgments.enumerated() {
+            let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]
+            guard !input.draft.isBroken(path) else { continue }
+            let covered = result.firstIndex {
+                $0.finding.code == acknowledgment.code && $0.finding.place == acknowledgment.at
+                    && !$0.finding.isMistake && !$0.finding.isAcknowledged
+            }
+            if let covered {
+                result[covered].finding.acknowledgment = acknowledgment.reason
+            } else if let reason = mistake(in: acknowledgment, among: findings.map(\.finding)) {
+                let step = LintRule.named(acknowledgment.code) == nil ? "code" : "at"
+                result.append(
+                    (
+                        LintFinding(
+                            code: LintRule.acknowledgmentWithoutFinding.code, severity: .error, place: "",
+                            position: input.draft.position(of: path + [.key(step)]), message: reason, fix: nil,
+                            isMistake: true), []
+                    ))
+            }
+        }
+        return result
+    }
+
+    /// What is wrong with an acknowledgment that covers nothing; nil where this check can't tell.
+    private func mistake(in acknowledgment: Acknowledgment, among findings: [LintFinding]) -> String? {
+        let code = acknowledgment.code.shortened
+        guard let rule = LintRule.named(acknowledgment.code) else {
+            let codes = LintRule.all.filter { $0.check != nil }.map(\.code)
+            return "there is no rule `\(code)`; \(Spelling.advice(for: acknowledgment.code, among: codes))"
+        }
+        guard rule.check != nil else {
+            return "`\(code)` is a mistake in the file and can't be acknowledged; correct it and remove this"
+        }
+        let places = findings.filter { $0.code == rule.code && !$0.isMistake }.map(\.place)
+        // A file with mistakes isn't judged completely, and neither is one without what the rule compares with.
+        if !input.draft.mistakes.isEmpty { return nil }
+        switch rule.needs {
+        case .nothing: break
+        case .releases: if (input.releases ?? input.draft.releases).isEmpty { return nil }
+        case .oldPolicy: if input.old == nil { return nil }
+        }
+        let elsewhere = places.isEmpty ? "" : "; it is reported at \(inWords(places))"
+        return
+            "there is no finding `\(code)` at `\(acknowledgment.at)`\(elsewhere); remove this acknowledgment\(places.isEmpty ? "" : " or correct `at`")"
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// Releases of one price model that count as an era of the other.
+struct ModelContradiction {
+    let model: Era.Model
+    /// The first of the eras that they count as.
+    let era: Int
+    /// The era of the release's model that is nearest to it; nil where no era has that model.
+    let meant: Int?
+    /// Whether only the release's date says so.
+    let isByDate: Bool
+    private(set) var releases: [ListedRelease]
+    /// What buyers would keep if they counted as the era in which the app was sold, and don't have.
+    private(set) var lost: Set<String> = []
+    /// What others get though they paid nothing.
+    private(set) var given: Set<String> = []
+    /// Whether buyers with a purchase date keep everything.
+    private(set) var datesHelp = true
+
+    /// Ascending.
+    var numbers: [AppVersion] { Set(releases.compactMap(\.release.originalAppVersion)).sorted() }
+
+    fileprivate mutating func add(_ other: ModelContradiction) {
+        releases += other.releases
+        lost.formUnion(other.lost)
+        given.formUnion(other.given)
+        datesHelp = datesHelp && other.datesHelp
+    }
+
+    fileprivate func isAlike(_ other: ModelContradiction) -> Bool {
+        model == other.model && era == other.era && isByDate == other.isByDate && lost.isEmpty == other.lost.isEmpty
+    }
+
+    fileprivate init?(_ listed: ListedRelease, on platform: LintPlatform, in subject: LintSubject) {
+        guard let model = listed.release.model, let number = listed.release.originalAppVersion else { return nil }
+        let proven = platform.eras(provenBy: number)
+        let byDate = platform.era(of: listed.release)
+        guard let possible = proven ?? byDate.map({ EraSet(from: $0, to: $0 + 1) }), let era = possible.first,
+            !possible.contains(where: { subject.eras[$0].model == model }),
+            !possible.contains(where: { subject.draft.isBroken(["eras", .index($0), "model"]) })
+        else { return nil }
+        self.model = model
+        self.era = era
+        isByDate = proven == nil
+        releases = [listed]
+        meant = subject.era(of: model, near: era)
+        let rights = subject.rights(of: model, in: meant)
+        let honored = Set(possible.flatMap { subject.honored(in: $0) })
+        let byVersion = subject.granted(number, on: platform.platform, bought: nil).map { Set($0) } ?? honored
+        let atRelease =
+            subject.granted(number, on: platform.platform, bought: listed.release.lateInstant).map { Set($0) }
+            ?? honored
+        switch model {
+        case .paid:
+            lost = rights.subtracting(isByDate ? atRelease : byVersion)
+            datesHelp = lost.isSubset(of: atRelease)
+        case .free:
+            given = (isByDate ? atRelease : byVersion.union(atRelease)).subtracting(rights)
+        }
+    }
+}
+
+extension LintSubject {
+    /// Every release whose model isn't that of an era that it can count as, grouped by that era.
+    func contradictions(on platform: LintPlatform) -> [ModelContradiction] {
+        let models = Dictionary(grouping: platform.releases) { $0.release.originalAppVersion }
+            .mapValues { Set($0.compactMap(\.release.model)) }
+        let highestPaid = platform.releases.filter { $0.release.model == .paid }
+            .compactMap(\.release.originalAppVersion).max()
+        var groups: [ModelContradiction] = []
+        for listed in platform.releases {
+            let release = listed.release
+            // A release that was sold and then given away belongs to both eras.
+            guard models[release.originalAppVersion]?.count == 1 else { continue }
+            // Other rules name free builds that fell below paid ones.
+            if release.model == .free, let number = release.originalAppVersion, let highestPaid, number <= highestPaid,
+                let era = platform.era(of: release), eras[era].model == .free
+            {
+                continue
+            }
+            guard let contradiction = ModelContradiction(listed, on: platform, in: self) else { continue }
+            if let index = groups.firstIndex(where: { $0.isAlike(contradiction) }) {
+                groups[index].add(contradiction)
+            } else {
+                groups.append(contradiction)
+            }
+        }
+        return groups
+    }
+
+    /// The era of a price model nearest to another era: the one before it for paid, the one after it for free.
+    fileprivate func era(of model: Era.Model, near era: Int) -> Int? {
+        let alike = eras.indices.filter { eras[$0].model == model }
+        return model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
+    }
+
+    /// What those keep who got the app under a price model, in an era of it.
+    fileprivate func rights(of model: Era.Model, in era: Int?) -> Set<String> {
+        if let era { return Set(honored(in: era)) }
+        // A policy without any paid era: what its buyers could now buy again.
+        return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
+    }
+
+    /// The era whose beginning is wrong: it begins too early after the paid one, or the paid one too late.
+    func misplacedEra(_ group: ModelContradiction) -> Int {
+        group.meant.flatMap { $0 > group.era ? $0 : nil } ?? group.era
+    }
+
+    /// Begins the era with the first release above its paid ones, or the paid era with the first of them.
+    func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
+        let era = misplacedEra(group)
+        let listed = platform.releases.compactMap(\.release.originalAppVersion)
+        guard let first = group.numbers.first, let last = group.numbers.last,
+            let number = era == group.era ? listed.filter({ $0 > last }).min() : first,
+            eras[era].begins[platform.platform]?.version != nil
+        else { return nil }
+        let key = platform.key.rawValue
+        return .suggestion(
+            "write `\(key): \"\(number)\"`", .write(.text("\(number)"), at: place(of: era, on: platform) + [.key(key)]))
+    }
+
+    /// The same where the number isn't known, or causes something else.
+    func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
+        let correction = "or correct the list if \(group.numbers.count == 1 ? "it was" : "these were") free"
+        guard let meant = group.meant else { return "add an era in which the app was sold, \(correction)" }
+        let key = platform.key.rawValue
+        return meant > group.era
+            ? "begin \(name(meant)) with \(key) \(group.numbers.first.map { "\($0)" } ?? ""), \(correction)"
+            : "begin \(name(group.era)) above \(key) \(group.numbers.last.map { "\($0)" } ?? ""), with its own first release, \(correction)"
+    }
+}

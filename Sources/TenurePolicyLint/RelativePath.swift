@@ -1,0 +1,15 @@
+/// Paths of files that a policy names, relative to its own.
+enum RelativePath {
+    /// Nil where only the working directory could tell.
+    static func of(_ file: String, beside policy: String) -> String? {
+        guard file.hasPrefix("/") == policy.hasPrefix("/") else { return file.hasPrefix("/") ? file : nil }
+        guard file != "-", policy != "-" else { return nil }
+        func parts(_ path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
+        let folders = parts(policy).dropLast()
+        let target = parts(file)
+        let common = zip(folders, target.dropLast()).prefix { $0 == $1 }.count
+        let up = folders.dropFirst(common)
+        guard !up.contains("..") else { return nil }
+        return (up.map { _ in ".." } + target.dropFirst(common)).joined(separator: "/")
+    }
+}

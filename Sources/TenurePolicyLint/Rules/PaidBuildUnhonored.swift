@@ -1,0 +1,35 @@
+import TenureCore
+import TenurePolicyFile
+
+/// The central disaster: builds that were sold for a price lie in an era that gives their buyers nothing.
+///
+/// What each release cost comes from the list. The era comes from the version alone, as it decides for every customer whose
+/// purchase date is unknown; where the version proves nothing, it comes from the date.
+extension LintRule {
+    static let paidBuildUnhonored = LintRule(
+        "paid-build-unhonored", .error,
+        "paid releases whose buyers count as customers of an era that gives them nothing",
+        story:
+            "A boundary was set below the last paid builds, and everybody who had bought them was locked out on the day of the change.",
+        fix: "Begin the next era with its own first release, or honor the era in which these were sold.",
+        needs: .releases
+    ) { subject, report in
+        for platform in subject.platforms {
+            for group in subject.contradictions(on: platform) where !group.lost.isEmpty {
+                let key = platform.key.rawValue
+                let numbers = group.numbers
+                let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
+                let era = subject.name(group.era)
+                let place = platform.platform.rawValue
+                // One that inherits iOS's boundary has no place of its own there.
+                let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
+                let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
+                report.add(
+                    at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
+                    "whoever bought \(builds) on \(place) loses \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date is not known" : ""): the release list says that the app was sold, and by \(group.isByDate ? "its date" : "the \(key)") it counts as \(era), which doesn't honor that",
+                    fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
+                )
+            }
+        }
+    }
+}

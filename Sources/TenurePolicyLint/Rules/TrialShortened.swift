@@ -1,0 +1,61 @@
+import TenureCore
+import TenurePolicyFile
+
+/// A customer in the middle of a trial was locked out by an update that made it shorter.
+extension LintRule {
+    static let trialShortened = LintRule(
+        "trial-shortened", .warning,
+        "compared with the policy before: a trial that is shorter, counted otherwise or gone",
+        story: "Customers who were promised ten sessions found the app locked after the fifth, and wrote about it.",
+        fix: "Keep the trial as it was, or lengthen it.",
+        needs: .oldPolicy
+    ) { subject, report in
+        guard let old = subject.old else { return }
+        for before in old.entitlements {
+            guard let trial = before.trial,
+                let now = subject.entitlements.first(where: { $0.name == before.name })
+            else { continue }
+            let name = "`\(before.name.shortened)`"
+            let path: [PolicyMistake.Step] = ["entitlements", .key(before.name)]
+            let consequence: String
+            switch (trial, now.trial) {
+            // Whoever has it anyway needs no trial.
+            case (_, nil) where subject.isForEverybody(now): continue
+            case (_, nil): consequence = "customers who are trying \(name) for \(trial.inWords) would lose it at once"
+            case (.sessions(let was), .sessions(let count)?) where count >= was: continue
+            case (.days(let was), .days(let count)?) where count >= was: continue
+            case (_, let shorter?):
+                consequence =
+                    "the trial of \(name) was \(trial.inWords) and is \(shorter.inWords): customers who are in it may be locked out"
+            }
+            report.add(
+                at: now.trial == nil ? path : path + ["trial"], consequence,
+                fix: .suggestion(
+                    "write `trial: { \(trial.key): \(trial.count) }`",
+                    .write(
+                        .mapping([.init(trial.key, .plain(String(trial.count)))]), at: path + ["trial"])))
+        }
+    }
+}
+
+extension Trial {
+    var count: Int {
+        switch self {
+        case .sessions(let count), .days(let count): count
+        }
+    }
+
+    /// Its key in a policy file.
+    fileprivate var key: String {
+        switch self {
+        case .sessions: "sessions"
+        case .days: "days"
+        }
+    }
+
+    /// `5 sessions`
+    var inWords: String {
+        let unit = count == 1 ? String(key.dropLast()) : key
+        return "\(count) \(unit)"
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+
+/// Tries suggestions: applies each to the file and lints the result.
+struct Suggestions {
+    private let input: Linter.Input
+    private let before: [FindingKey: LintFinding.Severity]
+    private var results: [[PolicyEdit]: [FindingKey: LintFinding.Severity]] = [:]
+    /// Each trial lints the whole policy again, so a long release list gets fewer.
+    private var trialsLeft: Int
+
+    /// - Parameter findings: those of the file as it is.
+    init(for input: Linter.Input, findings: [LintFinding]) {
+        self.input = input
+        before = Self.keys(of: findings)
+        trialsLeft = max(6, min(64, 60_000 / ((input.releases ?? input.draft.releases).count + 1)))
+    }
+
+    /// The first of the fixes that resolves the finding and causes no other one; otherwise the first advice.
+    mutating func best(of fixes: [LintFix], for finding: LintFinding) -> LintFix? {
+        fixes.first { !$0.edits.isEmpty && resolves($0.edits, finding) } ?? fixes.first { $0.edits.isEmpty }
+    }
+
+    private mutating func resolves(_ edits: [PolicyEdit], _ finding: LintFinding) -> Bool {
+        guard let after = result(of: edits), after[FindingKey(finding)] == nil else { return false }
+        return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
+    }
+
+    private mutating func result(of edits: [PolicyEdit]) -> [FindingKey: LintFinding.Severity]? {
+        if let known = results[edits] { return known }
+        guard trialsLeft > 0 else { return nil }
+        trialsLeft -= 1
+        var edited = input
+        edited.draft = input.draft.edited(by: edits)
+        let result = Self.keys(of: Linter.checked(edited).map(\.finding))
+        results[edits] = result
+        return result
+    }
+
+    private static func keys(of findings: [LintFinding]) -> [FindingKey: LintFinding.Severity] {
+        var keys: [FindingKey: LintFinding.Severity] = [:]
+        for finding in findings {
+            let key = FindingKey(finding)
+            keys[key] = max(keys[key] ?? .note, finding.severity)
+        }
+        return keys
+    }
+}
+
+/// What makes two findings the same before and after an edit: rule and place, and for mistakes the message.
+private struct FindingKey: Hashable {
+    let code: String
+    let place: String
+
+    init(_ finding: LintFinding) {
+        code = finding.code
+        place = finding.isMistake ? "\(finding.position.file): \(finding.message)" : finding.place
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import TenurePolicyLint
+
+/// What `acknowledge` covers, and what it can't.
+@Suite struct AcknowledgmentTests {
+    private static let policy = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - name: freemium
+            model: free
+            begins:
+              iOS: { build: "120", at: 2015-06-10T18:00:00Z }
+            changeover: { from: -24h, until: +720h }
+        buildNumbers: increasing
+        entitlements:
+          premium:
+            products: [com.example.calculator.premium]
+            honors: [paid]
+
+        """
+
+    private func acknowledging(_ code: String, _ at: String, in text: String = policy) -> String {
+        text + "acknowledge: [{ code: \(code), at: \"\(at)\", reason: it is meant }]\n"
+    }
+
+    private func findings(
+        _ text: String, list: String? = nil, against old: String? = nil, at now: Date = .distantFuture
+    ) throws -> [LintFinding] {
+        Linter.findings(
+            in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml"),
+            releases: try list.map {
+                try ReleaseListFile.listed(Array(("platform,build,releasedAt,model\n" + $0).utf8), named: "list.csv")
+            },
+            against: try old.map { try PolicyFile.read($0, named: "old.yaml") }, at: now)
+    }
+
+    @Test func `an acknowledged finding stays visible with its reason and its severity`() throws {
+        let found = try findings(acknowledging("changeover-wide", "eras/freemium/changeover"))
+        #expect(found.map(\.code) == ["changeover-wide"])
+        #expect(found.first?.acknowledgment == "it is meant")
+        #expect(found.first?.severity == .warning)
+        #expect(found.unacknowledged(.warning) == [])
+        #expect(try findings(Self.policy).unacknowledged(.warning).map(\.code) == ["changeover-wide"])
+    }
+
+    @Test func `an acknowledged error isn't an unacknowledged one`() throws {
+        let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\niOS,90,2015-08-01,free\n"
+        #expect(
+            try findings(Self.policy, list: list).unacknowledgedErrors.map(\.code) == [
+                "build-not-above-paid", "increasing-contradicted",
+            ])
+        let one = acknowledging("build-not-above-paid", "releases/iOS/90")
+        #expect(try findings(one, list: list).unacknowledgedErrors.map(\.code) == ["increasing-contradicted"])
+    }
+
+    /// Two eras with a window each: the place tells them apart.
+    @Test func `an acknowledgment covers one finding at one place`() throws {
+        let text = Self.policy.replacingOccurrences(
+            of: "buildNumbers: increasing",
+            with: """
+                  - name: paidAgain
+                    model: paid
+                    begins: { iOS: { build: "200", at: 2019-06-10T18:00:00Z } }
+                    changeover: { from: -24h, until: +720h }
+                buildNumbers: increasing
+                """
+        ).replacingOccurrences(of: "[paid]", with: "[paid, paidAgain]")
+        #expect(
+            try findings(text).map(\.place) == [
+                "eras/freemium/changeover", "eras/paidAgain/changeover",
+            ])
+        let covered = try findings(acknowledging("changeover-wide", "eras/paidAgain/changeover", in: text))
+        #expect(covered.map(\.isAcknowledged) == [false, true])
+    }
+
+    @Test func `an acknowledgment of a lost right covers those customers and no others`() throws {
+        let old = Self.policy.replacingOccurrences(of: "720h", with: "48h")
+        let moved = old.replacingOccurrences(of: "\"120\"", with: "\"100\"")
+        let losses = try findings(moved, against: old)
+        #expect(losses.map(\.code) == ["right-lost"])
+        let place = try #require(losses.first?.place)
+        #expect(place.hasPrefix("entitlements/premium/iOS/a build from 100 to below 120"))
+        let covered = acknowledging("right-lost", place, in: moved)
+        #expect(try findings(covered, against: old).unacknowledgedErrors == [])
+        // A boundary that moves further takes more than was acknowledged.
+        let further = covered.replacingOccurrences(of: "build: \"100\"", with: "build: \"90\"")
+        #expect(
+            Set(try findings(further, against: old).unacknowledgedErrors.map(\.code)) == [
+                "right-lost", "acknowledgment-without-finding",
+            ])
+    }
+
+    @Test func `an acknowledgment without its finding is a mistake at its place`() throws {
+        let text = acknowledging("changeover-wide", "eras/freemium", in: Self.policy)
+        let found = try findings(text)
+        #expect(found.map(\.code) == ["changeover-wide", "acknowledgment-without-finding"])
+        #expect(found.last?.isMistake == true)
+        #expect(
+            found.last?.description
+                == "policy.yaml:14:44: error: there is no finding `changeover-wide` at `eras/freemium`; it is reported at `eras/freemium/changeover`; remove this acknowledgment or correct `at` [acknowledgment-without-finding]"
+        )
+        let misspelled = try findings(acknowledging("changeover-wild", "eras/freemium/changeover"))
+        #expect(
+            misspelled.last?.message == "there is no rule `changeover-wild`; did you mean `changeover-wide`?")
+    }
+
+    @Test(arguments: ["mistake", "malformed-version", "eras-backwards", "acknowledgment-without-finding"])
+    func `mistakes can't be acknowledged`(_ code: String) throws {
+        let found = try findings(acknowledging(code, "eras/freemium/changeover"))
+        #expect(found.last?.code == "acknowledgment-without-finding")
+        #expect(found.last?.message.contains("can't be acknowledged") == true)
+        // A mistake has no place that an acknowledgment could name.
+        let broken = acknowledging("mistake", "", in: Self.policy.replacingOccurrences(of: "+720h", with: "a month"))
+        #expect(try findings(broken).contains { $0.code == "mistake" && !$0.isAcknowledged })
+    }
+
+    @Test func `what a check can't find isn't missed: lost rights without a comparison, releases without a list`()
+        throws
+    {
+        #expect(
+            try findings(acknowledging("right-lost", "entitlements/premium/iOS")).map(\.code) == ["changeover-wide"])
+        let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\n"
+        let text = acknowledging("build-not-above-paid", "releases/iOS/90")
+        #expect(try findings(text).map(\.code) == ["changeover-wide"])
+        #expect(
+            try findings(text, list: list).map(\.code).contains("acknowledgment-without-finding"))
+    }
+
+    @Test func `one finding is covered once`() throws {
+        let twice =
+            Self.policy + """
+                acknowledge:
+                  - { code: changeover-wide, at: eras/freemium/changeover, reason: a }
+                  - { code: changeover-wide, at: eras/freemium/changeover, reason: b }
+
+                """
+        #expect(
+            try findings(twice).map(\.description).contains {
+                $0.hasPrefix(
+                    "policy.yaml:16:5: error: `changeover-wide` at `eras/freemium/changeover` is acknowledged twice")
+            })
+    }
+
+    @Test func `a compiled policy keeps its acknowledgments, so that a service knows them`() throws {
+        let text = acknowledging("changeover-wide", "eras/freemium/changeover")
+        let policy = try PolicyFile.read(text, named: "policy.yaml")
+        #expect(policy.acknowledgments.map(\.code) == ["changeover-wide"])
+        #expect(try PolicyFile.read(PolicyFile.compile(policy), named: "policy.json") == policy)
+        #expect(Linter.findings(in: policy).unacknowledged(.note) == [])
+        #expect(policy != (try PolicyFile.read(Self.policy, named: "policy.yaml")))
+    }
+
+    /// Every finding of every rule can be acknowledged by what the linter says of it.
+    @Test(arguments: LintRule.all.filter { $0.check != nil }.map(\.code))
+    func `each finding has a place of its own that acknowledges it`(_ code: String) throws {
+        let files = LintFiles(of: code, .triggers)
+        let found = try files.findings.filter { !$0.isMistake }
+        let places = found.map { "\($0.code) \($0.place)" }
+        #expect(Set(places).count == places.count, "\(places)")
+        let entries = found.map {
+            PolicyEdit.Value.mapping([
+                .init("code", .text($0.code)), .init("at", .text($0.place)), .init("reason", .text("it is meant")),
+            ])
+        }
+        let draft = try files.draft.edited(by: [.write(.list(entries), at: ["acknowledge"])])
+        let after = Linter.findings(in: draft, releases: try files.releases, against: try files.old)
+        #expect(after.count == (try files.findings.count))
+        #expect(after.allSatisfy { $0.isAcknowledged || $0.isMistake })
+    }
+}

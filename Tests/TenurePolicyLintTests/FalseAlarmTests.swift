@@ -1,0 +1,209 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import TenurePolicyLint
+
+/// What the linter once reported without a reason, and what it once missed.
+@Suite struct FalseAlarmTests {
+    private static let policy = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - name: freemium
+            model: free
+            begins:
+              iOS: { build: "120", at: 2015-06-10T18:00:00Z }
+            changeover: { from: -24h, until: +48h }
+        buildNumbers: increasing
+        entitlements:
+          premium:
+            products: [com.example.calculator.premium]
+            honors: [paid]
+
+        """
+
+    private static let now = Date(timeIntervalSince1970: 1.8e9)
+
+    private func findings(
+        _ edits: [(String, String)] = [], list: String? = nil, against old: [(String, String)]? = nil,
+        at now: Date = now
+    ) throws -> [LintFinding] {
+        func text(_ edits: [(String, String)]) -> String {
+            edits.reduce(Self.policy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+        }
+        return Linter.findings(
+            in: PolicyFile.draft(Array(text(edits).utf8), named: "policy.yaml"),
+            releases: try list.map {
+                try ReleaseListFile.listed(
+                    Array(("platform,version,build,releasedAt,model\n" + $0).utf8), named: "list.csv")
+            },
+            against: try old.map { try PolicyFile.read(text($0), named: "old.yaml") }, at: now)
+    }
+
+    private func codes(
+        _ edits: [(String, String)] = [], list: String? = nil, against old: [(String, String)]? = nil,
+        at now: Date = now
+    ) throws -> [String] {
+        try findings(edits, list: list, against: old, at: now).map(\.code)
+    }
+
+    // MARK: False alarms
+
+    @Test func `an app that went free with 1 after 0 point 9 has owners below its boundary`() throws {
+        let mac = [("iOS: { build: \"120\"", "macOS: { version: \"1.0\"")]
+        #expect(try codes(mac, list: "macOS,0.9,,2014-02-01,paid\nmacOS,1.0,,2015-06-10T18:00:00Z,free\n") == [])
+        let unlisted = try findings(mac)
+        #expect(unlisted.map(\.code) == ["boundary-at-first-build"])
+        #expect(unlisted.first?.severity == .warning)
+        let iOS = [("\"120\"", "\"1.0\"")]
+        #expect(try codes(iOS, list: "iOS,0.9,0.9,2014-02-01,paid\niOS,1.0,1.0,2015-06-10T18:00:00Z,free\n") == [])
+        #expect(
+            try findings(mac, list: "macOS,1.0,,2014-02-01,paid\nmacOS,1.1,,2015-06-10T18:00:00Z,free\n")
+                .contains { $0.code == "boundary-at-first-build" && $0.severity == .error })
+    }
+
+    @Test func `a build that is listed twice is no contradiction, and one that was used twice is`() throws {
+        let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,1.6,110,2015-03-01,paid\n"
+        let free = "iOS,2.0,120,2015-06-10T18:00:00Z,free\n"
+        #expect(try codes(list: list + free) == [])
+        // Without a version column nothing says that they differ.
+        #expect(try codes(list: list.replacingOccurrences(of: ",1.6,", with: ",,") + free) == [])
+        let reused = list.replacingOccurrences(of: "1.6,110,2015-03-01", with: "1.7,110,2015-03-01")
+        #expect(try codes(list: reused + free) == ["increasing-contradicted"])
+        // The same row twice, as one for the phone and one for the tablet.
+        #expect(try codes(list: list + free + free) == [])
+    }
+
+    @Test func `no right is lost by builds that no release has`() throws {
+        let list = "iOS,1.0,1,2012-03-01,paid\niOS,1.6,110,2015-02-16,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
+        let moved = [("\"120\"", "\"115\"")]
+        #expect(try codes(moved, against: []).contains("right-lost"))
+        #expect(try codes(moved, list: list, against: []).filter { $0.hasPrefix("right") } == [])
+        #expect(try codes([("\"120\"", "\"110\"")], list: list, against: []).contains("right-lost"))
+        // Before build 115 is out, it takes nothing from anybody.
+        let planned = list + "iOS,1.9,115,2015-06-09T18:00:00Z,paid\n"
+        let before = Date(timeIntervalSince1970: 1.43e9)
+        #expect(try codes(moved, list: planned, against: [], at: before).filter { $0.hasPrefix("right") } == [])
+        #expect(try codes(moved, list: planned, against: []).contains("right-lost"))
+    }
+
+    @Test func `an app that is on iOS only inherits nothing`() throws {
+        #expect(try codes() == [])
+        let list = "iOS,1.0,1,2012-03-01,paid\niOS,2.0,120,2015-06-10T18:00:00Z,free\n"
+        #expect(try codes(list: list) == [])
+        #expect(try codes(list: list + "visionOS,2.2,140,2024-02-02T08:00:00Z,free\n") == ["inherits-from-ios"])
+    }
+
+    @Test func `an honor that has ended gives nothing away and takes nothing`() throws {
+        let ended = [("[paid]", "[paid, { era: freemium, until: 2016-01-01 }]")]
+        let during = Date(timeIntervalSince1970: 1.44e9)
+        #expect(try codes(ended, at: during) == ["honored-era-free"])
+        #expect(try codes(ended) == [])
+        // Two days later somewhere it is still the last day.
+        let lastDay = Date(timeIntervalSince1970: 1_451_606_400 + 11 * 3600)
+        #expect(try codes(ended, at: lastDay) == ["honored-era-free"])
+
+        let year = [("[paid]", "[{ era: paid, for: P1Y }]")]
+        let list = "iOS,1.6,110,2015-02-16,\niOS,2.0,120,2015-07-20,\n"
+        #expect(try codes(year, list: list, at: during).contains("sold-across-change"))
+        #expect(try codes(year, list: list) == [])
+        // What the era gave while it lasted was no disaster.
+        #expect(try codes([("[paid]", "[{ era: paid, until: 2016-01-01 }]")]) == [])
+        #expect(try codes([("[paid]", "[{ era: paid, boughtSince: 2016-06-01, until: 2017-01-01 }]")]) == [])
+    }
+
+    // MARK: What was missed
+
+    @Test func `a year is a marketing version on iOS, and a version on the Mac`() throws {
+        for year in ["2014", "2015", "2016", "2015.1"] {
+            let found = try findings([("\"120\"", "\"\(year)\"")])
+            #expect(found.map(\.code) == ["version-for-build"])
+            #expect(found.first?.severity == .warning)
+        }
+        for number in ["1987", "2013", "2017"] { #expect(try codes([("\"120\"", "\"\(number)\"")]) == []) }
+        #expect(
+            try codes([("\"120\"", "\"2015\"")], list: "iOS,3.1,2000,2014-01-01,\niOS,3.2,2015,2015-06-10T18:00:00Z,\n")
+                == [])
+        #expect(try codes([("iOS: { build: \"120\"", "macOS: { version: \"2015\"")]) == [])
+        #expect(try codes([("iOS: { build: \"120\"", "macOS: { version: \"4521\"")]) == ["build-for-version"])
+    }
+
+    @Test func `a second entitlement doesn't hide that owners must buy again what they paid for`() throws {
+        func found(_ honors: String) throws -> [String] {
+            try findings([("honors: [paid]", "trial: { days: 3 }\n" + honors)])
+                .map { "\($0.code) \($0.severity.rawValue) \($0.place)" }
+        }
+        #expect(try found("") == ["paid-era-unhonored error eras/paid"])
+        #expect(
+            try found("  badge:\n    honors: [paid]") == ["paid-era-unhonored warning eras/paid/premium"])
+        // A year of something else is no replacement.
+        #expect(
+            try found("  cloud:\n    products: [yearly]\n    honors: [{ era: paid, for: P1Y }]")
+                == ["paid-era-unhonored warning eras/paid/premium"])
+        // What is new may be sold to owners too.
+        #expect(
+            try found("  everything:\n    products: [all]\n    honors: [paid]")
+                == ["paid-era-unhonored note eras/paid/premium"])
+    }
+
+    /// Newcomers have it for a while, owners permanently: in which era someone came still matters.
+    @Test func `an honor for a while doesn't hide that owners lose what is theirs permanently`() throws {
+        let undated = [
+            ("honors: [paid]", "honors: [paid, { era: freemium, until: 2099-01-01 }]"),
+            (", at: 2015-06-10T18:00:00Z", ""), ("    changeover: { from: -24h, until: +48h }\n", ""),
+        ]
+        #expect(try codes(undated).contains("boundary-without-date"))
+    }
+
+    @Test(arguments: [("5", "4", true), ("5", "5", false), ("5", "6", false)])
+    func `a trial that becomes shorter is reported`(_ before: String, _ after: String, _ isReported: Bool) throws {
+        for unit in ["sessions", "days"] {
+            func trial(_ count: String) -> [(String, String)] {
+                [("honors: [paid]", "honors: [paid]\n    trial: { \(unit): \(count) }")]
+            }
+            #expect(try codes(trial(after), against: trial(before)) == (isReported ? ["trial-shortened"] : []))
+            #expect(try codes(against: trial(before)) == ["trial-shortened"])
+            #expect(try codes(trial(after), against: []) == [])
+        }
+        let sessions = [("honors: [paid]", "honors: [paid]\n    trial: { sessions: 9 }")]
+        let days = [("honors: [paid]", "honors: [paid]\n    trial: { days: 90 }")]
+        #expect(try codes(days, against: sessions) == ["trial-shortened"])
+    }
+
+    @Test(arguments: [("1s", true), ("23h", true), ("86399s", true), ("24h", false), ("72h", false)])
+    func `an allowance of less than a day is reported`(_ length: String, _ isReported: Bool) throws {
+        let edit = [("buildNumbers", "whileUndetermined: { allow: \(length) }\nbuildNumbers")]
+        #expect(try codes(edit) == (isReported ? ["allow-too-short"] : []))
+    }
+
+    // MARK: Limits
+
+    @Test func `a changeover window just above the limit is reported`() throws {
+        func found(_ from: String, _ until: String) throws -> [LintFinding] {
+            try findings([("{ from: -24h, until: +48h }", "{ from: \(from), until: \(until) }")])
+        }
+        #expect(try found("-24h", "+312h") == [])
+        #expect(try found("-14d", "0s") == [])
+        let above = try found("-24h", "1123201s")
+        #expect(above.map(\.code) == ["changeover-wide"])
+        #expect(
+            above.first?.message
+                == "the window of `freemium` is 14 days and 1s wide, more than 14 days: anyone who installed the app until 2015-06-23T18:00:01Z gets `premium` for nothing"
+        )
+        #expect(try found("-1209601s", "0s").map(\.code) == ["changeover-wide"])
+    }
+
+    @Test func `a removed Apple ID is reported`() throws {
+        let found = try findings([(", appleID: 828838134", "")], against: [])
+        #expect(found.map(\.code) == ["app-changed", "no-apple-id"])
+        #expect(found.first?.severity == .error)
+        #expect(
+            found.first?.message
+                == "the Apple ID was `828838134` and is no longer said: production artifacts are matched by bundle id alone"
+        )
+        #expect(found.first?.fix == "write `appleID: 828838134`")
+        #expect(try codes(against: [(", appleID: 828838134", "")]) == [])
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import TenurePolicyLint
+
+/// Every suggestion was tried before it is shown.
+@Suite struct SuggestionTests {
+    /// What identifies a finding before and after an edit.
+    private struct Key: Hashable {
+        let code: String
+        let place: String
+
+        init(_ finding: LintFinding) {
+            code = finding.code
+            place = finding.isMistake ? finding.message : finding.place
+        }
+    }
+
+    private func findings(_ files: LintFiles, _ draft: PolicyDraft) throws -> [LintFinding] {
+        Linter.findings(in: draft, releases: try files.releases, against: try files.old)
+    }
+
+    @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
+    func `with a suggestion's edits its finding is gone and no new or graver one comes`(
+        _ code: String, _ kind: LintFiles.Kind
+    ) throws {
+        let files = LintFiles(of: code, kind)
+        let draft = try files.draft
+        let before = try findings(files, draft)
+        let severities = Dictionary(before.map { (Key($0), $0.severity) }, uniquingKeysWith: max)
+        for finding in before where !finding.edits.isEmpty {
+            let after = try findings(files, draft.edited(by: finding.edits))
+            #expect(!after.contains { Key($0) == Key(finding) }, "\(finding) is still there")
+            for other in after {
+                let severity = try #require(severities[Key(other)], "\(other) is new after: \(finding.fix ?? "")")
+                #expect(other.severity <= severity, "\(other) is graver after: \(finding.fix ?? "")")
+            }
+        }
+    }
+
+    /// What says "write `…`" was tried, and what was tried says what it writes.
+    @Test(arguments: LintRule.all.map(\.code), [LintFiles.Kind.triggers, .nearMiss])
+    func `only a suggestion that was tried says what to write`(_ code: String, _ kind: LintFiles.Kind) throws {
+        for finding in try LintFiles(of: code, kind).findings {
+            guard let fix = finding.fix else { continue }
+            if finding.edits.isEmpty {
+                for word in ["write `", "remove `", "keep `"] { #expect(!fix.contains(word), "\(finding)\n\(fix)") }
+            }
+            for edit in finding.edits {
+                guard case .plain(let text)? = edit.value else { continue }
+                #expect(fix.contains(text), "\(fix) doesn't say \(text)")
+            }
+        }
+    }
+
+    @Test func `most rules that can know what to write suggest it`() throws {
+        let suggesting = try LintRule.all.filter { rule in
+            try LintFiles(of: rule.code, .triggers).findings.contains { $0.code == rule.code && !$0.edits.isEmpty }
+        }.map(\.code)
+        #expect(
+            Set(suggesting).isSuperset(of: [
+                "allow-too-short", "app-changed", "boundary-at-first-build", "boundary-on-no-release",
+                "build-never-used",
+                "changeover-wide", "honored-era-free", "paid-build-unhonored", "paid-era-unhonored",
+                "platform-forgotten", "right-shortened", "settings-edited", "sold-across-change", "testers-are-owners",
+                "trial-for-everybody", "trial-shortened", "undetermined-denies", "version-for-build",
+            ]), "\(suggesting)")
+    }
+
+    private func draft(_ text: String) -> PolicyDraft { PolicyFile.draft(Array(text.utf8), named: "policy.yaml") }
+
+    /// Two days before the change the window would reach into the one of the promotion.
+    @Test func `a suggestion that causes another finding isn't shown`() throws {
+        let findings = Linter.findings(
+            in: draft(
+                """
+                app: { bundleID: com.example.calculator, appleID: 828838134 }
+                eras:
+                  - { name: paid, model: paid }
+                  - name: promotion
+                    model: free
+                    begins: { iOS: { at: 2015-06-10T18:00:00Z } }
+                    changeover: { from: -24h, until: +48h }
+                  - name: freemium
+                    model: free
+                    begins: { iOS: { build: "120", at: 2015-06-13T06:00:00Z } }
+                    changeover: { from: 0, until: +480h }
+                buildNumbers: increasing
+                entitlements:
+                  premium:
+                    products: [com.example.calculator.premium]
+                    honors: [paid, promotion]
+                """))
+        let wide = try #require(findings.first { $0.code == "changeover-wide" })
+        #expect(wide.edits.isEmpty)
+        #expect(wide.fix == "make it as long as price and build can have disagreed")
+    }
+
+    @Test func `a suggestion writes into the file and leaves the rest as it is`() throws {
+        let text = """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras:
+              - { name: paid, model: paid }
+              - name: freemium
+                model: free
+                begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }
+                changeover: { from: -24h, until: +720h }
+            buildNumbers: increasing
+            entitlements:
+              premium:
+                products: [com.example.calculator.premium]
+                honors: [paid]
+            """
+        let draft = draft(text)
+        let finding = try #require(Linter.findings(in: draft).first)
+        #expect(finding.fix == "write `{ from: -24h, until: +48h }`")
+        let fixed = text.replacingOccurrences(of: "+720h", with: "+48h")
+        #expect(draft.edited(by: finding.edits).policy == (try PolicyFile.read(fixed, named: "policy.yaml")))
+    }
+
+    @Test(arguments: [
+        ("policy.yaml", "releases.csv", "releases.csv"), ("a/policy.yaml", "a/releases.csv", "releases.csv"),
+        ("a/policy.yaml", "a/b/releases.csv", "b/releases.csv"),
+        ("a/b/policy.yaml", "a/c/releases.csv", "../c/releases.csv"),
+        ("./policy.yaml", "releases.csv", "releases.csv"), ("/a/policy.yaml", "/a/releases.csv", "releases.csv"),
+        ("policy.yaml", "/a/releases.csv", "/a/releases.csv"), ("../policy.yaml", "releases.csv", nil),
+        ("/a/policy.yaml", "releases.csv", nil), ("policy.yaml", "-", nil), ("-", "releases.csv", nil),
+    ])
+    func `a release list is named by its path beside the policy`(_ policy: String, _ list: String, _ path: String?) {
+        #expect(RelativePath.of(list, beside: policy) == path)
+    }
+}
