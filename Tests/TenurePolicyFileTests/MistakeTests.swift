@@ -102,7 +102,7 @@ import Testing
                 policy.yaml:13:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
                 policy.yaml:13:42: `later` begins before `late` does; write the eras oldest first
                 policy.yaml:16:19: `a` stands twice; keep one
-                policy.yaml:17:24: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
+                policy.yaml:17:23: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
                 """)
     }
 
@@ -152,12 +152,12 @@ import Testing
         #expect(
             mistakes(text) == """
                 policy.yaml:5:12: `Everything` has no language; write a text for each language, such as `title: { en: Everything }`
-                policy.yaml:7:29: the title is empty; write what customers call it
-                policy.yaml:7:40: `de_AT` is not a language tag; write `de-AT`
-                policy.yaml:8:29: `2015` is no text; put it in quotes: `"2015"`
-                policy.yaml:8:39: the title has the invisible character U+202E; remove it
-                policy.yaml:9:16: the title has no text; write one, such as `{ en: Everything }`
-                policy.yaml:10:16: `titel` is unknown here; did you mean `title`?
+                policy.yaml:7:31: the title is empty; write what customers call it
+                policy.yaml:7:42: `de_AT` is not a language tag; write `de-AT`
+                policy.yaml:8:31: `2015` is no text; put it in quotes: `"2015"`
+                policy.yaml:8:41: the title has the invisible character U+202E; remove it
+                policy.yaml:9:18: the title has no text; write one, such as `{ en: Everything }`
+                policy.yaml:10:18: `titel` is unknown here; did you mean `title`?
                 policy.yaml:12:29: the title has two texts for `EN`; keep one
                 policy.yaml:12:45: `deutsch` is not a language tag; write one such as `en` or `pt-BR`
                 policy.yaml:14:5: a list has no language; write a text for each language, such as `title: { en: Everything }`
@@ -252,8 +252,8 @@ import Testing
         #expect(
             mistakes(json, named: "policy.json") == """
                 policy.json:1:27: `bundleID` stands twice, first in line 1; keep one
-                policy.json:2:48: `eras` stands twice, first in line 1; keep one
-                policy.json:2:60: `inDoubts` is unknown here; did you mean `inDoubt`?
+                policy.json:2:47: `eras` stands twice, first in line 1; keep one
+                policy.json:2:59: `inDoubts` is unknown here; did you mean `inDoubt`?
                 """)
         let yaml = """
             app: { bundleID: x, "bundleID": y }

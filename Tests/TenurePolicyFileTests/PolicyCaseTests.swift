@@ -33,7 +33,7 @@ import Testing
                 app: { originalAppVersion: "37", originalPurchaseDate: 2014-11-01 }
                 expect:
                   everything: { outcome: granted, until: 2016-01-01, reasons: [changeover], notReasons: [date] }
-                  cloud: { outcome: denied, settlements: [support], sentence: [“cloud”, refund], notSentence: [2016] }
+                  cloud: { outcome: denied, settlements: [support], sentence: [“cloud”, refund], notSentence: ["2016"] }
                   clouds: granted
             """)
         #expect(results.map(\.passed) == [false])

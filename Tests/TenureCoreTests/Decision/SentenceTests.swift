@@ -214,6 +214,13 @@ import Testing
             says:
                 "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
         ),
+        // Days of the policy favor the customer around the globe, and are named as they are written.
+        denied(
+            .outsideWindow(era: 0), proofs[0], proofs[1],
+            policy: SentencePolicy(since: "2014-06-09T10:00:00Z", before: "2014-07-10T12:00:00Z"),
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
+        ),
         // Some hours of their day count: naming the day would deny what it says.
         denied(
             .outsideWindow(era: 0), proofs[0], proofs[1], policy: SentencePolicy(since: "2014-05-01T09:00:00Z"),

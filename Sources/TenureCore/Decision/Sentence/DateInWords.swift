@@ -20,10 +20,12 @@ extension Date {
     ///   day D ends at noon UTC of the next one.
     package func inWords(asEndOfDay isOfDay: Bool) -> String {
         guard let day else { return "until an unknown date" }
-        let secondsOfDay = timeIntervalSince1970 - Double(day.number) * 86_400
         guard secondsOfDay == 0 || isOfDay && secondsOfDay == 43_200 else { return "until \(day.inWords)" }
         return "through \(CivilDay(number: day.number - 1).inWords)"
     }
+
+    /// Seconds since midnight in UTC.
+    var secondsOfDay: TimeInterval { timeIntervalSince1970 - (timeIntervalSince1970 / 86_400).rounded(.down) * 86_400 }
 
     /// Nil so far away that no calendar matters.
     private var day: CivilDay? {

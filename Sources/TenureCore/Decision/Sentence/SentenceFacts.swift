@@ -118,8 +118,16 @@ struct SentenceFacts {
 
 extension Honor {
     /// The first day on which the app had to be acquired.
-    fileprivate var firstDay: CivilDay? { boughtSince.map { CivilDay(of: $0) } }
+    ///
+    /// A day of the policy begins at 10:00 UTC of the day before, when it begins in UTC+14.
+    fileprivate var firstDay: CivilDay? {
+        boughtSince.map { CivilDay(of: $0.secondsOfDay == 36_000 ? $0.addingTimeInterval(14 * 3600) : $0) }
+    }
 
-    /// The last day on which the app had to be acquired: `boughtBefore` excludes its day.
-    fileprivate var lastDay: CivilDay? { boughtBefore.map { CivilDay(of: $0.addingTimeInterval(-1)) } }
+    /// The last day on which the app had to be acquired.
+    ///
+    /// `boughtBefore` excludes its day, which begins last at noon UTC, in UTC-12.
+    fileprivate var lastDay: CivilDay? {
+        boughtBefore.map { CivilDay(of: $0.addingTimeInterval($0.secondsOfDay == 43_200 ? -12 * 3600 - 1 : -1)) }
+    }
 }
