@@ -3,7 +3,9 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import TenureAPI
+import TenureAppStore
 import TenureCore
+import TenureMint
 import Testing
 
 @testable import TenureServer
