@@ -11,7 +11,8 @@ extension Tenure {
         public let outcome: Decision.Outcome
         /// When a granted right ends. Nil if it is permanent.
         public let until: Date?
-        /// One sentence for the customer or your support.
+        /// The answer, its reason and what to do next, in words for the customer or your support. In English, with titles in
+        /// the first of `Options.languages` that the policy has.
         public let sentence: String
         /// The deciding one first.
         public let reasons: [Reason]
@@ -65,10 +66,10 @@ extension Tenure {
 }
 
 extension Tenure.Answer {
-    init(_ decision: Decision) {
+    init(_ decision: Decision, in languages: [String]) {
         self.init(
             entitlement: decision.entitlement, outcome: decision.outcome, until: decision.until,
-            sentence: decision.sentence,
+            sentence: decision.sentence(in: languages),
             reasons: decision.reasons.map { reason in
                 Reason(reason.code, Dictionary(reason.facts.map { ($0.name, $0.fact.texts) }) { first, _ in first })
             },
@@ -91,39 +92,45 @@ extension Tenure.Answer {
             settlements: response.settlements)
     }
 
-    /// Nobody has said anything of it yet, or what was said does not count.
+    /// No answer yet, or none that counts.
+    ///
+    /// - Parameter title: what customers call the entitlement. Nil: its name.
     static func unanswered(
-        _ entitlement: String, because device: DeviceReason = .notAnswered, _ detail: String? = nil,
-        keeping reasons: [Reason] = [], settlements: [Settlement] = [.appTransaction, .purchases]
+        _ entitlement: String, title: String? = nil, because device: DeviceReason = .notAnswered,
+        _ detail: String? = nil, keeping reasons: [Reason] = [],
+        settlements: [Settlement] = [.appTransaction, .purchases]
     ) -> Self {
         let doubt =
             switch device {
-            case .outsideAppStore: "this copy of the app did not come from the App Store"
-            case .policyUnusable: "this copy of the app is incomplete; please update the app or write to our support"
-            case .unknownEntitlement: "this app knows nothing of that name; please write to our support"
+            case .outsideAppStore: "this copy of the app didn't come from the App Store. Please write to our support."
+            case .policyUnusable:
+                "this copy of the app is incomplete. Please update the app, or write to our support."
+            case .unknownEntitlement: "this app has nothing with that name. Please write to our support."
             default:
-                "the App Store has not confirmed it yet; please open the app while online and tap Restore Purchases"
+                "the App Store hasn't confirmed it yet. "
+                    + "Please open the app while you're online and tap Restore Purchases."
             }
         return Self(
             entitlement: entitlement, outcome: .undetermined,
-            sentence: "We cannot tell yet whether “\(entitlement)” is yours: \(doubt).",
+            sentence: "We can't tell yet whether “\(title ?? entitlement)” is yours: \(doubt)",
             reasons: [Reason(device.rawValue, detail.map { ["detail": [$0]] } ?? [:])] + reasons,
             settlements: settlements)
     }
 
-    /// A right that was proved before, and still stands though nobody confirmed it today.
-    static func kept(_ entitlement: String, until: Date?) -> Self {
-        let length = until.map { "until \(CivilDay(of: $0))" } ?? "for good"
+    /// A right that was proved before, and holds although nothing confirmed it today.
+    static func kept(_ entitlement: String, title: String?, until: Date?) -> Self {
+        // Not "permanently": the doubt in which it may have been given isn't known here.
+        let length = until.map { " \($0.inWords(asEndOfDay: true))" } ?? ""
         return Self(
             entitlement: entitlement, outcome: .granted, until: until,
-            sentence: "“\(entitlement)” is yours \(length), as confirmed before.",
+            sentence: "“\(title ?? entitlement)” is yours\(length), as confirmed earlier.",
             reasons: [Reason(DeviceReason.kept.rawValue)])
     }
 
     /// The same with another outcome: what is only known from before is no denial.
-    func demoted(because device: DeviceReason) -> Self {
+    func demoted(because device: DeviceReason, title: String?) -> Self {
         .unanswered(
-            entitlement, because: device, keeping: reasons,
+            entitlement, title: title, because: device, keeping: reasons,
             settlements: settlements.isEmpty ? [.appTransaction, .purchases] : settlements)
     }
 }

@@ -40,6 +40,9 @@ extension Tenure {
         public var restoreTimeout: Double = 60
         /// A test customer for builds from Xcode and TestFlight. Ignored in every copy from the App Store.
         public var persona: Persona?
+        /// The customer's languages, the preferred one first: `Answer.sentence` has the policy's titles in the first of them
+        /// that the policy gives. The service gets them as `Accept-Language`.
+        public var languages = Locale.preferredLanguages
         public var log = Log.standard
         /// The folder for the stored state. Nil: the keychain on Apple's platforms, elsewhere a folder of the user's.
         public var folder: URL?

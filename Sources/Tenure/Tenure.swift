@@ -53,7 +53,7 @@ public final class Tenure: Sendable {
         return state.allows(entitlement)
     }
 
-    /// Returns the decision with its reasons, and one sentence for the customer. Waits like `allows(_:)`.
+    /// Returns the decision with its reasons, and a sentence for the customer. Waits like `allows(_:)`.
     public func decision(for entitlement: String) async -> Answer {
         await settle(entitlement)
         let customer = state.customer

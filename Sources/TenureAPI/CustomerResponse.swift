@@ -83,6 +83,8 @@ package struct CustomerAnswer {
     package var signingKey: SigningKeyResponse?
     package var accessToken: AccessTokenResponse?
     package var problems: [ArtifactProblem] = []
+    /// The reader's languages, for the titles in sentences. Empty: the first that the policy gives.
+    package var languages: [String] = []
 
     package init(
         id: String, bound: Bool, environment: AppStoreEnvironment, isTest: Bool, decisions: [Decision],
@@ -123,7 +125,8 @@ extension JSONWriter {
         var told = ToldReasons()
         for index in customer.decisions.indices {
             key(customer.decisions[index].entitlement)
-            value(customer.decisions[index], namesEntitlement: false, told: &told)
+            value(
+                customer.decisions[index], namesEntitlement: false, in: customer.languages, told: &told)
         }
         endObject()
         key(Key.purchases)

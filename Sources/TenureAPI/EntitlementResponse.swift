@@ -69,13 +69,19 @@ public struct ReasonResponse: Sendable, Hashable, Decodable {
 }
 
 extension JSONWriter {
-    /// A decision with its reasons; `namesEntitlement` where it does not stand under its name.
-    package mutating func value(_ decision: Decision, namesEntitlement: Bool) {
+    /// Writes a decision with its reasons.
+    ///
+    /// - Parameters:
+    ///   - namesEntitlement: whether to write the entitlement's name, which is the key of the decision elsewhere.
+    ///   - languages: those of the reader, for the titles in the sentence.
+    package mutating func value(_ decision: Decision, namesEntitlement: Bool, in languages: [String] = []) {
         var told = ToldReasons()
-        value(decision, namesEntitlement: namesEntitlement, told: &told)
+        value(decision, namesEntitlement: namesEntitlement, in: languages, told: &told)
     }
 
-    mutating func value(_ decision: Decision, namesEntitlement: Bool, told: inout ToldReasons) {
+    mutating func value(
+        _ decision: Decision, namesEntitlement: Bool, in languages: [String], told: inout ToldReasons
+    ) {
         typealias Key = EntitlementResponse.CodingKeys
         beginObject()
         if namesEntitlement {
@@ -91,7 +97,7 @@ extension JSONWriter {
         decision.forEachReason { value($0, &told) }
         endArray()
         key(Key.sentence)
-        text { decision.write(sentenceTo: &$0) }
+        text { decision.write(sentenceTo: &$0, in: languages) }
         key(Key.settlements)
         beginArray()
         for settlement in decision.settlements { value(settlement.rawValue) }

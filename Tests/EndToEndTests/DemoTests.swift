@@ -17,9 +17,10 @@ import Testing
         let first = try await visit(folder)
         #expect(first.status == 0, "\(first.errors)")
         for sentence in [
-            "“everything” is yours for good: you got the app on 1 May 2014 (build 37), while it was sold for a price.",
-            "around the time when its price changed, and we decide in your favor.",
-            "whose purchase was refunded on 3 February 2024", "in Sandbox every tester counts as a new customer.",
+            "“everything” is yours permanently: you got the app on May 1, 2014 (build 37), while it was sold for a price.",
+            "around the time when it changed, so we decided in your favor.",
+            "your purchase of the app was refunded or revoked on February 3, 2024",
+            "in Sandbox, every tester counts as a new customer.",
         ] {
             #expect(first.output.contains(sentence))
         }

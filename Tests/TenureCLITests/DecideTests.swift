@@ -27,6 +27,27 @@ import Testing
         #expect(try outcome(nothing) == "undetermined")
     }
 
+    @Test func `titles are in the language that is asked for, otherwise in the first of the policy`() async throws {
+        let desk = try await Desk()
+        let titled = try desk.folder.write(
+            Desk.policy + "\n    title: { en: Everything, de: Alles }\n", to: "titled.yaml")
+        let owner = try await desk.mint(
+            "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01")
+        func output(_ languages: String...) async throws -> String {
+            let result = try await Command.run(
+                ["decide", "--policy", titled, "--trust", desk.authority, owner] + languages)
+            #expect(result.status == 0, "\(result.errors)")
+            return result.output
+        }
+        let sentence = "is yours permanently: you got the app on May 1, 2014 (build 37), while it was sold for a price."
+        #expect(try await output().contains("“Everything” \(sentence)"))
+        #expect(try await output("--language", "fr", "--language", "de-AT").contains("“Alles” \(sentence)"))
+        let json = try await Command.run([
+            "decide", "--policy", titled, "--trust", desk.authority, "--json", "--language", "de", owner,
+        ])
+        #expect(json.output.contains("“Alles” is yours"))
+    }
+
     @Test func `the instant decides a subscription`() async throws {
         let desk = try await Desk()
         let app = try await desk.mint(

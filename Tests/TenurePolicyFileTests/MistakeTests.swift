@@ -132,6 +132,38 @@ import Testing
         #expect(mistakes(text) == expected)
     }
 
+    @Test func `a mistake in a title has its place`() {
+        let text = """
+            app: { bundleID: com.example.calculator }
+            eras: [{ name: paid, model: paid }]
+            entitlements:
+              everything:
+                title: Everything
+                products:
+                  - { id: a, title: { en: "", de_AT: Alles } }
+                  - { id: b, title: { en: 2015, de: "A\\u202EB" } }
+                  - { id: c, title: {} }
+                  - { id: d, titel: { en: D } }
+              cloud:
+                title: { en: Cloud, EN: Cloud, deutsch: Wolke }
+              trees:
+                title: [Trees]
+            """
+        #expect(
+            mistakes(text) == """
+                policy.yaml:5:12: `Everything` has no language; write a text for each language, such as `title: { en: Everything }`
+                policy.yaml:7:31: the title is empty; write what customers call it
+                policy.yaml:7:42: `de_AT` is not a language tag; write `de-AT`
+                policy.yaml:8:31: `2015` is no text; put it in quotes: `"2015"`
+                policy.yaml:8:41: the title has the invisible character U+202E; remove it
+                policy.yaml:9:18: the title has no text; write one, such as `{ en: Everything }`
+                policy.yaml:10:18: `titel` is unknown here; did you mean `title`?
+                policy.yaml:12:29: the title has two texts for `EN`; keep one
+                policy.yaml:12:45: `deutsch` is not a language tag; write one such as `en` or `pt-BR`
+                policy.yaml:14:5: a list has no language; write a text for each language, such as `title: { en: Everything }`
+                """)
+    }
+
     private static let header =
         "app: { bundleID: com.example.calculator }\nentitlements: { everything: { honors: [paid] } }\n"
 

@@ -26,6 +26,8 @@ import Testing
         #expect(policy.releases.contains { $0.platform == .macOS && $0.version?.description == "1.10" })
         #expect(policy.entitlements.map(\.name) == ["everything", "cloud"])
         #expect(policy.entitlements[0].trial == .sessions(5))
+        #expect(policy.entitlements[0].title == ["en": "Everything", "de": "Alles"])
+        #expect(policy.entitlements[0].products[1].title == ["en": "Yearly Plan", "de": "Jahresabo"])
         #expect(
             policy.entitlements[1].honors == [
                 Honor(era: "paid", boughtSince: CivilDay("2014-06-10")?.midnight, length: CalendarPeriod(months: 12))
@@ -83,6 +85,22 @@ import Testing
             entitlements: { everything: { honors: [a & b] } }
             """
         #expect(try PolicyFile.read(text, named: "policy.yaml").eras.map(\.name) == ["a & b", "c&d"])
+    }
+
+    @Test func `titles are read in their order, and may hold what YAML would take for something else`() throws {
+        let text = """
+            app: { bundleID: com.example.calculator }
+            eras: [{ name: paid, model: paid }]
+            entitlements:
+              everything:
+                title: { de: "2015", no: Alt, zh-Hant: 全部 }
+                products: [{ id: season, for: P3M, title: { en: Season Pass } }, plain]
+            """
+        let entitlement = try PolicyFile.read(text, named: "policy.yaml").entitlements[0]
+        #expect(entitlement.title == ["de": "2015", "no": "Alt", "zh-Hant": "全部"])
+        #expect(entitlement.title?.text(for: ["fr"]) == "2015")
+        #expect(entitlement.products.map(\.title) == [["en": "Season Pass"], nil])
+        #expect(entitlement.products[0].length == CalendarPeriod(months: 3))
     }
 
     // MARK: Compiling
@@ -221,9 +239,11 @@ enum RandomPolicy {
         let entitlements = (0..<Int.random(in: 1...3, using: &random)).map { index in
             Entitlement(
                 name: "e\(index) \(names[index])",
+                title: Bool.random(using: &random) ? ["de": "ünï😀 \(index)", "en": "a: \"b\""] : nil,
                 products: (0..<Int.random(in: 0...2, using: &random)).map {
                     Entitlement.Product(
-                        id: "p\($0)", length: Bool.random(using: &random) ? CalendarPeriod(months: 15, days: $0) : nil)
+                        id: "p\($0)", title: Bool.random(using: &random) ? ["pt-BR": "null"] : nil,
+                        length: Bool.random(using: &random) ? CalendarPeriod(months: 15, days: $0) : nil)
                 },
                 honors: Int.random(in: 0..<4, using: &random) == 0
                     ? nil

@@ -23,7 +23,7 @@ import Testing
             #expect(everything.until == nil)
             #expect(everything.reasons.first?.code == "eraHonored")
             #expect(everything.reasons.first?.facts["eras"] == .names(["paid"]))
-            #expect(everything.sentence.contains("yours for good"))
+            #expect(everything.sentence.contains("yours permanently"))
             #expect(answer.environment == .production)
             #expect(answer.isTest)
             #expect(answer.problems.isEmpty)

@@ -52,7 +52,7 @@ extension Engine {
         reading.note(
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
-            let response = try await service.sync(request)
+            let response = try await service.sync(request, languages: setup.options.languages)
             retryAfter = nil
             // An account that changed meanwhile was not asked about.
             guard changes == accountChanges, request.appTransaction == reading.appTransaction?.jws else {

@@ -55,7 +55,8 @@ struct Evaluation {
         guard !setup.isListening else { return [:] }
         if isOutside {
             return named(policy?.entitlements.map(\.name) ?? []) {
-                .unanswered($0, because: .outsideAppStore, distribution.rawValue, settlements: [.support])
+                .unanswered(
+                    $0, title: title(of: $0), because: .outsideAppStore, distribution.rawValue, settlements: [.support])
             }
         }
         var answers = deviceAnswers
@@ -79,10 +80,10 @@ struct Evaluation {
         let decisions = decide(evidence, under: policy, at: memory.time.now(clock))
         var answers: [String: Tenure.Answer] = [:]
         for (decision, entitlement) in zip(decisions, policy.entitlements) {
-            let answer = Tenure.Answer(decision)
+            let answer = Tenure.Answer(decision, in: setup.options.languages)
             answers[decision.entitlement] =
                 decision.outcome == .denied && !isWhole(for: entitlement)
-                ? answer.demoted(because: .notAnswered) : answer
+                ? answer.demoted(because: .notAnswered, title: title(of: decision.entitlement)) : answer
         }
         return answers
     }
@@ -93,7 +94,7 @@ struct Evaluation {
     private var storedGrants: [String: Tenure.Answer] {
         let now = memory.time.now(clock)
         return account.granted.filter { $0.value.until.map { now < $0 } ?? true }
-            .mapValues { .kept($0.entitlement, until: $0.until) }
+            .mapValues { .kept($0.entitlement, title: title(of: $0.entitlement), until: $0.until) }
     }
 
     /// Whether everything that could grant the entitlement was seen since the app started.
@@ -117,7 +118,7 @@ struct Evaluation {
         for policy in [policy, memory.catalog?.catalog?.policy].compactMap(\.self) {
             for decision in decide(evidence, under: policy, at: memory.time.now(clock))
             where decision.outcome == .granted {
-                let answer = Tenure.Answer(decision)
+                let answer = Tenure.Answer(decision, in: setup.options.languages)
                 if answer.lastsLonger(than: answers[answer.entitlement]) { answers[answer.entitlement] = answer }
             }
         }
@@ -134,16 +135,18 @@ struct Evaluation {
             switch told.outcome {
             // A right that has ended since says nothing about now.
             case .granted where told.until.map { $0 <= memory.time.now(clock) } ?? false: break
-            case .granted: return .unanswered(name, because: .unsigned, keeping: told.reasons)
+            case .granted:
+                return .unanswered(name, title: title(of: name), because: .unsigned, keeping: told.reasons)
             // The service can't know what could not be sent.
-            case .denied: return account.toldAll ? told : told.demoted(because: .notAnswered)
+            case .denied: return account.toldAll ? told : told.demoted(because: .notAnswered, title: title(of: name))
             case .undetermined: return told
             }
         }
         // What the device proves by itself, under the bundled policy, until the service answers. What the service denied
         // stays denied: support may have taken it.
         if let device, device.outcome == .granted, !account.denials.contains(name) { return device }
-        return .unanswered(name, keeping: account.told[name]?.reasons ?? device?.reasons ?? [])
+        return .unanswered(
+            name, title: title(of: name), keeping: account.told[name]?.reasons ?? device?.reasons ?? [])
     }
 
     /// What the service's signature proves, also offline.
@@ -153,7 +156,7 @@ struct Evaluation {
         if let told = fresh?[name] ?? account.told[name], told.outcome == .granted, told.until == right.until {
             return told
         }
-        return .kept(name, until: right.until)
+        return .kept(name, title: title(of: name), until: right.until)
     }
 
     // MARK: The grace period
@@ -161,6 +164,11 @@ struct Evaluation {
     private var graceEnds: Date? {
         guard let seconds = setup.grace(under: policy, policyError) else { return nil }
         return memory.time.now(clock).addingTimeInterval(seconds - memory.time.age(clock))
+    }
+
+    /// What the customer calls an entitlement. Nil if the app's policy has no title for it.
+    func title(of entitlement: String) -> String? {
+        policy?.entitlement(named: entitlement)?.title?.text(for: setup.options.languages)
     }
 
     private func named(

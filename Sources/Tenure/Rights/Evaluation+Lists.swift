@@ -11,9 +11,11 @@ extension Evaluation {
         for name in lists.entitlements where answers[name]?.outcome != .granted {
             let giving = owned.first { lists.rights(of: $0, in: environment, at: now).contains(name) }
             if let giving {
-                answers[name] = .registered(name, giving)
+                answers[name] = .registered(name, title: title(of: name), giving)
             } else if answers[name] == nil {
-                answers[name] = reading.appTransaction == nil ? .unanswered(name) : .notRegistered(name)
+                answers[name] =
+                    reading.appTransaction == nil
+                    ? .unanswered(name, title: title(of: name)) : .notRegistered(name, title: title(of: name))
             }
         }
         return answers
@@ -21,21 +23,24 @@ extension Evaluation {
 }
 
 extension Tenure.Answer {
-    fileprivate static func registered(_ entitlement: String, _ acquisition: Acquisition) -> Self {
+    fileprivate static func registered(
+        _ entitlement: String, title: String?, _ acquisition: Acquisition
+    ) -> Self {
         var facts: [String: [String]] = [:]
         if let version = acquisition.originalAppVersion { facts["originalAppVersion"] = [version] }
         if let date = acquisition.originalPurchaseDate { facts["originalPurchaseDate"] = [date.rfc3339] }
         return Self(
             entitlement: entitlement, outcome: .granted,
-            sentence: "“\(entitlement)” is yours for good, because you got the app early enough.",
+            sentence: "“\(title ?? entitlement)” is yours: you got the app early enough.",
             reasons: [Reason(DeviceReason.registeredVersion.rawValue, facts)])
     }
 
-    fileprivate static func notRegistered(_ entitlement: String) -> Self {
+    fileprivate static func notRegistered(_ entitlement: String, title: String?) -> Self {
         Self(
             entitlement: entitlement, outcome: .denied,
             sentence:
-                "“\(entitlement)” came with the app only at an earlier time; if that is wrong, please write to our support.",
+                "“\(title ?? entitlement)” isn't included with your copy of the app: it came with the app only at an earlier time. "
+                + "If this seems wrong, please write to our support.",
             reasons: [Reason(DeviceReason.notRegistered.rawValue)])
     }
 }

@@ -30,8 +30,9 @@ package struct ServiceConnection: Sendable {
         }
     }
 
-    func sync(_ request: SyncRequest) async throws(ServiceFailure) -> CustomerResponse {
-        try await post("v1/sync", request, token: nil)
+    /// - Parameter languages: those of the customer, for the sentences of the response.
+    func sync(_ request: SyncRequest, languages: [String]) async throws(ServiceFailure) -> CustomerResponse {
+        try await post("v1/sync", request, token: nil, languages: languages)
     }
 
     func beginTrial(of entitlement: String, session id: String, token: String) async throws(ServiceFailure)
@@ -64,16 +65,25 @@ package struct ServiceConnection: Sendable {
     }
 
     private func post<Answer: Decodable & Sendable>(
-        _ path: String, _ body: some Encodable, token: String?
+        _ path: String, _ body: some Encodable, token: String?, languages: [String] = []
     ) async throws(ServiceFailure) -> Answer {
         var request = request(path)
         if let token { request.headers["Authorization"] = "Bearer \(token)" }
+        if !languages.isEmpty { request.headers["Accept-Language"] = Self.acceptLanguage(languages) }
         do {
             request.post(json: try JSONEncoder().encode(body))
         } catch {
             throw .noAnswer("the request cannot be written")
         }
         return try read(try await response(to: request))
+    }
+
+    /// `de-AT, de;q=0.9, en;q=0.8`
+    private static func acceptLanguage(_ languages: [String]) -> String {
+        let tags = languages.map { $0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") } }
+        return tags.filter { !$0.isEmpty }.prefix(9).enumerated()
+            .map { index, tag in index == 0 ? tag : "\(tag);q=0.\(10 - index)" }
+            .joined(separator: ", ")
     }
 
     private func request(_ path: String) -> TransportRequest {

@@ -44,6 +44,13 @@ struct DecideCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Decide as of this instant; a day is its midnight in UTC.", valueName: "date"))
     var at: Instant?
 
+    @Option(
+        name: .long, parsing: .singleValue,
+        help: ArgumentHelp(
+            "The customer's language, such as `de`, for the titles in sentences; repeat it for a second choice.",
+            valueName: "tag"))
+    var language: [String] = []
+
     @Flag(help: "Write JSON: `environment`, `decisions`, `rejected`.")
     var json = false
 
@@ -86,7 +93,7 @@ struct DecideCommand: AsyncParsableCommand {
         writer.key("environment")
         writer.value(customer.environment.rawValue)
         writer.key("decisions")
-        writer.array(decisions) { $0.value($1, namesEntitlement: true) }
+        writer.array(decisions) { $0.value($1, namesEntitlement: true, in: language) }
         writer.key("rejected")
         writer.array(customer.rejected) { writer, file in
             writer.object {
@@ -113,7 +120,7 @@ struct DecideCommand: AsyncParsableCommand {
             let outcome = terminal.styled(decision.outcome.rawValue, decision.outcome.style)
             let until = decision.until.map { " until \($0.rfc3339)" } ?? ""
             terminal.write("\(terminal.styled(decision.entitlement, .bold)): \(outcome)\(until)")
-            terminal.write("  \(decision.sentence)")
+            terminal.write("  \(Terminal.clean(decision.sentence(in: language)))")
             for reason in decision.reasons { terminal.write("  - \(reason.shown)") }
         }
     }

@@ -19,7 +19,8 @@ public func decide(
         orphans.insert(promise.entitlement)
     }
     for name in orphans.sorted() {
-        decisions.append(judge.decision(on: Entitlement(name: name)))
+        let title = judge.promises.lazy.compactMap { $0.policy.entitlement(named: name)?.title }.first
+        decisions.append(judge.decision(on: Entitlement(name: name, title: title)))
     }
     return decisions
 }
@@ -85,7 +86,10 @@ private struct Judge {
                 if eras.finding != finding { findings.append(eras.finding) }
                 if let source { findings += source.possible.findings }
             }
-            return decision(on: entitlement, .granted, until: until, findings: findings, rights: rights)
+            var isPromised = false
+            if case .gives(let promisedUntil, _)? = promised { isPromised = !until.outlasts(promisedUntil) }
+            return decision(
+                on: entitlement, .granted, until: until, findings: findings, rights: rights, isPromised: isPromised)
         }
 
         findings.append(eras?.finding ?? .noHonors)
@@ -210,12 +214,12 @@ private struct Judge {
 
     private func decision(
         on entitlement: Entitlement, _ outcome: Decision.Outcome, until: Date? = nil, findings: [Finding],
-        settlements: [Settlement] = [], rights: [EraRight] = []
+        settlements: [Settlement] = [], rights: [EraRight] = [], isPromised: Bool = false
     ) -> Decision {
         Decision(
-            entitlement: entitlement.name, outcome: outcome, until: until,
+            entitlement: entitlement.name, title: entitlement.title, outcome: outcome, until: until,
             findings: notes.isEmpty ? findings : findings + notes, context: context, settlements: settlements,
-            eraRights: rights)
+            eraRights: rights, isPromised: isPromised)
     }
 }
 

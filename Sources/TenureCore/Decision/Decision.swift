@@ -24,6 +24,10 @@ public struct Decision: Sendable, Hashable {
     public let settlements: [Settlement]
     /// The rights that eras give in production: what the record keeps as promises.
     public let eraRights: [EraRight]
+    /// Whether a promise holds at least as long as this right, so that a later version of the policy can't end it.
+    package private(set) var isPromised: Bool
+    /// What customers call the entitlement. Nil: its name.
+    let title: Title?
 
     /// Whether what gives it ends without anybody's doing: a subscription, or a purchase for a length of time.
     public var endsByItself: Bool {
@@ -38,8 +42,8 @@ public struct Decision: Sendable, Hashable {
     let context: Reason.Context
 
     init(
-        entitlement: String, outcome: Outcome, until: Date?, findings: [Finding], context: Reason.Context,
-        settlements: [Settlement], eraRights: [EraRight]
+        entitlement: String, title: Title? = nil, outcome: Outcome, until: Date?, findings: [Finding],
+        context: Reason.Context, settlements: [Settlement], eraRights: [EraRight], isPromised: Bool = false
     ) {
         self.entitlement = entitlement
         self.outcome = outcome
@@ -48,6 +52,13 @@ public struct Decision: Sendable, Hashable {
         self.context = context
         self.settlements = settlements
         self.eraRights = eraRights
+        self.title = title
+        self.isPromised = isPromised
+    }
+
+    /// Takes note that its era rights are recorded as promises.
+    package mutating func recordPromises() {
+        if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }
     }
 
     public static func == (left: Decision, right: Decision) -> Bool {

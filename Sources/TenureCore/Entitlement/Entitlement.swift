@@ -6,17 +6,22 @@ public struct Entitlement: Sendable, Hashable {
         public let id: String
         /// Equal ids have equal ones: most ids are told apart by it alone.
         let fingerprint: Int
+        /// What customers call it. Nil: "your purchase" or "your subscription".
+        public let title: Title?
         /// How long a non-renewing purchase of it runs.
         public let length: CalendarPeriod?
 
-        public init(id: String, length: CalendarPeriod? = nil) {
+        public init(id: String, title: Title? = nil, length: CalendarPeriod? = nil) {
             self.id = id
             fingerprint = id.hashValue
+            self.title = title
             self.length = length
         }
     }
 
     public let name: String
+    /// What customers call it. Nil: its name.
+    public let title: Title?
     public let products: [Product]
     /// What having acquired the app in an era gives. Nil: eras are no source of this entitlement.
     public let honors: [Honor]?
@@ -27,8 +32,11 @@ public struct Entitlement: Sendable, Hashable {
     /// Those of them that some honor names without a limit.
     package private(set) var unlimitedEras = EraSet()
 
-    public init(name: String, products: [Product] = [], honors: [Honor]? = nil, trial: Trial? = nil) {
+    public init(
+        name: String, title: Title? = nil, products: [Product] = [], honors: [Honor]? = nil, trial: Trial? = nil
+    ) {
         self.name = name
+        self.title = title
         self.products = products
         self.honors = honors
         self.trial = trial

@@ -151,6 +151,7 @@ extension Policy {
             if entitlements[..<index].contains(where: { $0.name == entitlement.name }) {
                 mistakes.append(PolicyMistake(place, "`\(entitlement.name)` stands twice; keep one"))
             }
+            mistakes += entitlement.title?.mistakes(at: place + ["title"]) ?? []
             var products: Set<String> = []
             for (number, product) in entitlement.products.enumerated() {
                 let place = place + ["products", .index(number)]
@@ -160,6 +161,7 @@ extension Policy {
                 } else if !products.insert(product.id).inserted {
                     mistakes.append(PolicyMistake(place, "`\(product.id)` stands twice; keep one"))
                 }
+                mistakes += product.title?.mistakes(at: place + ["title"]) ?? []
             }
             for (number, honor) in (entitlement.honors ?? []).enumerated() {
                 let place = place + ["honors", .index(number)]

@@ -18,7 +18,7 @@ enum CaseShape: String, CaseIterable, Sendable {
         case .support: ["grant", "revocation", "date", "until"]
         case .promise: ["entitlement", "given", "until"]
         case .given: ["policy", "app", "now"]
-        case .expectation: ["outcome", "until", "reasons", "notReasons", "settlements", "sentence"]
+        case .expectation: ["outcome", "until", "reasons", "notReasons", "settlements", "sentence", "notSentence"]
         }
     }
 

@@ -227,7 +227,7 @@ struct CaseReader {
             return part.word(&reading, of: Decision.Outcome.self).map {
                 PolicyCase.Expectation(
                     entitlement: entitlement, outcome: $0, until: nil, reasons: [], notReasons: [], settlements: [],
-                    sentence: [])
+                    sentence: [], notSentence: [])
             }
         }
         guard let fields = fields(part, .expectation),
@@ -240,7 +240,8 @@ struct CaseReader {
             reasons: codes(fields["reasons"]),
             notReasons: codes(fields["notReasons"]),
             settlements: words(fields["settlements"]),
-            sentence: texts(fields["sentence"]))
+            sentence: texts(fields["sentence"]),
+            notSentence: texts(fields["notSentence"]))
     }
 
     private mutating func texts(_ part: Part?) -> [String] {

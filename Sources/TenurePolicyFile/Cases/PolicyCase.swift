@@ -26,8 +26,10 @@ public struct PolicyCase: Sendable {
         public let notReasons: [String]
         /// What would settle an undetermined answer: each must be named.
         public let settlements: [Settlement]
-        /// Texts that the sentence must hold.
+        /// Texts that the sentence must have.
         public let sentence: [String]
+        /// Texts that the sentence must not have.
+        public let notSentence: [String]
     }
 
     /// The artifacts of a customer, in the order in which they came.

@@ -101,6 +101,9 @@ extension PolicyCase.Expectation {
         for text in sentence where !decision.sentence.contains(text) {
             expect("a sentence with “\(text)”", butGot: "“\(decision.sentence)”")
         }
+        for text in notSentence where decision.sentence.contains(text) {
+            expect("a sentence without “\(text)”", butGot: "“\(decision.sentence)”")
+        }
         return differences
     }
 }

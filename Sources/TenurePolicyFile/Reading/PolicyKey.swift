@@ -5,7 +5,7 @@ enum PolicyKey: String, CaseIterable, Sendable {
     case build, version, at
     case buildNumbers
     case releases, platform, releasedAt
-    case entitlements, products, id, `for`, honors, era, boughtSince, boughtBefore, trial, sessions, days
+    case entitlements, title, products, id, `for`, honors, era, boughtSince, boughtBefore, trial, sessions, days
     case inDoubt
     case whileUndetermined, allow
     case testEnvironments
@@ -32,8 +32,8 @@ enum PolicyShape: String, CaseIterable, Sendable {
         case .versionBeginning: [.version, .at]
         case .changeover: [.from, .until]
         case .release: [.platform, .version, .build, .releasedAt, .model]
-        case .entitlement: [.products, .honors, .trial]
-        case .product: [.id, .for]
+        case .entitlement: [.title, .products, .honors, .trial]
+        case .product: [.id, .title, .for]
         case .honor: [.era, .boughtSince, .boughtBefore, .for, .until]
         case .trial: [.sessions, .days]
         case .whileUndetermined: [.allow]

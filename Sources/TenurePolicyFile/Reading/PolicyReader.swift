@@ -234,6 +234,7 @@ struct PolicyReader {
             guard let fields = Fields(part, .entitlement, &reading) else { return Entitlement(name: entry.key) }
             return Entitlement(
                 name: entry.key,
+                title: fields[.title].flatMap { self.title($0, example: "Everything") },
                 products: fields[.products].map { self.products($0) } ?? [],
                 honors: fields[.honors].flatMap { self.honors($0) },
                 trial: fields[.trial].flatMap { self.trial($0) })
@@ -250,8 +251,28 @@ struct PolicyReader {
             }
             guard let fields = Fields(element, .product, &reading) else { return unknown }
             let id = fields[.id].flatMap { $0.name(&reading, example: "com.example.calculator.season") }
-            return Entitlement.Product(id: id ?? unknown.id, length: fields[.for].flatMap { $0.period(&reading) })
+            return Entitlement.Product(
+                id: id ?? unknown.id, title: fields[.title].flatMap { self.title($0, example: "Full Version") },
+                length: fields[.for].flatMap { $0.period(&reading) })
         }
+    }
+
+    private mutating func title(_ part: Part, example: String) -> Title? {
+        guard case .mapping(let entries) = part.node.content else {
+            let text = part.node.text ?? ""
+            let shown = text.isEmpty || text.contains("`") ? example : text.shortened
+            reading.report(
+                "\(part.node.kindInWords) has no language; write a text for each language, such as `title: { en: \(shown) }`",
+                at: part.position, breaking: part.path)
+            return nil
+        }
+        let translations = entries.compactMap { entry -> Title.Translation? in
+            let text = Part(entry, under: part.path)
+            return text.name(&reading, example: "\(entry.key.shortened): \(example)")
+                .map { Title.Translation(language: entry.key, text: $0) }
+        }
+        // What is left of a broken title is no title without texts.
+        return translations.isEmpty && !entries.isEmpty ? nil : Title(translations)
     }
 
     private mutating func honors(_ part: Part) -> [Honor]? {
@@ -342,7 +363,7 @@ extension Entitlement {
     /// The same with unknown eras named by a known one.
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
-            name: self.name, products: products,
+            name: self.name, title: title, products: products,
             honors: honors?.map { honor in
                 names.contains(honor.era)
                     ? honor

@@ -82,6 +82,7 @@ extension PolicyFile {
 
     static func json(_ entitlement: Entitlement) -> CompactJSON {
         .object([
+            .title => entitlement.title.map(json),
             .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
             .honors => entitlement.honors.map { .array($0.map(json)) },
             .trial
@@ -95,8 +96,16 @@ extension PolicyFile {
     }
 
     static func json(_ product: Entitlement.Product) -> CompactJSON {
-        guard let length = product.length else { return .string(product.id) }
-        return .object([.id => .string(product.id), .for => .string(length.iso8601)])
+        if product.title == nil, product.length == nil { return .string(product.id) }
+        return .object([
+            .id => .string(product.id),
+            .title => product.title.map(json),
+            .for => product.length.map { .string($0.iso8601) },
+        ])
+    }
+
+    private static func json(_ title: Title) -> CompactJSON {
+        .object(title.translations.map { ($0.language, .string($0.text)) })
     }
 
     static func json(_ honor: Honor) -> CompactJSON {

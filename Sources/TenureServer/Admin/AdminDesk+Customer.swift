@@ -10,7 +10,7 @@ extension AdminDesk {
         let id = try publicID(in: context)
         _ = try await gate.holder(of: request, context, needing: .read, on: id)
         let dossier = try await dossier(id)
-        let answer = try await answer(for: dossier.customer)
+        let answer = try await answer(for: dossier.customer, to: request)
         var json = JSONWriter(capacity: 8192)
         json.object { json in
             json.key("customer")

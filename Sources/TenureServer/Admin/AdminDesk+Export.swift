@@ -22,7 +22,7 @@ extension AdminDesk {
             AuditEntry(
                 at: now, actor: holder.name, act: "export", customer: dossier.customer.publicID,
                 detail: try reason(of: request).map { ["reason": $0] } ?? [:]))
-        let answer = try await answer(for: dossier.customer)
+        let answer = try await answer(for: dossier.customer, to: request)
         var json = JSONWriter(capacity: 1 << 16)
         json.object { json in
             json.key("exportedAt")

@@ -12,7 +12,7 @@ extension AdminDesk {
         return try await answer(
             perform(
                 .merge(other: try self.id(body.other, "other")), on: .publicID(id), by: holder,
-                reason: try reason(body.reason), request, context))
+                reason: try reason(body.reason), request, context), to: request)
     }
 
     /// `DELETE /v1/admin/customers/{id}/merges/{other}`: both have again what each of them brought.
@@ -23,6 +23,6 @@ extension AdminDesk {
         return try await answer(
             perform(
                 .unmerge(other: other), on: .publicID(id), by: holder, reason: try reason(of: request), request,
-                context))
+                context), to: request)
     }
 }

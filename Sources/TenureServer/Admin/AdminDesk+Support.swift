@@ -18,7 +18,7 @@ extension AdminDesk {
         return try await answer(
             perform(
                 .grant(entitlement: body.entitlement, until: body.until), on: .publicID(id), by: holder,
-                reason: reason, request, context))
+                reason: reason, request, context), to: request)
     }
 
     /// `POST /v1/admin/customers/{id}/revocations`
@@ -31,7 +31,7 @@ extension AdminDesk {
         return try await answer(
             perform(
                 .revoke(entitlement: body.entitlement), on: .publicID(id), by: holder, reason: reason, request,
-                context))
+                context), to: request)
     }
 
     /// One of the policy, or one that this customer was once promised under a name that the policy no longer has.

@@ -168,18 +168,20 @@ struct AdminDesk: Sendable {
         throw Problem(.noSuchCustomer)
     }
 
-    /// What a customer may use now, and why.
-    func answer(for customer: Customer) async throws -> CustomerAnswer {
+    /// What a customer may use now, and why, with titles in the languages of whoever asks.
+    func answer(for customer: Customer, to request: Request) async throws -> CustomerAnswer {
         guard let customer = try await store.answered(customer) else { throw Self.nobody }
         let (evidence, now) = (customer.evidence, now())
         let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
-        return CustomerAnswer(customer, evidence: evidence, decisions: decisions)
+        var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
+        answer.languages = request.languages
+        return answer
     }
 
     /// The answer to an act: the customer as they are now.
-    func answer(_ outcome: ActOutcome) async throws -> Response {
+    func answer(_ outcome: ActOutcome, to request: Request) async throws -> Response {
         guard case .done(let customer, _) = outcome else { throw Problem(.internalError, "the act had no answer") }
-        let answer = try await answer(for: customer)
+        let answer = try await answer(for: customer, to: request)
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
         return .json(json)

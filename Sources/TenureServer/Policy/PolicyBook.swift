@@ -164,9 +164,10 @@ struct PolicyBook: Sendable {
     ) throws(Problem) -> (evidence: Evidence, decisions: [Decision]) {
         let present = present
         let evidence = amendment.facts.evidence(in: environment)
-        let decisions = try decide(amendment.facts, evidence, under: present, at: now)
+        var decisions = try decide(amendment.facts, evidence, under: present, at: now)
         amendment.judgedUnder = present.version
         amendment.promise(decisions.flatMap { promises(of: $0, under: present, at: now) })
+        for index in decisions.indices { decisions[index].recordPromises() }
         return (evidence, decisions)
     }
 }

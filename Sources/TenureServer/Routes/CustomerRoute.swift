@@ -32,8 +32,10 @@ struct CustomerRoute: Sendable {
             decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
         }
         metrics.decided(decisions)
+        var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
+        answer.languages = request.languages
         var json = JSONWriter(capacity: 2048)
-        json.value(CustomerAnswer(customer, evidence: evidence, decisions: decisions))
+        json.value(answer)
         return .json(json)
     }
 }

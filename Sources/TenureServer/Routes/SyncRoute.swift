@@ -14,7 +14,7 @@ struct SyncRoute: Sendable {
         let sync = try SyncRequest(
             reading: body, most: (transactions: limits.transactions, renewalInfos: limits.renewalInfos))
         let device = try ClaimedDevice(of: sync)
-        let answer: CustomerAnswer
+        var answer: CustomerAnswer
         do {
             answer = try await service.policies.upToDate {
                 try await service.sync(sync, on: device, now: now(), logger: context.logger)
@@ -27,6 +27,7 @@ struct SyncRoute: Sendable {
             counted: sync.artifactCount - answer.problems.filter { $0.artifact != Place.persona.name }.count,
             refused: answer.problems.map(\.code))
         metrics.decided(answer.decisions)
+        answer.languages = request.languages
         var json = JSONWriter(capacity: 4096)
         json.value(answer)
         return .json(json)

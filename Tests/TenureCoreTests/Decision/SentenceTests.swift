@@ -3,180 +3,337 @@ import Testing
 
 @testable import TenureCore
 
-/// Every sentence that there is, letter by letter: people read them.
+/// Every template, letter by letter: people read them.
 @Suite struct SentenceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let outcome: Decision.Outcome
         var until: Date?
         var findings: [Finding] = []
         var settlements: [Settlement] = []
+        var policy = SentencePolicy()
+        var type: Purchase.ProductType = .autoRenewable
+        var isPromised = false
         let sentence: String
 
         var testDescription: String { sentence }
     }
 
-    @Test(arguments: grants + denials + doubts + acquisitions)
+    @Test(arguments: grants + denials + sales + doubts + acquisitions)
     func `reads as a support person would send it`(_ example: Case) throws {
         let bought = Calculator.app("37", "2014-05-01")
         let purchase = Purchase(
-            transactionID: "1", productID: "pro", type: .autoRenewable, purchaseDate: nil, signedDate: nil)
+            transactionID: "1", productID: "id.pro", type: example.type, purchaseDate: nil, signedDate: nil)
         let evidence = Calculator.evidence(
             [bought], transactions: [purchase], environment: .sandbox, persona: Persona(name: "Ann", proof: bought))
+        let policy = try example.policy.policy()
         let decision = Decision(
-            entitlement: "everything", outcome: example.outcome, until: example.until, findings: example.findings,
-            context: Reason.Context(evidence, judged: evidence.acquisitions, under: try Calculator.policy()),
-            settlements: example.settlements, eraRights: [])
-        #expect(decision.sentence == example.sentence)
+            entitlement: "everything", title: policy.entitlements[0].title, outcome: example.outcome,
+            until: example.until, findings: example.findings,
+            context: Reason.Context(evidence, judged: evidence.acquisitions, under: policy),
+            settlements: example.settlements, eraRights: [], isPromised: example.isPromised)
+        #expect(decision.sentence(in: ["de-AT"]) == example.sentence)
     }
 
-    private static let day = date("2016-02-29")
+    private static let midnight = date("2016-03-01")
+    private static let noon = date("2016-03-01T12:00:00Z")
+    private static let evening = date("2016-02-29T18:00:00Z")
     private static let paid = EraSet(from: 0, to: 1)
+    private static let free = EraSet(from: 1, to: 2)
     private static let both = EraSet(from: 0, to: 2)
     private static let proofs: [Finding] = [.version(0, eras: paid), .date(date("2014-05-01"), eras: paid)]
-    private static let help =
-        "if that seems wrong, or somebody in your family had the app before, please write to our support."
+    private static let lateProofs: [Finding] = [.version(0, eras: free), .date(date("2014-05-01"), eras: free)]
+    private static let help = "In the app you can buy it or tap Restore Purchases; if this seems wrong"
+    private static let write = ", please write to our support."
+    private static let family = ", or someone in your family got the app earlier, please write to our support."
 
-    private static func granted(_ findings: Finding..., until: Date? = nil, says sentence: String) -> Case {
-        Case(outcome: .granted, until: until, findings: findings, sentence: sentence)
+    private static let then = ", or someone in your family got it then, please write to our support."
+
+    private static func granted(
+        _ findings: Finding..., until: Date? = nil, policy: SentencePolicy = SentencePolicy(),
+        type: Purchase.ProductType = .autoRenewable, isPromised: Bool = false, says sentence: String
+    ) -> Case {
+        Case(
+            outcome: .granted, until: until, findings: findings, policy: policy, type: type, isPromised: isPromised,
+            sentence: sentence)
     }
+
+    private static let titles = SentencePolicy(hasTitles: true)
 
     private static let grants = [
         granted(
             .promise(until: nil),
-            says: "“everything” is yours for good: we promised it when the app changed, and a promise stands."),
+            says: "“everything” is yours permanently: it came with your copy of the app, and we keep that promise."),
         granted(
-            .promise(until: day), until: day,
+            .promise(until: evening), until: evening,
             says:
-                "“everything” is yours until 29 February 2016: we promised it when the app changed, and a promise stands."
+                "“everything” is yours until February 29, 2016: it came with your copy of the app, and we keep that promise."
         ),
         granted(
             .promise(until: nil), .persona,
-            says: "As “Ann”: “everything” is yours for good: we promised it when the app changed, and a promise stands."
+            says:
+                "As the test customer “Ann”: “everything” is yours permanently: it came with your copy of the app, and we keep that promise."
         ),
-        granted(.supportGrant(until: nil), says: "“everything” is yours for good: our support team gave it to you."),
+        granted(
+            .supportGrant(until: nil), says: "“everything” is yours permanently: our support team gave it to you."),
+        // At midnight February 29 is over, and March 1 isn't included.
+        granted(
+            .supportGrant(until: midnight), until: midnight,
+            says: "“everything” is yours through February 29, 2016: our support team gave it to you."),
         granted(
             .testEnvironment,
+            says: "“everything” is yours: in Sandbox, every tester counts as someone who got the app in time."),
+        granted(
+            .product(0, until: nil), type: .nonConsumable,
+            says: "“everything” is yours permanently: it comes with your purchase."),
+        granted(
+            .product(0, until: nil), policy: titles, type: .nonConsumable,
+            says: "“Alles” is yours permanently: it comes with “Vollversion”."),
+        granted(
+            .product(0, until: evening), until: evening,
+            says: "“everything” is yours until February 29, 2016: it comes with your subscription."),
+        granted(
+            .product(0, until: noon), until: noon, policy: SentencePolicy(hasLastDay: true),
+            says: "“everything” is yours until March 1, 2016: it comes with your subscription."),
+        granted(
+            .product(0, until: nil), .familyShared(0), type: .nonConsumable,
+            says: "“everything” is yours: someone in your family shares a purchase with you."),
+        granted(
+            .product(0, until: evening), .familyShared(0), until: evening,
             says:
-                "“everything” is yours for good: in Sandbox every tester counts as somebody who had the app before it changed."
+                "“everything” is yours until February 29, 2016: someone in your family shares a subscription with you."
         ),
-        granted(.product(0, until: nil), says: "“everything” is yours for good: you have the purchase `pro`."),
         granted(
-            .product(0, until: day), until: day,
-            says: "“everything” is yours until 29 February 2016: you have the subscription `pro`."),
+            .product(0, until: nil), .familyShared(0), policy: titles, type: .nonConsumable,
+            says: "“Alles” is yours: someone in your family shares “Vollversion” with you."),
         granted(
-            .product(0, until: nil), .familyShared(0),
-            says: "“everything” is yours for good: your family shares the purchase `pro` with you."),
-        granted(
-            .gracePeriod(0, until: day), until: day,
+            .gracePeriod(0, until: evening), until: evening,
             says:
-                "“everything” is yours until 29 February 2016: the subscription `pro` could not be charged yet, so please check your payment method with Apple."
+                "“everything” is yours until February 29, 2016: it comes with your subscription, whose payment failed, so please check your payment method with Apple."
         ),
         granted(
-            .boughtAgain(signed: day),
+            .boughtAgain(signed: evening),
             says:
-                "“everything” is yours for good: you had the app again by 29 February 2016, after its refund, while it was still sold."
+                "“everything” is yours permanently: after its refund you had the app again by February 29, 2016, when this was still included."
         ),
         granted(
-            .boughtAgainInDoubt(signed: day),
+            .boughtAgainInDoubt(signed: evening),
             says:
-                "“everything” is yours for good: you had the app again by 29 February 2016, after its refund, and we decide in your favor."
+                "“everything” is yours: after its refund you had the app again by February 29, 2016, so we decided in your favor."
         ),
+        granted(
+            .noAcquisition, says: "“everything” is yours permanently: the App Store's records show that you have it."),
     ]
 
-    private static func denied(_ findings: Finding..., end: String) -> Case {
-        Case(outcome: .denied, findings: findings, sentence: "“everything” " + end)
+    private static func denied(
+        _ findings: Finding..., policy: SentencePolicy = SentencePolicy(),
+        type: Purchase.ProductType = .autoRenewable, says sentence: String
+    ) -> Case {
+        Case(outcome: .denied, findings: findings, policy: policy, type: type, sentence: sentence)
     }
 
     private static let denials = [
         denied(
             .supportRevocation,
-            end: "was withdrawn by our support team: please write to them if you have a question."),
+            says: "Our support team withdrew “everything”. Please write to them if you have a question."),
         denied(
-            .appRefunded(at: day),
-            end: "came with the app, whose purchase was refunded on 29 February 2016: \(help)"),
-        denied(
-            .licenseEnded(at: day),
-            end: "came with an organization's license for the app, which ended on 29 February 2016: \(help)"),
-        denied(
-            .honorEnded(era: 0, at: day), proofs[0], proofs[1],
-            end: "was yours until 29 February 2016, as announced when the app changed: \(help)"),
-        denied(
-            .honorEnded(era: 0, at: day),
-            end: "came with the app for a time, which ended for everybody on 29 February 2016: \(help)"),
-        denied(
-            .supportGrantEnded(at: day),
-            end:
-                "was given to you by our support team until 29 February 2016: please write to them if you need it longer."
+            .appRefunded(at: evening),
+            says:
+                "“everything” isn't included any more: your purchase of the app was refunded or revoked on February 29, 2016. \(help)\(family)"
         ),
         denied(
-            .noHonors, .billingRetry(0),
-            end:
-                "comes with the subscription `pro`, which could not be charged: please check your payment method with Apple."
+            .licenseEnded(at: evening),
+            says:
+                "“everything” isn't included any more: your organization's license for the app ended on February 29, 2016. \(help)\(family)"
         ),
         denied(
-            .noHonors, .refunded(0, at: day),
-            end: "came with the purchase `pro`, which was refunded or withdrawn on 29 February 2016: \(help)"),
+            .noHonors, .promiseEnded,
+            says:
+                "“everything” isn't included any more: your purchase of the app was refunded, or its license ended. \(help)\(family)"
+        ),
         denied(
-            .noHonors, .expired(0, at: day), .refunded(0, at: day),
-            end: "came with `pro`, which ended on 29 February 2016: it can be renewed in the app."),
-        denied(.testEnvironment, end: "is not included: in Sandbox every tester counts as a new customer."),
+            .honorEnded(era: 0, at: evening), proofs[0], proofs[1],
+            says: "“everything” came with your copy of the app until February 29, 2016. \(help)\(write)"),
+        // `until` includes its day, everywhere.
         denied(
-            .noHonors, .noPurchase,
-            end: "comes with a purchase in the app: if you have one, tap Restore Purchases, and \(help)"),
-        denied(.noHonors, end: "is not included: \(help)"),
+            .honorEnded(era: 0, at: noon), proofs[0], proofs[1], policy: SentencePolicy(hasLastDay: true),
+            says: "“everything” came with your copy of the app through February 29, 2016. \(help)\(write)"),
+        denied(
+            .honorEnded(era: 0, at: evening), .version(0, eras: paid), .dateMissing,
+            says: "“everything” came with the app for a time, until February 29, 2016. \(help)\(write)"),
+        denied(
+            .honorEnded(era: 0, at: evening), .date(date("2014-05-01"), eras: both),
+            says: "“everything” came with the app for a time, until February 29, 2016. \(help)\(write)"),
+        denied(
+            .supportGrantEnded(at: evening),
+            says: "Our support team gave you “everything” until February 29, 2016. \(help)\(write)"),
+        denied(
+            .noHonors, .expired(0, at: midnight), .billingRetry(0),
+            says:
+                "“everything” comes with your subscription, whose payment failed. Please check your payment method with Apple, then tap Restore Purchases in the app."
+        ),
+        denied(
+            .noHonors, .refunded(0, at: evening), type: .nonConsumable,
+            says:
+                "“everything” came with your purchase, which was refunded or revoked on February 29, 2016. In the app you can buy it again or tap Restore Purchases; if this seems wrong\(family)"
+        ),
+        denied(
+            .noHonors, .expired(0, at: evening), .refunded(0, at: midnight), policy: titles,
+            says:
+                "“Alles” came with “Vollversion”, which ended on February 29, 2016. In the app you can renew it or tap Restore Purchases; if this seems wrong\(family)"
+        ),
+        denied(
+            .noHonors, .expired(0, at: evening), policy: SentencePolicy(honors: false), type: .nonRenewing,
+            says:
+                "“everything” came with your purchase, which ended on February 29, 2016. In the app you can buy it again or tap Restore Purchases; if this seems wrong\(write)"
+        ),
+        denied(
+            .noHonors, .upgraded(0),
+            says: "“everything” came with your subscription, which you changed to another one. \(help)\(family)"),
+        denied(
+            .testEnvironment,
+            says: "“everything” isn't included here: in Sandbox, every tester counts as a new customer. \(help)\(write)"
+        ),
         denied(
             .outsideWindow(era: 0), proofs[0], proofs[1],
-            end:
-                "is not included: you got the app on 1 May 2014 (build 37), outside the dates for which it was announced; \(help)"
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014, outside the dates for which it was offered. \(help)\(then)"
         ),
         denied(
-            .eraNotHonored(paid), proofs[0], proofs[1], .preorder(day),
-            end:
-                "is not included: you got the app on 1 May 2014 (build 37), ordered in advance on 29 February 2016, at a time when it did not come with the app; \(help)"
+            .outsideWindow(era: 0), proofs[0], proofs[1], policy: SentencePolicy(since: "2014-06-10"),
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it on June 10, 2014 or later. \(help)\(then)"
+        ),
+        denied(
+            .outsideWindow(era: 0), proofs[0], proofs[1], policy: SentencePolicy(before: "2014-04-10"),
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it by April 9, 2014. \(help)\(then)"
+        ),
+        denied(
+            .outsideWindow(era: 0), proofs[0], proofs[1],
+            policy: SentencePolicy(since: "2014-06-10", before: "2014-07-10"),
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
+        ),
+        // Days of the policy favor the customer around the globe, and are named as they are written.
+        denied(
+            .outsideWindow(era: 0), proofs[0], proofs[1],
+            policy: SentencePolicy(since: "2014-06-09T10:00:00Z", before: "2014-07-10T12:00:00Z"),
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014, and it's for people who got it between June 10, 2014 and July 9, 2014. \(help)\(then)"
+        ),
+        // Some hours of their day count: naming the day would deny what it says.
+        denied(
+            .outsideWindow(era: 0), proofs[0], proofs[1], policy: SentencePolicy(since: "2014-05-01T09:00:00Z"),
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014, outside the dates for which it was offered. \(help)\(then)"
+        ),
+        denied(
+            .eraNotHonored(free), lateProofs[0], lateProofs[1],
+            says:
+                "“everything” isn't included with your copy: you got the app on May 1, 2014 (build 37), when it was free. \(help)\(family)"
+        ),
+        denied(
+            .eraNotHonored(both), .version(0, eras: both), .dateMissing,
+            says:
+                "“everything” isn't included with your copy: you got the app as build 37, when this wasn't included. \(help)\(family)"
+        ),
+        denied(
+            .eraNotHonored(free), lateProofs[0], lateProofs[1], .preorder(date("2014-04-20")),
+            says:
+                "“everything” isn't included with your copy: you pre-ordered the app on April 20, 2014 and got it on May 1, 2014 (build 37), when it was free. \(help)\(family)"
+        ),
+    ]
+
+    private static let notFree =
+        "isn't included with your copy: you got the app on May 1, 2014 (build 37), when it was free."
+
+    /// What is offered beside the reason.
+    private static let sales = [
+        denied(
+            .eraNotHonored(free), lateProofs[0], lateProofs[1], policy: SentencePolicy(trial: .sessions(5)),
+            says:
+                "“everything” \(notFree) In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong\(family)"
+        ),
+        denied(
+            .eraNotHonored(free), lateProofs[0], lateProofs[1],
+            policy: SentencePolicy(isSold: false, trial: .days(14)),
+            says: "“everything” \(notFree) In the app you can try it; if this seems wrong\(family)"),
+        denied(
+            .eraNotHonored(free), lateProofs[0], lateProofs[1], policy: SentencePolicy(isSold: false),
+            says: "“everything” \(notFree) If this seems wrong\(family)"),
+        denied(
+            .noHonors, .noPurchase, policy: SentencePolicy(honors: false),
+            says:
+                "“everything” comes with a purchase in the app, and we have no record of one. \(help)\(write)"),
+        denied(
+            .noHonors, .noPurchase, policy: SentencePolicy(hasTitles: true, honors: false),
+            says:
+                "“Alles” comes with “Vollversion” or “Jahresabo” in the app, and we have no record of such a purchase. \(help)\(write)"
+        ),
+        denied(
+            .noHonors, policy: SentencePolicy(isSold: false, honors: false),
+            says:
+                "“everything” isn't included: we have no record of anything that includes it. If this seems wrong\(write)"
         ),
     ]
 
     private static func undetermined(
-        _ findings: Finding..., settled settlements: [Settlement] = [], says doubt: String
+        _ findings: Finding..., next settlements: [Settlement] = [.support],
+        policy: SentencePolicy = SentencePolicy(), says doubt: String
     ) -> Case {
         Case(
-            outcome: .undetermined, findings: findings, settlements: settlements,
-            sentence: "We cannot tell yet whether “everything” is yours: \(doubt).")
+            outcome: .undetermined, findings: findings, settlements: settlements, policy: policy,
+            sentence: "We can't tell yet whether “\(policy.hasTitles ? "Alles" : "everything")” is yours: \(doubt)")
     }
 
-    private static let restore = "please open the app and tap Restore Purchases"
-    private static let refresh = "please open the app while online and tap Restore Purchases"
-    private static let write = "please write to our support, who can settle it"
+    private static let settle = "Please write to our support, who can settle it."
+    private static let refresh = "Please open the app while you're online and tap Restore Purchases"
 
     private static let doubts = [
         undetermined(
-            .noAcquisition, settled: [.appTransaction],
-            says: "the App Store has not confirmed yet how you got the app; \(refresh)"),
+            .noAcquisition, next: [.appTransaction, .refreshedReceipt],
+            says: "the App Store hasn't confirmed yet how you got the app. \(refresh)."),
         undetermined(
-            .nothingToCompare, settled: [.support],
-            says: "what the App Store has told us of how you got the app does not settle it; \(write)"),
+            .nothingToCompare, .dateMissing, next: [.refreshedReceipt],
+            says: "the App Store hasn't told us on which day you got the app. \(refresh)."),
         undetermined(
-            .nothingToCompare, settled: [.refreshedReceipt],
-            says: "what the App Store has told us does not say when you got the app; \(refresh)"),
+            .nothingToCompare, .date(date("2014-05-01"), eras: both),
+            says: "what the App Store says of how you got the app doesn't settle it. \(settle)"),
         undetermined(
-            .windowNeedsDate(era: 0), settled: [.appTransaction],
-            says: "what the App Store has told us does not say when you got the app; \(refresh)"),
+            .windowNeedsDate(era: 0), .dateMissing, next: [.appTransaction, .refreshedReceipt],
+            says: "the App Store hasn't told us on which day you got the app. \(refresh)."),
         undetermined(
-            .inDoubt(honored: paid, others: both), .changeover(date("2014-05-01"), eras: both), settled: [.support],
-            says: "you got the app on 1 May 2014, around the time when its price changed; \(write)"),
+            .inDoubt(honored: paid, others: free), .changeover(date("2014-05-01"), eras: both),
+            .version(0, eras: free), .date(date("2014-05-01"), eras: paid),
+            says: "you got the app on May 1, 2014 (build 37), around the time when it changed. \(settle)"),
         undetermined(
-            .inDoubt(honored: paid, others: both),
-            says: "what the App Store says of when you got the app leaves a doubt; \(write)"),
-        undetermined(
-            .boughtAgainInDoubt(signed: day),
+            .inDoubt(honored: paid, others: free), next: [.appTransaction, .support],
             says:
-                "the app was refunded and you have it again, which may have been before or after it became free; \(write)"
+                "the App Store's records don't show exactly when you got the app. \(refresh), or write to our support if that doesn't help."
         ),
-        undetermined(.endUnknown(era: 0), says: "how long it is yours counts from a day that is not set; \(write)"),
-        undetermined(.testEnvironment, says: "Sandbox does not tell how an app was acquired"),
         undetermined(
-            .noHonors, .purchasesIncomplete, settled: [.purchases],
-            says: "not all of your purchases are known to us; \(restore)"),
+            .boughtAgainInDoubt(signed: evening),
+            says:
+                "the app was refunded, and the App Store's records don't show exactly when you got it again. \(settle)"),
+        undetermined(
+            .endUnknown(era: 0), says: "it came with the app for a time, and when that ended isn't known. \(settle)"),
+        undetermined(
+            .noHonors, .noLength(0), says: "the App Store doesn't say how long your subscription lasts. \(settle)"),
+        undetermined(
+            .noHonors, .unknownProductType(0), next: [.purchases, .support], policy: titles,
+            says:
+                "the App Store doesn't say how long “Vollversion” lasts. Please open the app and tap Restore Purchases, or write to our support if that doesn't help."
+        ),
+        undetermined(.testEnvironment, says: "Sandbox doesn't show how you got the app. \(settle)"),
+        undetermined(
+            .noHonors, .purchasesIncomplete, next: [.purchases],
+            says: "we haven't seen all of your purchases yet. Please open the app and tap Restore Purchases."),
+        undetermined(
+            .noHonors, .purchasesIncomplete, next: [.purchases], policy: titles,
+            says:
+                "we don't know yet whether you have “Vollversion” or “Jahresabo”. Please open the app and tap Restore Purchases."
+        ),
+        undetermined(.promiseEnded, says: "the App Store's records don't settle it. \(settle)"),
     ]
 
     /// How somebody got the app, as far as it is known.
@@ -184,27 +341,79 @@ import Testing
         granted(
             .eraHonored(paid), proofs[0], proofs[1],
             says:
-                "“everything” is yours for good: you got the app on 1 May 2014 (build 37), while it was sold for a price."
+                "“everything” is yours permanently: you got the app on May 1, 2014 (build 37), while it was sold for a price."
         ),
         granted(
-            .eraHonored(paid), proofs[0],
-            says: "“everything” is yours for good: you got the app as build 37, while it was sold for a price."),
+            .eraHonored(paid), proofs[0], .dateMissing,
+            says: "“everything” is yours permanently: you got the app as build 37, while it was sold for a price."),
+        // The build overrides the later date, so the date isn't a reason.
         granted(
-            .eraHonored(both), proofs[1],
-            says:
-                "“everything” is yours for good: you got the app on 1 May 2014, and everybody who did then keeps this."),
+            .eraHonored(paid), .versionAuthoritative, proofs[0], .date(date("2016-02-01"), eras: free),
+            says: "“everything” is yours permanently: you got the app as build 37, while it was sold for a price."),
+        // The date overrides the later build.
         granted(
-            .inDoubt(honored: paid, others: both), .changeover(date("2014-05-01"), eras: both),
+            .eraHonored(paid), .dateBeforeVersion, .version(0, eras: free), proofs[1],
+            says: "“everything” is yours permanently: you got the app on May 1, 2014, while it was sold for a price."),
+        granted(
+            .eraHonored(both), .versionMissing, .date(date("2014-05-01"), eras: both),
+            says: "“everything” is yours permanently: you got the app on May 1, 2014, when this was included."),
+        granted(
+            .inDoubt(honored: paid, others: free), .changeover(date("2014-05-01"), eras: both), proofs[1],
             says:
-                "“everything” is yours for good: you got the app on 1 May 2014, around the time when its price changed, and we decide in your favor."
+                "“everything” is yours: you got the app on May 1, 2014, around the time when it changed, so we decided in your favor."
         ),
         granted(
-            .inDoubt(honored: paid, others: both),
+            .inDoubt(honored: paid, others: free), .changeover(date("2014-05-01"), eras: both), proofs[1],
+            isPromised: true,
             says:
-                "“everything” is yours for good: you got the app, what the App Store says of it does not settle when, and we decide in your favor."
+                "“everything” is yours permanently: you got the app on May 1, 2014, around the time when it changed, so we decided in your favor."
+        ),
+        granted(
+            .inDoubt(honored: paid, others: free), proofs[1],
+            says:
+                "“everything” is yours: the App Store's records don't show exactly when you got the app, so we decided in your favor."
         ),
         granted(
             .eraHonored(paid), .date(Date(timeIntervalSince1970: 1e13), eras: paid),
-            says: "“everything” is yours for good: you got the app on a day long gone, while it was sold for a price."),
+            says:
+                "“everything” is yours permanently: you got the app on an unknown date, while it was sold for a price."
+        ),
     ]
+}
+
+/// The Calculator's policy, with what sentences depend on.
+struct SentencePolicy: Sendable {
+    var hasTitles = false
+    var isSold = true
+    var trial: Trial?
+    var honors = true
+    var since: String?
+    var before: String?
+    var hasLastDay = false
+
+    func policy(inDoubt: Policy.InDoubt = .favorCustomer) throws -> Policy {
+        let honor = Honor(
+            era: "paid", boughtSince: since.map(date), boughtBefore: before.map(date),
+            until: hasLastDay ? date("2016-03-01T12:00:00Z") : nil)
+        return try Policy(
+            app: Policy.App(bundleID: "com.example.calculator"),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "freemium", model: .free,
+                    begins: [.iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange)]),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(
+                    name: "everything", title: hasTitles ? ["en": "Everything", "de": "Alles"] : nil,
+                    products: isSold
+                        ? [
+                            .init(id: "id.pro", title: hasTitles ? ["en": "Full Version", "de": "Vollversion"] : nil),
+                            .init(id: "id.year", title: hasTitles ? ["en": "One Year", "de": "Jahresabo"] : nil),
+                        ] : [],
+                    honors: honors ? [honor] : nil, trial: trial)
+            ],
+            inDoubt: inDoubt)
+    }
 }

@@ -14,7 +14,25 @@ import Testing
         let decision = await newcomer.decision(for: "everything")
         #expect(decision.outcome == .denied)
         #expect(decision.reasons.first?.code == "eraNotHonored")
-        #expect(decision.sentence.contains("at a time when it did not come with the app"))
+        #expect(decision.sentence.contains("when it was free. In the app you can"))
+    }
+
+    @Test func `sentences have titles in the customer's language`() async throws {
+        let policy = try Policy(
+            app: Policy.App(bundleID: World.bundleID), eras: [Era(name: "always", model: .paid)],
+            entitlements: [
+                Entitlement(
+                    name: "everything", title: ["en": "Everything", "de": "Alles"], honors: [Honor(era: "always")])
+            ])
+        let device = Device(FakeStore { $0.app = World.owner() }, policy: policy)
+        let german = device.start { $0.options.languages = ["fr", "de-AT"] }
+        #expect(await german.decision(for: "everything").sentence.hasPrefix("“Alles” is yours permanently: "))
+        let french = device.start { $0.options.languages = ["fr"] }
+        #expect(await french.decision(for: "everything").sentence.hasPrefix("“Everything” is yours permanently: "))
+        let unknown = Device(FakeStore { $0.appMood = .throwsAnError }, policy: policy).start {
+            $0.options.languages = ["de"]
+        }
+        #expect(await unknown.decision(for: "everything").sentence.contains("whether “Alles” is yours"))
     }
 
     @Test func `a purchase gives it to whoever came later`() async {

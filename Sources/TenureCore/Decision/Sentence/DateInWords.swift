@@ -1,0 +1,55 @@
+import Foundation
+
+extension CivilDay {
+    /// "June 10, 2015".
+    package var inWords: String { "\(Self.monthNames[(month - 1) % 12]) \(day), \(year)" }
+
+    private static let monthNames = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+}
+
+extension Date {
+    /// The day in UTC, such as "June 10, 2015".
+    package var inWords: String { day?.inWords ?? "an unknown date" }
+
+    /// As the end of a right: "until June 10, 2015" if it ends during that day, "through June 9, 2015" if it ends with it.
+    ///
+    /// - Parameter isOfDay: whether it may come from a day of the policy. `until` includes its day everywhere, so such a
+    ///   day D ends at noon UTC of the next one.
+    package func inWords(asEndOfDay isOfDay: Bool) -> String {
+        guard let day else { return "until an unknown date" }
+        guard secondsOfDay == 0 || isOfDay && secondsOfDay == 43_200 else { return "until \(day.inWords)" }
+        return "through \(CivilDay(number: day.number - 1).inWords)"
+    }
+
+    /// Seconds since midnight in UTC.
+    var secondsOfDay: TimeInterval { timeIntervalSince1970 - (timeIntervalSince1970 / 86_400).rounded(.down) * 86_400 }
+
+    /// Nil so far away that no calendar matters.
+    private var day: CivilDay? {
+        let number = (timeIntervalSince1970 / 86_400).rounded(.down)
+        return abs(number) < 4_000_000 ? CivilDay(number: Int(number)) : nil
+    }
+}
+
+extension TextPieces where Self: ~Copyable {
+    mutating func say(
+        _ first: String, _ second: String = "", _ third: String = "", _ fourth: String = "", _ fifth: String = ""
+    ) {
+        write(first)
+        if !second.isEmpty { write(second) }
+        if !third.isEmpty { write(third) }
+        if !fourth.isEmpty { write(fourth) }
+        if !fifth.isEmpty { write(fifth) }
+    }
+
+    mutating func say(_ start: String, on date: Date, _ rest: String = "") {
+        say(start, date.inWords, rest)
+    }
+
+    mutating func say(_ start: String, end date: Date, ofDay isOfDay: Bool = false) {
+        say(start, date.inWords(asEndOfDay: isOfDay))
+    }
+}

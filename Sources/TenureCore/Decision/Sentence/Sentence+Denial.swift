@@ -1,0 +1,159 @@
+import Foundation
+
+extension Sentence {
+    /// The reason in one sentence, and what the customer can do in another.
+    func writeDenial(to output: inout some TextPieces & ~Copyable) {
+        switch leadingDenial {
+        case .supportRevocation:
+            // Nothing else gives it until support does, so nothing else is offered.
+            output.say("Our support team withdrew ")
+            writeTitle(to: &output)
+            output.say(". Please write to them if you have a question.")
+        case .supportGrantEnded(let date):
+            output.say("Our support team gave you ")
+            writeTitle(to: &output)
+            output.say(" ", end: date)
+            output.say(". ")
+            writeHelp(to: &output)
+        case .appRefunded(let date):
+            writeTitle(to: &output)
+            output.say(" isn't included any more: your purchase of the app was refunded or revoked on ", on: date, ". ")
+            writeHelp(family: .earlier, to: &output)
+        case .licenseEnded(let date):
+            writeTitle(to: &output)
+            output.say(" isn't included any more: your organization's license for the app ended on ", on: date, ". ")
+            writeHelp(family: .earlier, to: &output)
+        case .promiseEnded:
+            writeTitle(to: &output)
+            output.say(" isn't included any more: your purchase of the app was refunded, or its license ended. ")
+            writeHelp(family: .earlier, to: &output)
+        case .honorEnded(let era, let date):
+            writeTitle(to: &output)
+            // Without proof of the era it may never have been theirs.
+            output.say(facts.proves(era: era) ? " came with your copy of the app " : " came with the app for a time, ")
+            output.say("", end: date, ofDay: facts.hasLastDays)
+            output.say(". ")
+            writeHelp(to: &output)
+        case .billingRetry(let index):
+            writeTitle(to: &output)
+            output.say(" comes with ")
+            writePurchase(index, to: &output)
+            output.say(", whose payment failed. Please check your payment method with Apple, ")
+            output.say("then tap Restore Purchases in the app.")
+        case .refunded(let index, let date):
+            writeTitle(to: &output)
+            output.say(" came with ")
+            writePurchase(index, to: &output)
+            output.say(", which was refunded or revoked on ", on: date, ". ")
+            writeHelp(family: .earlier, buying: "buy it again", to: &output)
+        case .expired(let index, let date):
+            writeTitle(to: &output)
+            output.say(" came with ")
+            writePurchase(index, to: &output)
+            output.say(", which ended on ", on: date, ". ")
+            let isSubscription = context.purchases.indices.contains(index) && context.purchases[index].isSubscription
+            writeHelp(family: .earlier, buying: isSubscription ? "renew it" : "buy it again", to: &output)
+        case .upgraded(let index):
+            writeTitle(to: &output)
+            output.say(" came with ")
+            writePurchase(index, to: &output)
+            output.say(", which you changed to another one. ")
+            writeHelp(family: .earlier, to: &output)
+        case .testEnvironment:
+            writeTitle(to: &output)
+            output.say(" isn't included here: in ", context.environment.rawValue)
+            output.say(", every tester counts as a new customer. ")
+            writeHelp(to: &output)
+        case .eraNotHonored(let eras):
+            writeTitle(to: &output)
+            output.say(" isn't included with your copy: ")
+            writeAcquisition(in: eras, to: &output)
+            output.say(facts.wasAlways(.free, in: eras) ? ", when it was free. " : ", when this wasn't included. ")
+            writeHelp(family: .earlier, to: &output)
+        case .outsideWindow(let era):
+            writeTitle(to: &output)
+            output.say(" isn't included with your copy: ")
+            writeDate(to: &output)
+            writeWindow(of: era, to: &output)
+            writeHelp(family: .then, to: &output)
+        case .noPurchase:
+            writeTitle(to: &output)
+            output.say(" comes with ")
+            if let titles = facts.titlesOfProducts {
+                for (index, title) in titles.enumerated() { output.say(index == 0 ? "" : " or ", "“", title, "”") }
+                output.say(" in the app, and we have no record of such a purchase. ")
+            } else {
+                output.say("a purchase in the app, and we have no record of one. ")
+            }
+            writeHelp(family: .earlier, to: &output)
+        default:
+            writeTitle(to: &output)
+            output.say(" isn't included: we have no record of anything that includes it. ")
+            writeHelp(family: .earlier, to: &output)
+        }
+    }
+
+    /// The reason that the customer hears: what support did, what ended, which purchase stopped giving it, and only then how
+    /// the app was acquired.
+    private var leadingDenial: Finding? {
+        var leading: Finding?
+        var rank = Int.max
+        for finding in decision.findings {
+            let new: Int? =
+                switch finding {
+                case .supportRevocation: 0
+                case .appRefunded, .licenseEnded, .honorEnded: 1
+                case .supportGrantEnded: 2
+                case .promiseEnded: 3
+                // One that waits for money before those that are over; of those the latest, which is the first.
+                case .billingRetry: 4
+                case .refunded, .expired: 5
+                case .upgraded: 6
+                case .testEnvironment, .eraNotHonored, .outsideWindow: 7
+                case .noPurchase: 8
+                default: nil
+                }
+            if let new, new < rank { (leading, rank) = (finding, new) }
+        }
+        return leading
+    }
+
+    /// ", and it's for people who got it on June 10, 2014, or later. "
+    private func writeWindow(of era: Int, to output: inout some TextPieces & ~Copyable) {
+        guard let (first, last) = facts.window(ofHonoring: era) else {
+            return output.say(", outside the dates for which it was offered. ")
+        }
+        output.say(", and it's for people who got it ")
+        switch (first, last) {
+        case (let first?, let last?): output.say("between ", first.inWords, " and ", last.inWords)
+        case (let first?, nil): output.say("on ", first.inWords, " or later")
+        case (nil, let last?): output.say("by ", last.inWords)
+        case (nil, nil): break
+        }
+        output.say(". ")
+    }
+
+    private enum FamilyHint: String {
+        case earlier = "the app earlier"
+        /// In the days that the sentence names.
+        case then = "it then"
+    }
+
+    /// "In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong, please write to our support."
+    ///
+    /// - Parameter family: how a family member's copy could give it, if the entitlement honors an era.
+    private func writeHelp(
+        family: FamilyHint? = nil, buying: String = "buy it", to output: inout some TextPieces & ~Copyable
+    ) {
+        let isNew = buying == "buy it"
+        switch (facts.isSold, facts.hasTrial && isNew) {
+        case (true, true): output.say("In the app you can try it, buy it, or tap Restore Purchases; if")
+        case (true, false): output.say("In the app you can ", buying, " or tap Restore Purchases; if")
+        case (false, true): output.say("In the app you can try it; if")
+        case (false, false): output.say("If")
+        }
+        output.say(" this seems wrong")
+        if let family, facts.honorsEras { output.say(", or someone in your family got ", family.rawValue) }
+        output.say(", please write to our support.")
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+extension Sentence {
+    func writeGrant(to output: inout some TextPieces & ~Copyable) {
+        writeTitle(to: &output)
+        output.say(" is yours")
+        if let until = decision.until {
+            output.say(" ", end: until, ofDay: isFromEras)
+        } else if isPermanent {
+            output.say(" permanently")
+        }
+        output.say(": ")
+        writeGrounds(to: &output)
+        output.say(".")
+    }
+
+    private func writeGrounds(to output: inout some TextPieces & ~Copyable) {
+        switch decision.findings.first {
+        case .eraHonored(let eras):
+            writeAcquisition(in: eras, to: &output)
+            output.say(
+                facts.wasAlways(.paid, in: eras) ? ", while it was sold for a price" : ", when this was included")
+        case .inDoubt:
+            if facts.isChangeover {
+                writeAcquisition(to: &output)
+                output.say(", around the time when it changed, so we decided in your favor")
+            } else {
+                output.say("the App Store's records don't show exactly when you got the app, ")
+                output.say("so we decided in your favor")
+            }
+        case .boughtAgain(let signed):
+            output.say("after its refund you had the app again by ", on: signed, ", when this was still included")
+        case .boughtAgainInDoubt(let signed):
+            output.say("after its refund you had the app again by ", on: signed, ", so we decided in your favor")
+        case .product(let index, _):
+            if facts.isFamilyShared {
+                output.say("someone in your family shares ")
+                writeShared(index, to: &output)
+                output.say(" with you")
+            } else {
+                output.say("it comes with ")
+                writePurchase(index, to: &output)
+            }
+        case .gracePeriod(let index, _):
+            output.say("it comes with ")
+            writePurchase(index, to: &output)
+            output.say(", whose payment failed, so please check your payment method with Apple")
+        case .supportGrant: output.say("our support team gave it to you")
+        case .promise: output.say("it came with your copy of the app, and we keep that promise")
+        case .testEnvironment:
+            output.say("in ", context.environment.rawValue, ", every tester counts as someone who got the app in time")
+        default: output.say("the App Store's records show that you have it")
+        }
+    }
+
+    private func writeShared(_ index: PurchaseIndex, to output: inout some TextPieces & ~Copyable) {
+        let purchase = context.purchases.indices.contains(index) ? context.purchases[index] : nil
+        if let title = purchase.flatMap({ facts.title(ofProduct: $0.productID) }) {
+            output.say("“", title, "”")
+        } else {
+            output.say(purchase?.isSubscription == true ? "a subscription" : "a purchase")
+        }
+    }
+
+    /// Whether nothing that is known can end it, except a refund or a revocation.
+    private var isPermanent: Bool {
+        // The family decides how long.
+        if facts.isFamilyShared { return false }
+        return switch decision.findings.first {
+        // Without a promise a later version of the policy may decide the doubt otherwise.
+        case .inDoubt, .boughtAgainInDoubt: decision.isPromised
+        case .testEnvironment: false
+        default: true
+        }
+    }
+
+    private var isFromEras: Bool {
+        switch decision.findings.first {
+        case .product, .gracePeriod, .supportGrant: false
+        default: facts.hasLastDays
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+extension Decision {
+    /// What a support person can send to the customer, with the first title that the policy gives each thing.
+    public var sentence: String { sentence(in: []) }
+
+    /// What a support person can send to the customer: the answer with its reason, and what the customer can do next.
+    ///
+    /// The text is in English. The titles in it are in the first of the reader's languages that the policy has.
+    ///
+    /// - Parameter languages: BCP 47 tags, the preferred one first, such as `Locale.preferredLanguages`.
+    public func sentence(in languages: [String]) -> String {
+        var text = ""
+        text.reserveCapacity(256)
+        write(sentenceTo: &text, in: languages)
+        return text
+    }
+
+    /// Writes the sentence piece by piece, for output that has its own memory.
+    package func write(sentenceTo output: inout some TextPieces & ~Copyable, in languages: [String]) {
+        Sentence(of: self, in: languages).write(to: &output)
+    }
+}
+
+/// Turns a decision's reasons into words: the only place that does.
+///
+/// Each outcome has a file with its templates. Acquiring isn't paying, so none says "you didn't buy". A new reason without
+/// a template gets the general one of its outcome.
+struct Sentence {
+    let decision: Decision
+    let facts: SentenceFacts
+
+    var context: Reason.Context { decision.context }
+
+    init(of decision: Decision, in languages: [String]) {
+        self.decision = decision
+        facts = SentenceFacts(of: decision, in: languages)
+    }
+
+    func write(to output: inout some TextPieces & ~Copyable) {
+        if facts.isPersona { output.say("As the test customer “", context.personaName, "”: ") }
+        switch decision.outcome {
+        case .granted: writeGrant(to: &output)
+        case .denied: writeDenial(to: &output)
+        case .undetermined: writeDoubt(to: &output)
+        }
+    }
+
+    func writeTitle(to output: inout some TextPieces & ~Copyable) { output.say("“", facts.title, "”") }
+
+    /// "“Full Version”", "your subscription" or "your purchase"; never a product ID.
+    func writePurchase(_ index: PurchaseIndex, to output: inout some TextPieces & ~Copyable) {
+        let purchase = context.purchases.indices.contains(index) ? context.purchases[index] : nil
+        if let title = purchase.flatMap({ facts.title(ofProduct: $0.productID) }) {
+            output.say("“", title, "”")
+        } else {
+            output.say(purchase?.isSubscription == true ? "your subscription" : "your purchase")
+        }
+    }
+
+    /// "you got the app on May 1, 2014".
+    func writeDate(to output: inout some TextPieces & ~Copyable) {
+        output.say("you got the app")
+        if let date = facts.date(allowing: nil) { output.say(" on ", on: date) }
+    }
+
+    /// "you got the app on May 1, 2014 (build 37)", as far as the proofs say so.
+    ///
+    /// - Parameter eras: what the rest of the sentence says of the time. A proof that excludes all of them was overridden by
+    ///   the other one, and isn't named.
+    func writeAcquisition(in eras: EraSet? = nil, to output: inout some TextPieces & ~Copyable) {
+        let version = facts.version(allowing: eras)
+        guard let date = facts.date(allowing: eras) else {
+            output.say("you got the app")
+            if let version { output.say(" as ", version.key, " ", version.text) }
+            return
+        }
+        output.say("you ")
+        if let preorder = facts.preorder, preorder <= date {
+            output.say("pre-ordered the app on ", on: preorder, " and got it")
+        } else {
+            output.say("got the app")
+        }
+        output.say(" on ", on: date)
+        if let version { output.say(" (", version.key, " ", version.text, ")") }
+    }
+}
+
+extension Purchase {
+    /// Whether it is, or must be taken for, a subscription: old receipts don't name the type.
+    var isSubscription: Bool {
+        switch type {
+        case .autoRenewable: true
+        case .nonConsumable, .consumable, .nonRenewing: false
+        case .unknown, nil: expiresDate != nil
+        }
+    }
+}

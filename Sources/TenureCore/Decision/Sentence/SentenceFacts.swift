@@ -1,0 +1,133 @@
+import Foundation
+
+/// What the words need, picked from a decision's reasons and policy.
+struct SentenceFacts {
+    /// What customers call the entitlement.
+    let title: String
+    /// Nil for an entitlement that only a promise still names.
+    let entitlement: Entitlement?
+    private let policy: Policy
+    private let languages: [String]
+
+    private var version: (text: String, key: String, eras: EraSet)?
+    private var date: (date: Date, eras: EraSet)?
+    private var changeoverEras: EraSet?
+    private(set) var preorder: Date?
+    private(set) var isPersona = false
+    private(set) var isFamilyShared = false
+
+    init(of decision: Decision, in languages: [String]) {
+        let context = decision.context
+        policy = context.policy
+        self.languages = languages
+        entitlement = context.policy.entitlement(named: decision.entitlement)
+        title = decision.title?.text(for: languages) ?? decision.entitlement
+        for finding in decision.findings {
+            switch finding {
+            case .version(let index, let eras):
+                guard let acquisition = context.acquisition(index), let text = acquisition.version?.description,
+                    text.utf8.count <= Self.longestVersion
+                else { continue }
+                let isBuild = acquisition.originalPlatform?.versionKey == .bundleVersion
+                version = (text, isBuild ? "build" : "version", eras)
+            case .date(let date, let eras): self.date = (date, eras)
+            case .changeover(_, let eras): changeoverEras = eras
+            case .preorder(let date): preorder = date
+            case .persona: isPersona = true
+            case .familyShared: isFamilyShared = true
+            default: break
+            }
+        }
+    }
+
+    /// In a sentence a longer one would only confuse.
+    private static let longestVersion = 24
+
+    // MARK: What the proofs say
+
+    var isChangeover: Bool { changeoverEras != nil }
+
+    var hasDate: Bool { date != nil }
+
+    /// The eras that the date allows, with those of a changeover.
+    private var erasOfDate: EraSet? {
+        date.map { changeoverEras.map($0.eras.union) ?? $0.eras }
+    }
+
+    /// The date on which the app was acquired, unless it excludes all of these eras.
+    func date(allowing eras: EraSet?) -> Date? {
+        guard let date, let allowed = erasOfDate, eras.map(allowed.isDisjoint) != true else { return nil }
+        return date.date
+    }
+
+    /// The version in which the app was acquired, unless it excludes all of these eras.
+    func version(allowing eras: EraSet?) -> (text: String, key: String)? {
+        guard let version, eras.map(version.eras.isDisjoint) != true else { return nil }
+        return (version.text, version.key)
+    }
+
+    /// Whether the proofs leave no era but this one.
+    func proves(era: Int) -> Bool {
+        guard let erasOfDate else { return false }
+        return (version.map { $0.eras.intersection(erasOfDate) } ?? erasOfDate) == EraSet(from: era, to: era + 1)
+    }
+
+    // MARK: What the policy says
+
+    /// Whether something in the app gives the entitlement.
+    var isSold: Bool { entitlement?.products.isEmpty == false }
+
+    var hasTrial: Bool { entitlement?.trial != nil }
+
+    /// Whether some family member may have got the app in time.
+    var honorsEras: Bool { entitlement?.honoredEras.isEmpty == false }
+
+    /// Whether the app had this business model in every one of the eras, of which there are some.
+    func wasAlways(_ model: Era.Model, in eras: EraSet) -> Bool {
+        !eras.isEmpty && eras.allSatisfy { policy.eras.indices.contains($0) && policy.eras[$0].model == model }
+    }
+
+    /// What customers call a product, by this entitlement or else by another one.
+    func title(ofProduct id: String) -> String? {
+        let own = entitlement?.products.first { $0.id == id }?.title
+        let title = own ?? policy.entitlements.lazy.flatMap(\.products).first { $0.id == id && $0.title != nil }?.title
+        return title?.text(for: languages)
+    }
+
+    /// The titles of the products that give the entitlement. Nil where one has none, or where a list of them is too long.
+    var titlesOfProducts: [String]? {
+        guard let products = entitlement?.products, (1...2).contains(products.count) else { return nil }
+        let titles = products.compactMap { title(ofProduct: $0.id) }
+        return titles.count == products.count ? titles : nil
+    }
+
+    /// The days on which the app had to be acquired, both included: those of the era's honor, if there is only one and it
+    /// has such days. Nil also if the customer's day is among them, because their hours then decided.
+    func window(ofHonoring era: Int) -> (first: CivilDay?, last: CivilDay?)? {
+        guard policy.eras.indices.contains(era), let day = date.map({ CivilDay(of: $0.date) }) else { return nil }
+        let honors = (entitlement?.honors ?? []).filter { $0.era == policy.eras[era].name }
+        guard honors.count == 1, let honor = honors.first else { return nil }
+        let (first, last) = (honor.firstDay, honor.lastDay)
+        guard first.map({ day < $0 }) == true || last.map({ $0 < day }) == true else { return nil }
+        return (first, last)
+    }
+
+    /// Whether a right from an era may end with a day of the policy: `until` includes its day everywhere.
+    var hasLastDays: Bool { entitlement?.honors?.contains { $0.until != nil } == true }
+}
+
+extension Honor {
+    /// The first day on which the app had to be acquired.
+    ///
+    /// A day of the policy begins at 10:00 UTC of the day before, when it begins in UTC+14.
+    fileprivate var firstDay: CivilDay? {
+        boughtSince.map { CivilDay(of: $0.secondsOfDay == 36_000 ? $0.addingTimeInterval(14 * 3600) : $0) }
+    }
+
+    /// The last day on which the app had to be acquired.
+    ///
+    /// `boughtBefore` excludes its day, which begins last at noon UTC, in UTC-12.
+    fileprivate var lastDay: CivilDay? {
+        boughtBefore.map { CivilDay(of: $0.addingTimeInterval($0.secondsOfDay == 43_200 ? -12 * 3600 - 1 : -1)) }
+    }
+}

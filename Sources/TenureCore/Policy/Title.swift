@@ -1,0 +1,98 @@
+/// What customers call something, in each language that the policy gives.
+public struct Title: Sendable, Hashable {
+    public struct Translation: Sendable, Hashable {
+        /// A BCP 47 tag such as `en`, `de-AT` or `zh-Hans`.
+        public let language: String
+        public let text: String
+
+        public init(language: String, text: String) {
+            self.language = language
+            self.text = text
+        }
+    }
+
+    /// In the order of the policy. Readers of any other language get the first.
+    public let translations: [Translation]
+
+    /// Characters that a text may have, so that a sentence with it stays readable.
+    public static let longestText = 60
+
+    public init(_ translations: [Translation]) {
+        self.translations = translations
+    }
+
+    /// Returns the text in the first of the reader's languages that the title has, otherwise the first text.
+    ///
+    /// Nil for a title without translations, which no policy accepts.
+    ///
+    /// - Parameter languages: BCP 47 tags, the preferred one first, such as `Locale.preferredLanguages`.
+    public func text(for languages: [String]) -> String? {
+        for language in languages {
+            if let translation = translation(for: LanguageTag(language)) { return translation.text }
+        }
+        return translations.first?.text
+    }
+
+    /// The translation in this language: for exactly this region, otherwise without or with another region.
+    private func translation(for wanted: LanguageTag) -> Translation? {
+        let related = translations.filter { LanguageTag($0.language).language == wanted.language }
+        guard related.count > 1 else { return related.first }
+        var prefix = wanted.subtags
+        while !prefix.isEmpty {
+            let match = related.first {
+                let tag = LanguageTag($0.language)
+                return tag.subtags == prefix && (prefix == wanted.subtags || tag.script == wanted.script)
+            }
+            if let match { return match }
+            prefix.removeLast()
+        }
+        return related.first { LanguageTag($0.language).script == wanted.script } ?? related.first
+    }
+}
+
+extension Title: ExpressibleByDictionaryLiteral {
+    /// Keeps the order in which the translations are written.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map { Translation(language: $0.0, text: $0.1) })
+    }
+}
+
+/// A language tag, taken apart. Case doesn't matter, and `de_AT` reads as `de-AT`.
+struct LanguageTag {
+    let subtags: [String]
+
+    init(_ tag: String) {
+        subtags = tag.lowercased().split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }.map(String.init)
+    }
+
+    /// The primary language. Norwegian has three codes, and readers of one understand the others.
+    var language: String {
+        let language = subtags.first ?? ""
+        return ["nb", "nn"].contains(language) ? "no" : language
+    }
+
+    /// The script of Chinese, which its regions imply; nil for other languages.
+    var script: String? {
+        guard language == "zh" else { return nil }
+        if subtags.contains("hant") { return "hant" }
+        if subtags.contains("hans") { return "hans" }
+        return subtags.contains { ["tw", "hk", "mo"].contains($0) } ? "hant" : "hans"
+    }
+
+    /// Whether it has the shape of a tag in BCP 47 whose language has two or three letters, as all in use have.
+    static func isWellFormed(_ tag: String) -> Bool {
+        let subtags = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard let language = subtags.first, (2...3).contains(language.count), language.allSatisfy(isLetter) else {
+            return false
+        }
+        return subtags.dropFirst().allSatisfy {
+            (1...8).contains($0.count) && $0.allSatisfy { isLetter($0) || isDigit($0) }
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}

@@ -1,0 +1,66 @@
+extension Title {
+    /// What makes the title unusable in a sentence.
+    ///
+    /// - Parameter place: the title's place in the policy.
+    func mistakes(at place: [PolicyMistake.Step]) -> [PolicyMistake] {
+        guard !translations.isEmpty else {
+            return [PolicyMistake(place, "the title has no text; write one, such as `{ en: Everything }`")]
+        }
+        var mistakes: [PolicyMistake] = []
+        var languages: Set<String> = []
+        for translation in translations {
+            let language = translation.language
+            let place = place + [.key(language)]
+            if !LanguageTag.isWellFormed(language) {
+                let hyphenated = language.split(separator: "_").joined(separator: "-")
+                let example = LanguageTag.isWellFormed(hyphenated) ? "`\(hyphenated)`" : "one such as `en` or `pt-BR`"
+                mistakes.append(PolicyMistake(place, "`\(language.visible)` is not a language tag; write \(example)"))
+            } else if !languages.insert(language.lowercased()).inserted {
+                mistakes.append(PolicyMistake(place, "the title has two texts for `\(language)`; keep one"))
+            }
+            if let mistake = Self.mistake(in: translation.text) { mistakes.append(PolicyMistake(place, mistake)) }
+        }
+        return mistakes
+    }
+
+    private static func mistake(in text: String) -> String? {
+        if text.allSatisfy(\.isWhitespace) { return "the title is empty; write what customers call it" }
+        if let hidden = text.unicodeScalars.first(where: \.isHidden) {
+            return "the title has the invisible character \(hidden.codePoint); remove it"
+        }
+        let words = text.split(omittingEmptySubsequences: false, whereSeparator: \.isWhitespace)
+        if words.contains(where: \.isEmpty) {
+            return "the title has spaces at an end, or two in a row; remove them"
+        }
+        if text.count > longestText {
+            return "the title has \(text.count) characters; shorten it to at most \(longestText)"
+        }
+        return nil
+    }
+}
+
+extension Unicode.Scalar {
+    /// Control characters, line separators, and what turns the direction of the text around it.
+    fileprivate var isHidden: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default:
+            switch value {
+            case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: true
+            default: false
+            }
+        }
+    }
+
+    fileprivate var codePoint: String {
+        let digits = String(value, radix: 16, uppercase: true)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}
+
+extension String {
+    /// For messages: without what can't be seen, and of a long text the beginning.
+    fileprivate var visible: String {
+        String(String.UnicodeScalarView(unicodeScalars.filter { !$0.isHidden }.prefix(40)))
+    }
+}

@@ -1,0 +1,33 @@
+import HTTPTypes
+import Hummingbird
+
+extension Request {
+    /// The languages of the reader, the preferred one first, from `Accept-Language`. Empty if the header is missing.
+    var languages: [String] { headers[.acceptLanguage].map(AcceptLanguage.languages(in:)) ?? [] }
+}
+
+/// `Accept-Language` of RFC 9110, section 12.5.4.
+enum AcceptLanguage {
+    /// More languages than a reader has. The rest is ignored.
+    private static let most = 16
+
+    /// Returns the language tags in the order of their weights. Ranges that can't be read, `*`, and those that the reader
+    /// excludes (`q=0`) are left out.
+    static func languages(in header: String) -> [String] {
+        var weighted: [(language: String, weight: Double)] = []
+        for range in header.prefix(1024).split(separator: ",").prefix(most) {
+            let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+            guard let language = parts.first, !language.isEmpty, language != "*" else { continue }
+            var weight = 1.0
+            if let text = parts.dropFirst().first(where: { $0.lowercased().hasPrefix("q=") }) {
+                guard let number = Double(text.dropFirst(2)), (0...1).contains(number) else { continue }
+                weight = number
+            }
+            if weight > 0 { weighted.append((language, weight)) }
+        }
+        // Equal weights keep their order.
+        return weighted.enumerated()
+            .sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
+            .map(\.element.language)
+    }
+}
