@@ -194,7 +194,8 @@ extension StoreClause {
         StoreClause("a rehearsal is kept as it was found") { store in
             let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
             let rehearsal = RecordedRehearsal(
-                base: start.id, sha256: [2], at: Sample.now, actor: "ada", losing: 12, losingWithPromises: 3,
+                base: start.id, sha256: [2], at: Sample.now, actor: "ada", gaining: 5, losing: 12,
+                losingWithPromises: 3,
                 report: Array(#"{"customers":40}"#.utf8))
             try await store.record(rehearsal)
             try expect(try await store.rehearsal(rehearsal.id) == rehearsal, "the same")
