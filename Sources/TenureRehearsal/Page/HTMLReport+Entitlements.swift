@@ -19,15 +19,21 @@ extension HTMLReport {
             open.insert(index)
             room -= panels[index].count
         }
+        // They are the same for all entitlements.
+        let first = open.min()
         for (index, name) in report.tally.entitlements.enumerated() {
-            write(name, report.tally.byEntitlement[index], panels[index], isOpen: open.contains(index))
+            write(
+                name, report.tally.byEntitlement[index], panels[index], isOpen: open.contains(index),
+                tellingEras: index == first)
         }
         for (name, tally) in report.tally.promisedOnly.sorted(by: { $0.key < $1.key }) {
-            write(name, tally, [], isOpen: true)
+            write(name, tally, [], isOpen: true, tellingEras: false)
         }
     }
 
-    private mutating func write(_ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool) {
+    private mutating func write(
+        _ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool, tellingEras: Bool
+    ) {
         page.element("h2", name)
         page.markup(tally.counts.bar(isCompared: isCompared))
         page.markup("<div class=\"legend\">")
@@ -44,7 +50,7 @@ extension HTMLReport {
         if !panels.isEmpty {
             if !isOpen { page.markup("<details><summary>By platform</summary>") }
             page.markup("<div class=\"panels\">")
-            for panel in panels { page.markup(panel.markup) }
+            for panel in panels { page.markup(panel.markup(tellingEras: tellingEras)) }
             page.markup("</div>")
             if !isOpen { page.markup("</details>") }
         }

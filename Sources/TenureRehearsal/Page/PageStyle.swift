@@ -86,7 +86,9 @@ enum PageStyle {
           details { display: none; } .amount { font-size: 13pt; } .cause { padding: 4px 0; }
           .panels { grid-template-columns: 1fr 1fr; gap: 12px 22px; }
           .panel, .cause, .finding, .cards, .legend, tr { break-inside: avoid; }
-          .row { min-height: 13px; font-size: 8pt; } .row .parts { height: 9px; }
+          h4 { font-size: 9pt; } .note { font-size: 7.5pt; line-height: 1.25; }
+          .rows { margin-top: 2px; line-height: 1.15; } .row { min-height: 12px; font-size: 7.5pt; }
+          .row .parts { height: 8px; } .begins { line-height: 1.1; } .begins span { font-size: 7pt; }
           table { font-size: 8.5pt; } thead { display: table-header-group; } td, th { padding: 1px 10px 1px 0; }
           footer { margin-top: 12px; } }
         @page { margin: 13mm 13mm; }

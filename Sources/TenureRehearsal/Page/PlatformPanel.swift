@@ -17,7 +17,7 @@ struct PlatformPanel {
     private static let width = 420.0
     private static let left = 40.0
     private static let height = 92.0
-    private static let mostRows = 9
+    private static let mostRows = 7
 
     /// One for each platform that has customers, the largest first.
     static func all(_ report: RehearsalReport, entitlement index: Int) -> [PlatformPanel] {
@@ -78,11 +78,14 @@ struct PlatformPanel {
         }
     }
 
-    var markup: String {
+    /// `tellingEras`: the eras stand under the chart in words too.
+    func markup(tellingEras: Bool) -> String {
         var markup =
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
         if let scale, !bars.isEmpty { markup += chart(scale) }
-        if let caption = spans?.caption, !caption.isEmpty { markup += "<p class=\"note\">\(caption.htmlEscaped)</p>" }
+        if tellingEras, let caption = spans?.caption, !caption.isEmpty {
+            markup += "<p class=\"note\">\(caption.htmlEscaped)</p>"
+        }
         if beyond > 0 {
             markup += "<p class=\"note\">\(beyond.grouped("customer")) without a purchase date in this range.</p>"
         }

@@ -1,5 +1,5 @@
-package import Foundation
-package import TenureCore
+import Foundation
+import TenureCore
 
 extension RehearsalReport {
     /// What is odd about the customers, in sentences.

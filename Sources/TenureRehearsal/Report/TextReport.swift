@@ -34,12 +34,11 @@ package struct TextReport: Sendable {
 
     private mutating func tellVerdict() {
         let headline = report.headline
-        lines.append(
-            switch headline.level {
-            case .stop: .bad(headline.sentence)
-            case .check: .heading(headline.sentence)
-            case .go: .good(headline.sentence)
-            })
+        switch headline.level {
+        case .stop: lines.append(.bad(headline.sentence))
+        case .check: lines.append(.heading(headline.sentence))
+        case .go: lines.append(.good(headline.sentence))
+        }
     }
 
     private mutating func tellFindings() {

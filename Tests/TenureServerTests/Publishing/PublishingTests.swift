@@ -209,6 +209,20 @@ import Testing
         }
     }
 
+    @Test func `whoever gains after the rehearsal counts at the moment of publication`() async throws {
+        try await withDesk { desk, _ in
+            _ = try await desk.newcomer()
+            let rehearsal = try #require(try await desk.rehearse(try .generous()).rehearsal)
+            let late = try await desk.newcomer("704000000000000007")
+            let refused = try await desk.publish(try .generous(), ["giveTo": 1, "rehearsal": rehearsal])
+            #expect(refused.reason == "givesMore", "\(refused.text)")
+            #expect(try await desk.outcome(of: late)[0] == "denied")
+            let again = try await desk.publish(
+                try .generous(), ["giveTo": 2, "rehearsal": refused.problem?.rehearsal])
+            #expect(again.status == .ok && again.number("gaining") == 2, "\(again.text)")
+        }
+    }
+
     @Test func `tells what is wrong with it, and of another app takes none`() async throws {
         try await withDesk { desk, keys in
             let broken = try await desk.post(Desk.policies, ["policy": "app: {", "reason": "r"])
