@@ -34,25 +34,3 @@ struct InputFile {
         return bytes
     }
 }
-
-/// A file that a command writes; nil is standard output.
-struct OutputFile {
-    let path: String?
-
-    /// Whole or not at all.
-    func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
-        guard let path else {
-            // A person reads it there; elsewhere it is data.
-            if isatty(STDOUT_FILENO) == 1 {
-                return Terminal.standardOutput.write(String(decoding: bytes, as: UTF8.self))
-            }
-            Terminal.standardOutput.write(bytes: bytes + (newlineAtEnd ? [UInt8(ascii: "\n")] : []))
-            return
-        }
-        do {
-            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw CommandError("`\(path)` cannot be written; check the folder and who may write to it")
-        }
-    }
-}
