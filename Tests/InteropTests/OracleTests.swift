@@ -1,0 +1,50 @@
+import CommandRunner
+import Foundation
+import Testing
+
+/// The engine and a second implementation of the rules, in `Tests/Oracle`, decide the same about random customers under
+/// random policies.
+@Suite(.enabled(if: Oracle.python != nil, "TENURE_INTEROP_PYTHON names no Python"))
+struct OracleTests {
+    @Test func `The engine decides random customers as the rules are written`() throws {
+        let result = try Oracle.run(
+            "compare.py", "--tool", Command.executable.path, "--policies", "\(Oracle.policies)", "--seed", Oracle.seed)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        // A comparison of nobody would show no difference either.
+        #expect(result.output.contains("\(Oracle.policies * Oracle.customersOfEachPolicy) customers"))
+    }
+
+    @Test func `The second implementation answers every example of the text`() throws {
+        let result = try Oracle.run("check_rows.py")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.contains(" rows, 0 differences"))
+    }
+
+    @Test func `A difference between the rules and the engine fails the comparison`() throws {
+        let result = try Oracle.run(
+            "compare.py", "--tool", Command.executable.path, "--policies", "10", "--seed", "1", "--shrink", "0",
+            "--break-rule", "D4: what has ended")
+        #expect(result.status == 1, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("the rules for "))
+    }
+}
+
+/// The Python scripts in `Tests/Oracle`, which need nothing but the standard library.
+private enum Oracle {
+    static let python = ProcessInfo.processInfo.environment["TENURE_INTEROP_PYTHON"]
+
+    /// Compared by default; `TENURE_ORACLE_CUSTOMERS=10000 make test` compares more.
+    static let policies: Int = {
+        let customers = ProcessInfo.processInfo.environment["TENURE_ORACLE_CUSTOMERS"].flatMap { Int($0) } ?? 2400
+        return max(1, customers / customersOfEachPolicy)
+    }()
+    static let customersOfEachPolicy = 40
+    static let seed = ProcessInfo.processInfo.environment["TENURE_ORACLE_SEED"] ?? "1"
+
+    private static let folder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Oracle")
+
+    static func run(_ script: String, _ arguments: String...) throws -> Command.Result {
+        try Tool.run(python ?? "", ["-B", folder.appendingPathComponent(script).path] + arguments)
+    }
+}
