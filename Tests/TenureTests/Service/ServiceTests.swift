@@ -19,6 +19,21 @@ import Testing
         }
     }
 
+    @Test func `the service's sentences have titles in the customer's language`() async throws {
+        let policy = try Policy(
+            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "always", model: .paid)],
+            entitlements: [
+                Entitlement(
+                    name: "everything", title: ["en": "Everything", "de": "Alles"], honors: [Honor(era: "always")])
+            ])
+        try await RealService.run(policy: policy) { service in
+            let german = service.device(try .owner()).start { $0.options.languages = ["fr-CA", "de-AT", "en"] }
+            #expect(await german.decision(for: "everything").sentence.hasPrefix("“Alles” is yours permanently: "))
+            let french = service.device(try .owner()).start { $0.options.languages = ["fr"] }
+            #expect(await french.decision(for: "everything").sentence.hasPrefix("“Everything” is yours permanently: "))
+        }
+    }
+
     @Test func `another account on the device is another customer`() async throws {
         try await RealService.run { service in
             let device = service.device(try .owner())
