@@ -12,7 +12,8 @@ import ArgumentParser
         subcommands: [
             InspectCommand.self, DecideCommand.self, PolicyCommand.self, RehearseCommand.self, MintCommand.self,
             ServeCommand.self,
-            DemoCommand.self, RecordCommand.self, KeyCommand.self, WebhookCommand.self, AppStoreCommand.self,
+            DemoCommand.self, RecordCommand.self, KeyCommand.self, SigningKeyCommand.self,
+            WebhookCommand.self, AppStoreCommand.self,
             ScenarioCommand.self, PersonaCommand.self,
         ]
     )
