@@ -47,11 +47,11 @@ struct SoakWorld: Sendable {
     }
 
     /// Starts one that may not come to serve.
-    func launch() throws -> RunningCommand {
+    func launch(logLevel: String = "error") throws -> RunningCommand {
         try RunningCommand(
             [
                 "serve", "--policy", policy, "--database", database, "--keys", folder.path, "--port", "0",
-                "--log-level", "error", "--admin-key-file", keyFile,
+                "--log-level", logLevel, "--admin-key-file", keyFile,
             ] + trust)
     }
 

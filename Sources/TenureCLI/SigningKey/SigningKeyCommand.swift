@@ -1,0 +1,34 @@
+import ArgumentParser
+import TenureServer
+
+struct SigningKeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signing-key",
+        abstract: "List, rotate and revoke the keys that sign entitlement tokens.",
+        discussion: """
+            Run these commands on a machine with the service's folder of keys. Running services follow within a second. \
+            Docs/signing-keys.md explains when to use which.
+            """,
+        subcommands: [
+            SigningKeyListCommand.self, SigningKeyRotateCommand.self, SigningKeyRevokeCommand.self,
+            SigningKeyInstallCommand.self, SigningKeyRootCommand.self,
+        ]
+    )
+}
+
+/// The option that all commands on a service's signing keys share.
+struct KeysFolderOption: ParsableArguments {
+    @Option(help: "The service's folder of keys, which contains `signing-key.json`.")
+    var keys = "."
+
+    var signingKeys: SigningKeyAdministration { SigningKeyAdministration(folder: keys) }
+}
+
+/// Says that apps with these keys need an update, if there are any.
+func warn(ofStranded keys: [String]) {
+    guard !keys.isEmpty else { return }
+    Terminal.standardError.write(
+        "warning: apps that pinned only these keys trust no new entitlement token, unless they pinned an offline root: "
+            + keys.joined(separator: ", ")
+            + "; release an update of those apps with a key from `tenure signing-key list`")
+}

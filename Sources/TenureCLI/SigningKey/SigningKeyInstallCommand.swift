@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import TenureCore
+import TenureServer
+
+struct SigningKeyInstallCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "Install a statement of the offline root: a signing period, or revocations.",
+        discussion: """
+            A statement about the key that waits also rotates to it. Pass the root's public key the first time, and after \
+            a change of the root.
+
+            Exit codes: 0 installed, 1 the statement is refused or the file can't be read or written, 64 wrong usage.
+
+            Examples:
+              tenure signing-key install --keys var/keys --root root-public.json statement.jwt
+              tenure signing-key install --keys var/keys revocations.jwt
+            """
+    )
+
+    @OptionGroup var folder: KeysFolderOption
+
+    @Option(help: "A file with the root's public key, as `tenure signing-key root create` prints it.")
+    var root: String?
+
+    @Flag(help: "If the chain is full, leave apps behind that pinned only its oldest key.")
+    var dropOldest = false
+
+    @Argument(help: "A file with the statement.")
+    var statement: String
+
+    func run() async throws {
+        try await reportingErrors {
+            let root = try root.map { try Self.text(in: $0) }
+            let result = try folder.signingKeys.install(
+                try Self.text(in: statement), ofRoot: root, droppingOldest: dropOldest, at: Date())
+            let output = Terminal.standardOutput
+            switch result {
+            case .period(let end): output.write("the key in use may sign until \(end.rfc3339)")
+            case .rotated(let end): output.write("the service signs with the new key now, until \(end.rfc3339)")
+            case .revoked(let ids, let stranded):
+                output.write(
+                    ids.isEmpty ? "no key of this service is newly revoked" : "revoked: \(ids.joined(separator: ", "))")
+                warn(ofStranded: stranded)
+            }
+        }
+    }
+
+    static func text(in path: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: path), data.count <= 64 * 1024,
+            let text = String(data: data, encoding: .utf8)
+        else { throw CommandError("`\(path)` cannot be read as a small text file") }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

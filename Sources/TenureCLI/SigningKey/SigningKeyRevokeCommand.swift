@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+import TenureServer
+
+struct SigningKeyRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Stop trusting a signing key that may have been stolen.",
+        discussion: """
+            The key leaves the published key set and the chain. If it is in use, a new key takes its place, which no older \
+            key vouches for. Apps that pinned the revoked key, or an older one, need an update. Apps that pinned an \
+            offline root need its revocation instead: see `tenure signing-key root revoke`.
+
+            Exit codes: 0 revoked, 1 no such key or the file can't be read or written, 64 wrong usage.
+
+            Example:
+              tenure signing-key revoke --keys var/keys kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A
+            """
+    )
+
+    @OptionGroup var folder: KeysFolderOption
+
+    @Argument(help: "The key's ID, as `tenure signing-key list` prints it.")
+    var id: String
+
+    func run() async throws {
+        try await reportingErrors {
+            let stranded = try folder.signingKeys.revoke(id, at: Date())
+            Terminal.standardOutput.write("revoked `\(id)`")
+            warn(ofStranded: stranded)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Foundation
+import TenureServer
+
+struct SigningKeyRootCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "root",
+        abstract: "Create and use an offline root, on a machine without a network.",
+        discussion: """
+            Apps pin the root instead of a signing key. It signs online keys for a limited period, and revokes them. Keep \
+            its file on two media in two places: without it, the service stops issuing entitlement tokens when the \
+            signing period ends.
+            """,
+        subcommands: [
+            SigningKeyRootCreateCommand.self, SigningKeyRootSignCommand.self, SigningKeyRootRevokeCommand.self,
+        ]
+    )
+}
+
+struct SigningKeyRootCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Create an offline root, and print its public key, which apps pin.",
+        discussion: """
+            A root that exists already is never replaced: then only its public key is printed.
+
+            Exit codes: 0 printed, 1 the file can't be read or created, or others can read it, 64 wrong usage.
+
+            Example:
+              tenure signing-key root create root.json > root-public.json
+            """
+    )
+
+    @Argument(help: "The file of the root.")
+    var file: String
+
+    func run() async throws {
+        try await reportingErrors {
+            Terminal.standardOutput.write(try OfflineRoot(path: file).create())
+        }
+    }
+}
+
+struct SigningKeyRootSignCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Let a signing key sign for a limited period, and print the statement to install.",
+        discussion: """
+            Choose a period that you can keep: whoever steals the key can use it until the period ends against customers \
+            who don't hear of the revocation, and without a new statement the service stops issuing tokens.
+
+            Exit codes: 0 printed, 1 a file can't be read, 64 wrong usage.
+
+            Example:
+              tenure signing-key root sign root.json --key next-public.json --days 180 > statement.jwt
+            """
+    )
+
+    @Argument(help: "The file of the root.")
+    var file: String
+
+    @Option(help: "A file with the signing key's public key, as `tenure signing-key rotate` or `list` prints it.")
+    var key: String
+
+    @Option(help: "The length of the signing period, from now, in days: 1 to 730.")
+    var days = 180
+
+    func validate() throws {
+        guard (1...730).contains(days) else { throw ValidationError("a signing period has 1 to 730 days") }
+    }
+
+    func run() async throws {
+        try await reportingErrors {
+            let now = Date()
+            Terminal.standardOutput.write(
+                try OfflineRoot(path: file).sign(
+                    try SigningKeyInstallCommand.text(in: key),
+                    until: now.addingTimeInterval(TimeInterval(days) * 86_400),
+                    at: now))
+        }
+    }
+}
+
+struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Revoke signing keys, and print the list of all revoked keys to install.",
+        discussion: """
+            Each list has a higher counter than the one before. Clients keep the list with the highest counter.
+
+            Exit codes: 0 printed, 1 the file can't be read or written, 64 wrong usage.
+
+            Example:
+              tenure signing-key root revoke root.json kZ6Hb0R4c9XJ2oGq3yq0o1v3kS8c4w9xv5n2b7d1e0A > revocations.jwt
+            """
+    )
+
+    @Argument(help: "The file of the root.")
+    var file: String
+
+    @Argument(help: "The IDs of the keys, as `tenure signing-key list` prints them.")
+    var ids: [String]
+
+    @Option(help: "The list's counter, if the file of the root is an older copy. It never goes back.")
+    var counter: Int64?
+
+    func validate() throws {
+        guard ids.allSatisfy({ $0.utf8.count == 43 }) else {
+            throw ValidationError("a key's ID has 43 characters; copy it from `tenure signing-key list`")
+        }
+        if let counter, !(1...1_000_000_000).contains(counter) {
+            throw ValidationError("a counter is between 1 and 1000000000")
+        }
+    }
+
+    func run() async throws {
+        try await reportingErrors {
+            Terminal.standardOutput.write(try OfflineRoot(path: file).revoke(ids, counter: counter, at: Date()))
+        }
+    }
+}

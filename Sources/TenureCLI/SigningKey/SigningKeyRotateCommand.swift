@@ -1,0 +1,41 @@
+import ArgumentParser
+import Foundation
+import TenureServer
+
+struct SigningKeyRotateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Replace the signing key. Apps that pinned an older key go on.",
+        discussion: """
+            The old key signs a statement about the new one, and is deleted. If the service has an offline root, the new \
+            key waits: sign the public key that is printed with `tenure signing-key root sign`, and pass the statement to \
+            `tenure signing-key install`.
+
+            Exit codes: 0 replaced, or waiting for the root; 1 the chain would get too long, or the file can't be read \
+            or written; 64 wrong usage.
+
+            Examples:
+              tenure signing-key rotate --keys var/keys
+              tenure signing-key rotate --keys var/keys --drop-oldest
+            """
+    )
+
+    @OptionGroup var folder: KeysFolderOption
+
+    @Flag(help: "If the chain is full, leave apps behind that pinned only its oldest key.")
+    var dropOldest = false
+
+    func run() async throws {
+        try await reportingErrors {
+            switch try folder.signingKeys.rotate(droppingOldest: dropOldest, at: Date()) {
+            case .rotated(let id, let publicKey):
+                Terminal.standardError.write("the service signs with `\(id)` now; pin it in the next release:")
+                Terminal.standardOutput.write(publicKey)
+            case .waiting(let publicKey):
+                Terminal.standardError.write(
+                    "sign this key with `tenure signing-key root sign`, then run `tenure signing-key install`:")
+                Terminal.standardOutput.write(publicKey)
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import CommandRunner
+import Foundation
+import PostgresServer
+import Testing
+
+/// `tenure signing-key`, as an operator runs it beside running services.
+@Suite(.serialized) struct `tenure signing-key` {
+    private func run(_ arguments: String..., in folder: Folder) async throws -> Command.Result {
+        try await Command.run(["signing-key"] + arguments + ["--keys", folder.path])
+    }
+
+    /// The IDs of the keys, oldest first, and the words after each.
+    private func listed(in folder: Folder) async throws -> [(id: String, words: String)] {
+        let result = try await run("list", in: folder)
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output.split(separator: "\n").filter { $0.contains("  created ") }.map {
+            (String($0.prefix(43)), String($0.dropFirst(43)))
+        }
+    }
+
+    private func published(at port: Int) async throws -> [String] {
+        let (status, json) = await SoakClient(port: port).get("/.well-known/jwks.json", token: "")
+        #expect(status == 200)
+        return (json["keys"] as? [[String: Any]] ?? []).compactMap { $0["kid"] as? String }
+    }
+
+    /// Whether a service publishes these keys, sooner or later.
+    private func publishes(_ ids: [String], at port: Int) async throws -> Bool {
+        for _ in 0..<600 {
+            if try await published(at: port) == ids { return true }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        return false
+    }
+
+    private func sync(_ world: SoakWorld, at port: Int) async throws -> (keyID: String?, chain: [String]) {
+        let id = "704000003000000001"
+        let (status, json) = await SoakClient(port: port).post(
+            "/v1/sync",
+            [
+                "appTransaction": try world.appTransaction(of: id), "transactions": [String](), "nonce": "1",
+                "deviceVerificationID": SoakWorld.device.uuidString,
+            ])
+        #expect(status == 200, "\(json)")
+        let header = (json["entitlementToken"] as? String)?.split(separator: ".").first.flatMap { Self.object($0) }
+        return (
+            header?["kid"] as? String, (json["signingKey"] as? [String: Any])?["chain"] as? [String] ?? []
+        )
+    }
+
+    private static func object(_ segment: Substring) -> [String: Any]? {
+        let text = segment.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        let data = Data(base64Encoded: text + String(repeating: "=", count: (4 - text.count % 4) % 4))
+        return data.flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
+    }
+
+    @Test func `rotates a running service on SQLite without a restart, and says what to pin`() async throws {
+        let world = try SoakWorld()
+        let (service, port) = try await world.start()
+        let first = try #require(try await listed(in: world.folder).first)
+        #expect(first.words.contains("in use"))
+        for _ in 0..<2 {
+            let result = try await run("rotate", in: world.folder)
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.output.hasPrefix(#"{"crv":"P-256","kty":"EC","x":""#))
+            #expect(try await run("list", in: world.folder).output.hasSuffix("pin the key in use:\n\(result.output)"))
+        }
+        let keys = try await listed(in: world.folder)
+        #expect(keys.count == 3 && keys[0].id == first.id)
+        #expect(keys[0].words.contains("apps that pinned it trust the key in use"))
+        #expect(try await publishes(keys.map(\.id).reversed(), at: port))
+        let (keyID, chain) = try await sync(world, at: port)
+        #expect(keyID == keys[2].id && chain.count == 2)
+
+        let revoked = try await run("revoke", keys[1].id, in: world.folder)
+        #expect(revoked.status == 0 && revoked.output == "revoked `\(keys[1].id)`\n")
+        #expect(revoked.errors.contains(first.id) && revoked.errors.contains("release an update"))
+        #expect(try await publishes([keys[2].id, keys[0].id], at: port))
+        #expect(try await listed(in: world.folder)[0].words.contains("apps that pinned it trust no new token"))
+        #expect(try await run("revoke", "x", in: world.folder).status == 1)
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `rotates several services on one PostgreSQL database that share a folder of keys`() async throws {
+        let url = try PostgresServer.shared().url("schema=keys_\(UInt32.random(in: .min ... .max))")
+        let world = try SoakWorld(database: url)
+        var services: [(service: RunningCommand, port: Int)] = []
+        for _ in 0..<3 { services.append(try await world.start()) }
+        #expect(try await run("rotate", in: world.folder).status == 0)
+        #expect(try await run("rotate", in: world.folder).status == 0)
+        let keys = try await listed(in: world.folder).map(\.id)
+        for (_, port) in services {
+            #expect(try await publishes(keys.reversed(), at: port))
+            let (keyID, chain) = try await sync(world, at: port)
+            #expect(keyID == keys[2] && chain.count == 2)
+        }
+        for (service, _) in services { #expect(await service.end(by: SIGTERM) == 0) }
+    }
+
+    @Test func `leaves a working key, and the whole chain, when it is killed at any moment`() async throws {
+        let world = try SoakWorld()
+        let (service, port) = try await world.start()
+        let first = try #require(try await listed(in: world.folder).first).id
+        var count = 1
+        for round in 0..<14 {
+            let command = try RunningCommand(["signing-key", "rotate", "--keys", world.folder.path])
+            try await Task.sleep(for: .milliseconds(round * 12))
+            _ = await command.end(by: SIGKILL)
+            let keys = try await listed(in: world.folder).map(\.id)
+            #expect(keys.first == first && (keys.count == count || keys.count == count + 1))
+            count = keys.count
+            #expect(try await publishes(keys.reversed(), at: port))
+            let (keyID, chain) = try await sync(world, at: port)
+            #expect(keyID == keys.last && chain.count == keys.count - 1)
+        }
+        // The next one that isn't killed works, and removes what the others left.
+        #expect(try await run("rotate", in: world.folder).status == 0)
+        let names = try FileManager.default.contentsOfDirectory(atPath: world.folder.path)
+        #expect(names.filter { $0.hasPrefix("signing-key.json") } == ["signing-key.json"])
+        #expect(await service.end(by: SIGTERM) == 0)
+        let (again, _) = try await world.start()
+        #expect(await again.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `signs and revokes with an offline root, step by step as documented`() async throws {
+        let world = try SoakWorld()
+        let offline = try Folder()
+        let (service, port) = try await world.start()
+        func root(_ arguments: String...) async throws -> Command.Result {
+            try await Command.run(["signing-key", "root"] + arguments)
+        }
+        let file = offline.url("root.json").path
+        let publicRoot = try await root("create", file)
+        #expect(publicRoot.status == 0, "\(publicRoot.errors)")
+        #expect(try await root("create", file).output == publicRoot.output)
+        let pinned = try offline.write(publicRoot.output, to: "root-public.json")
+
+        // The key in use gets a period that ends within thirty days.
+        let listed = try await run("list", in: world.folder).output
+        let key = try offline.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
+        let signed = try await root("sign", file, "--key", key, "--days", "20")
+        #expect(signed.status == 0, "\(signed.errors)")
+        let statement = try offline.write(signed.output, to: "statement.jwt")
+        #expect(try await run("install", statement, in: world.folder).errors.contains("--root"))
+        let installed = try await run("install", statement, "--root", pinned, in: world.folder)
+        #expect(installed.status == 0 && installed.output.hasPrefix("the key in use may sign until"))
+        #expect(try await run("list", in: world.folder).output.hasSuffix("pin the offline root:\n\(publicRoot.output)"))
+
+        // The next key waits until the root has signed it.
+        let stolen = try #require(try await self.listed(in: world.folder).first).id
+        let rotation = try await run("rotate", in: world.folder)
+        #expect(rotation.status == 0 && rotation.errors.contains("root sign"))
+        #expect(try await sync(world, at: port).keyID == stolen)
+        let next = try offline.write(rotation.output, to: "next.json")
+        let nextStatement = try offline.write(try await root("sign", file, "--key", next).output, to: "next.jwt")
+        let rotated = try await run("install", nextStatement, in: world.folder)
+        #expect(rotated.status == 0 && rotated.output.contains("signs with the new key now"), "\(rotated.errors)")
+
+        let list = try offline.write(try await root("revoke", file, stolen).output, to: "revocations.jwt")
+        let revoked = try await run("install", list, in: world.folder)
+        #expect(revoked.status == 0 && revoked.output == "revoked: \(stolen)\n", "\(revoked.errors)")
+        #expect(try await run("install", list, in: world.folder).errors.contains("--counter 2"))
+        let keys = try await self.listed(in: world.folder)
+        #expect(keys[0].words.contains("revoked"))
+        #expect(try await publishes([keys[1].id], at: port))
+        #expect(try await sync(world, at: port).keyID == keys[1].id)
+        #expect(await service.end(by: SIGTERM) == 0)
+
+        #expect(try await root("sign", file, "--key", next, "--days", "0").status == 64)
+        #expect(try await root("revoke", file, "short").status == 64)
+        #expect(try await root("sign", offline.url("none.json").path, "--key", next).status == 1)
+    }
+
+    @Test func `warns thirty days before the end of the signing period when the service starts`() async throws {
+        let world = try SoakWorld()
+        let (service, _) = try await world.start()
+        #expect(await service.end(by: SIGTERM) == 0)
+        let file = world.folder.url("root.json").path
+        let pinned = try world.folder.write(
+            try await Command.run("signing-key", "root", "create", file).output, to: "root-public.json")
+        let listed = try await run("list", in: world.folder).output
+        let key = try world.folder.write(String(listed.split(separator: "\n").last ?? ""), to: "key.json")
+        let signed = try await Command.run("signing-key", "root", "sign", file, "--key", key, "--days", "29")
+        let statement = try world.folder.write(signed.output, to: "statement.jwt")
+        #expect(try await run("install", statement, "--root", pinned, in: world.folder).status == 0)
+        let warned = try world.launch(logLevel: "warning")
+        #expect(try await warned.says("the signing period ends on "))
+        #expect(await warned.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `creates no key in a folder without one`() async throws {
+        let folder = try Folder()
+        for command in [["list"], ["rotate"], ["revoke", "x"]] {
+            let result = try await Command.run(["signing-key"] + command + ["--keys", folder.path])
+            #expect(result.status == 1 && result.errors.contains("signing-key.json"), "\(command)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+}
