@@ -85,7 +85,7 @@ package struct HTMLReport {
         if case .evidence(_, let counts, _) = report.input, counts.rejectedLineCount > 0 {
             card(counts.rejectedLineCount.grouped, "lines that count for nothing")
         }
-        let grave = report.findings.count { $0.severity > .note }
+        let grave = report.findings.unacknowledged(.warning).count
         if grave > 0 { card(grave.grouped, "findings of the linter", style: "alarm") }
         page.markup("</div>")
     }
