@@ -59,7 +59,7 @@ import Testing
         let found = try #require(
             try findings(policy(beginning)).first { $0.code == "paid-build-unhonored" }, "\(beginning)")
         #expect(found.severity == .error)
-        #expect(found.message.hasPrefix("whoever bought builds 104 and 119 on iOS loses `premium`"))
+        #expect(found.message.hasPrefix("customers who bought builds 104 and 119 on iOS lose `premium`"))
         #expect(found.place == "eras/freemium/begins/iOS/builds 104 and 119")
         #expect(found.position.line == 6)
     }
@@ -96,7 +96,7 @@ import Testing
         #expect(found.severity == .error)
         #expect(
             found.message
-                == "the list says that build 120 on iOS (2015-06-10T18:00:00Z) was free, and by build it counts as `paid`, which is paid: whoever got the app then gets `premium` for nothing"
+                == "the list says that build 120 on iOS (2015-06-10T18:00:00Z) was free, and by build it counts as `paid`, which is paid: customers who got the app then get `premium` for nothing"
         )
     }
 
@@ -153,7 +153,7 @@ import Testing
             entitlements: { premium: { products: [com.example.calculator.premium] } }
             """
         let found = try #require(try findings(text).first { $0.code == "paid-build-unhonored" })
-        #expect(found.message.hasPrefix("whoever bought builds 12, 104 and 119 on iOS loses `premium`"))
+        #expect(found.message.hasPrefix("customers who bought builds 12, 104 and 119 on iOS lose `premium`"))
         #expect(found.fix == "add an era in which the app was sold, or correct the list if these were free")
     }
 

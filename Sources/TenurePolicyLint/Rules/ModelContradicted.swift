@@ -19,8 +19,8 @@ extension LintRule {
                 let consequence =
                     group.given.isEmpty
                     ? (group.model == .paid && subject.honored(in: group.era).isEmpty
-                        ? ": whoever paid then keeps nothing" : "")
-                    : ": whoever got the app then gets \(inWords(group.given.sorted())) for nothing"
+                        ? ": customers who paid then keep nothing" : "")
+                    : ": customers who got the app then get \(inWords(group.given.sorted())) for nothing"
                 report.add(
                     at: first, on: platform,
                     "the list says that \(builds) on \(platform.platform.rawValue) (\(first.release.releasedAt.text)) \(numbers.count == 1 ? "was" : "were") \(group.model.rawValue), and by \(group.isByDate ? "date" : key) it counts as \(era), which is \(subject.eras[group.era].model.rawValue)\(consequence)",

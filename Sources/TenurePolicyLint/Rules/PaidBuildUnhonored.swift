@@ -10,7 +10,7 @@ extension LintRule {
         "paid-build-unhonored", .error,
         "paid releases whose buyers count as customers of an era that gives them nothing",
         story:
-            "A boundary was set below the last paid builds, and everybody who had bought them was locked out on the day of the change.",
+            "A boundary was set below the last paid builds, and everyone who had bought them was locked out on the day of the change.",
         fix: "Begin the next era with its own first release, or honor the era in which these were sold.",
         needs: .releases
     ) { subject, report in
@@ -26,7 +26,7 @@ extension LintRule {
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
                 report.add(
                     at: subject.place(of: subject.misplacedEra(group), on: platform), as: details,
-                    "whoever bought \(builds) on \(place) loses \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date is not known" : ""): the release list says that the app was sold, and by \(group.isByDate ? "its date" : "the \(key)") it counts as \(era), which doesn't honor that",
+                    "customers who bought \(builds) on \(place) lose \(inWords(group.lost.sorted()))\(group.datesHelp ? " wherever the purchase date is not known" : ""): the release list says that the app was sold, and by \(group.isByDate ? "its date" : "the \(key)") it counts as \(era), which doesn't honor that",
                     fix: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform)
                 )
             }

@@ -33,7 +33,7 @@ extension LintRule {
                 let again = sold.isEmpty ? "" : ", and must buy \(inWords(sold.map(\.name))) again"
                 report.add(
                     at: path, severity: isFree ? .error : .warning,
-                    "whoever paid for the app in \(name)\(builds) keeps nothing\(again): no entitlement honors it",
+                    "customers who paid for the app in \(name)\(builds) keep nothing\(again): no entitlement honors it",
                     fix: subject.entitlements.first.map { subject.honoring(index, by: sold.first ?? $0) },
                     "honor \(name) in \(inWords(subject.entitlements.map(\.name), "or"))")
                 continue
@@ -48,8 +48,8 @@ extension LintRule {
                 report.add(
                     at: path, as: [entitlement.name], severity: isKept ? .note : .warning,
                     isKept
-                        ? "whoever paid for the app in \(name) has \(others), and must buy `\(entitlement.name.shortened)`: that is right if it is new"
-                        : "whoever paid for the app in \(name) must buy \(names): of what that era gives, \(others), nothing that is sold is theirs permanently",
+                        ? "customers who paid for the app in \(name) have \(others), and must buy `\(entitlement.name.shortened)`: that is right if it is new"
+                        : "customers who paid for the app in \(name) must buy \(names): of what that era gives, \(others), nothing that is sold is theirs permanently",
                     fix: isKept ? nil : subject.honoring(index, by: entitlement),
                     "honor \(name) in `\(entitlement.name.shortened)` too if it was part of the paid app")
             }

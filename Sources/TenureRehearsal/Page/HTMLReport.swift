@@ -102,9 +102,9 @@ package struct HTMLReport {
         let sorted = LintFinding.Severity.allCases.sorted(by: >).flatMap { severity in
             report.findings.filter { $0.severity == severity }
         }
-        let open = sorted.filter { $0.severity > .note }.prefix(Self.mostFindings)
+        let open = Array(sorted.unacknowledged(.warning).prefix(Self.mostFindings))
         for finding in open { write(finding) }
-        let rest = sorted.dropFirst(open.count)
+        let rest = sorted.filter { !open.contains($0) }
         guard !rest.isEmpty else { return }
         page.markup("<details><summary>\(rest.count.grouped(open.isEmpty ? "finding" : "more finding"))</summary>")
         for finding in rest { write(finding) }
@@ -116,7 +116,7 @@ package struct HTMLReport {
     private mutating func write(_ finding: LintFinding) {
         let place = "\(finding.position.file.shortFileName):\(finding.position.line)"
         page.markup(
-            "<div class=\"finding\"><p><b class=\"severity \(finding.severity.rawValue)\">\(finding.severity.rawValue)</b> \(finding.message.htmlWithCode) <span class=\"soft\">\("\(place), \(finding.code)".htmlEscaped)</span></p>"
+            "<div class=\"finding\"><p><b class=\"severity \(finding.isAcknowledged ? "note" : finding.severity.rawValue)\">\(finding.severityInWords)</b> \(finding.message.htmlWithCode) <span class=\"soft\">\("\(place), \(finding.code)".htmlEscaped)</span></p>"
         )
         if let fix = finding.fix { page.markup("<p class=\"soft\">To do: \(fix.htmlWithCode)</p>") }
         page.markup("</div>")

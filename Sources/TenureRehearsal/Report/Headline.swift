@@ -34,7 +34,7 @@ package struct Headline: Sendable, Hashable {
         for case .condition(let verdict) in report.failures {
             return (.stop, "Do not ship: the condition “\(verdict.condition)” holds, at \(verdict.written)")
         }
-        let errors = report.findings.count { $0.severity == .error }
+        let errors = report.findings.unacknowledgedErrors.count
         if errors > 0 { return (.stop, "Do not ship: `tenure policy check` reports \(errors.grouped("error"))") }
         return harmless(report)
     }

@@ -45,7 +45,8 @@ package struct TextReport: Sendable {
         guard !report.findings.isEmpty else { return }
         lines.append(.heading("the linter"))
         for finding in report.findings {
-            lines.append(finding.severity == .error ? .bad("  \(finding)") : .plain("  \(finding)"))
+            let isBad = finding.severity == .error && !finding.isAcknowledged
+            lines.append(isBad ? .bad("  \(finding)") : .plain("  \(finding)"))
         }
     }
 
