@@ -12,6 +12,11 @@ package struct EvidenceRehearsal: Sendable {
     package struct AnonymousID: Sendable, Hashable {
         package let id: String
         package let accounts: Int
+
+        package init(id: String, accounts: Int) {
+            self.id = id
+            self.accounts = accounts
+        }
     }
 
     private let comparison: Comparison

@@ -84,7 +84,7 @@ enum PageStyle {
           h1 { font-size: 14pt; } h2 { font-size: 12pt; margin: 18px 0 6px; break-after: avoid; } h3 { break-after: avoid; }
           .card b { font-size: 14pt; } .cards { gap: 6px; margin: 10px 0 6px; } .card { padding: 6px 9px; }
           details { display: none; } .amount { font-size: 13pt; } .cause { padding: 4px 0; }
-          .panels { grid-template-columns: 1fr 1fr; gap: 12px 22px; }
+          .panels { grid-template-columns: 1fr 1fr; gap: 8px 22px; } .panel svg { width: 91%; }
           .panel, .cause, .finding, .cards, .legend, tr { break-inside: avoid; }
           h4 { font-size: 9pt; } .note { font-size: 7.5pt; line-height: 1.25; }
           .rows { margin-top: 2px; line-height: 1.15; } .row { min-height: 12px; font-size: 7.5pt; }
