@@ -330,6 +330,7 @@ let package = Package(
                 "TenureServer",
                 "PostgresServer",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: service),

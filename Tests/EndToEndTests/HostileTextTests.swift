@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import PostgresServer
+import TenureAppStore
 import TenureCore
 import TenureMint
 import Testing
@@ -72,7 +73,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `with a NUL gives 400, or is refused as malformed`(onPostgres: Bool) async throws {
-        let database = onPostgres ? try PostgresServer.shared().url() + "?schema=nul" : nil
+        let database = try onPostgres ? PostgresServer.shared().url("schema=nul") : nil
         let world = try SoakWorld(database: database)
         let (service, port) = try await world.start()
         let client = SoakClient(port: port)
@@ -88,6 +89,9 @@ import Testing
         for path in ["/v1/admin/customers?id=a%00b", "/v1/admin/customers/a%00", "/v1/admin/audit?customer=%00"] {
             #expect(await client.get(path, token: SoakWorld.adminKey).0 == 400, "\(path)")
         }
+        let policy = try world.folder.text("policy.yaml").replacingOccurrences(of: "everything", with: "\"e\\0e\"")
+        let (status, answer) = await client.post("/v1/admin/policies", ["policy": policy], token: SoakWorld.adminKey)
+        #expect(status == 400 && "\(answer)".contains("NUL"), "\(answer)")
         // In what the App Store signed, which it never does.
         for field in ["originalApplicationVersion", "appTransactionId", "originalPlatform"] {
             let artifact = try world.text(.appTransaction, [field: .string("1\(nul)2")])

@@ -41,13 +41,4 @@ import Testing
         #expect(entries == 10_000 && !file.contains("omitted"))
         #expect(try counted(report).values.reduce(0, +) == 10_000)
     }
-
-    @Test func `never make a file of more than 16 MB`() async throws {
-        // Each names its unknown member, of which much is repeated.
-        let member = String(repeating: "m", count: 20_000)
-        let (report, file, _) = try await rehearse(
-            (0..<3000).map { _ in "{\"\(member)\":1,\"\(member)\":2}\n" }.joined())
-        #expect(file.utf8.count <= 16_000_000)
-        #expect(try counted(report).values.reduce(0, +) == 3000)
-    }
 }

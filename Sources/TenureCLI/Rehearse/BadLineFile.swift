@@ -47,8 +47,9 @@ final class BadLineFile {
             $0.key("detail")
             $0.value(line.fault.detail)
         }
-        guard written.bytes + writer.bytes.count < Self.mostBytes - Self.lastLineSize else { return omitted += 1 }
-        append(writer)
+        let entry = Self.line(writer)
+        guard written.bytes + entry.count <= Self.mostBytes - Self.lastLineSize else { return omitted += 1 }
+        append(entry)
         if buffer.count >= 1 << 16 { try flush() }
     }
 
@@ -62,17 +63,20 @@ final class BadLineFile {
                 $0.key("detail")
                 $0.value("only the first ones are listed; the report counts all of them by reason")
             }
-            append(writer)
+            append(Self.line(writer))
         }
         try flush()
         try? handle?.close()
     }
 
-    private func append(_ entry: borrowing JSONWriter) {
-        let line = Array(String(decoding: entry.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
+    private func append(_ line: [UInt8]) {
         written.lines += 1
         written.bytes += line.count
         buffer += line
+    }
+
+    private static func line(_ entry: borrowing JSONWriter) -> [UInt8] {
+        Array(String(decoding: entry.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
     }
 
     private func make() throws {

@@ -41,6 +41,10 @@ package struct DocumentNode: Sendable {
         var firstLine: [String: Int] = [:]
         var unique: [Entry] = []
         for entry in entries {
+            if entry.key.unicodeScalars.contains("\0") || entry.value.holdsNUL {
+                mistakes.append(
+                    PolicyFileMistake("a text holds a NUL, which no database stores; remove it", at: entry.keyPosition))
+            }
             if let line = firstLine[entry.key] {
                 mistakes.append(
                     PolicyFileMistake(
@@ -63,6 +67,15 @@ package struct DocumentNode: Sendable {
         switch content {
         case .plain(let text), .quoted(let text): text
         case .null, .sequence, .mapping: nil
+        }
+    }
+
+    /// Whether it is a text with a NUL, or a list with one.
+    private var holdsNUL: Bool {
+        switch content {
+        case .plain(let text), .quoted(let text): text.utf8.contains(0)
+        case .sequence(let elements): elements.contains(where: \.holdsNUL)
+        case .null, .mapping: false
         }
     }
 

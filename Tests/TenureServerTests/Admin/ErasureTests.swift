@@ -101,7 +101,7 @@ import Testing
             } _: { (client: Client) async throws in
                 let desk = Desk(client: client, key: Desk.adminKey)
                 let (first, second) = (try await desk.owner(), try await desk.newcomer())
-                let grant: [String: Any] = ["entitlement": "everything", "reason": "r"]
+                let grant: [String: Any?] = ["entitlement": "everything", "reason": "r"]
                 #expect(try await desk.post(try first.path("/grants"), grant, request: "one").status == .ok)
                 #expect(try await desk.post(try second.path("/grants"), grant, request: "one").status == .conflict)
                 #expect(try await desk.delete(try first.path()).status == .ok)

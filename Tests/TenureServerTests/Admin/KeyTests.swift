@@ -65,7 +65,7 @@ import Testing
     @Test func `are asked for by every route of the admin interface, and the table above names each`() async throws {
         try await withFolder { folder in
             let service = try await TenureService(try Calculator.configuration(folder))
-            let guarded = try service.router().routes.map(\.path.description).filter {
+            let guarded = try service.router().routes.filter { $0.method != .head }.map(\.path.description).filter {
                 $0.hasPrefix("/v1/admin") || $0 == "/v1/link"
             }
             #expect(guarded.count == Self.routes.count, "\(guarded)")

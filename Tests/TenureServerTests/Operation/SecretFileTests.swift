@@ -33,7 +33,7 @@ import Testing
 
     /// Every file with a secret that `serve` reads: what to write into it, and how it is named.
     private func cases(_ folder: Folder) throws -> [(file: String, contents: String, arguments: [String])] {
-        let chain = try Calculator.authority.jws
+        let chain = Calculator.authority.jws
         let certificate = Data(chain.leaf.der).base64EncodedString(options: [.lineLength64Characters])
         let pem = try folder.write(
             "-----BEGIN CERTIFICATE-----\n\(certificate)\n-----END CERTIFICATE-----\n", to: "certificate.pem")
