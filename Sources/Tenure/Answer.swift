@@ -16,7 +16,7 @@ extension Tenure {
         /// The deciding one first.
         public let reasons: [Reason]
         /// What would settle an undetermined answer.
-        public let settlements: [Settlement]
+        public let nextSteps: [NextStep]
 
         /// Why, as a stable code with its facts.
         public struct Reason: Sendable, Hashable, Codable {
@@ -52,14 +52,14 @@ extension Tenure {
 
         init(
             entitlement: String, outcome: Decision.Outcome, until: Date? = nil, sentence: String, reasons: [Reason],
-            settlements: [Settlement] = []
+            nextSteps: [NextStep] = []
         ) {
             self.entitlement = entitlement
             self.outcome = outcome
             self.until = until
             self.sentence = sentence
             self.reasons = reasons
-            self.settlements = settlements
+            self.nextSteps = nextSteps
         }
     }
 }
@@ -72,7 +72,7 @@ extension Tenure.Answer {
             reasons: decision.reasons.map { reason in
                 Reason(reason.code, Dictionary(reason.facts.map { ($0.name, $0.fact.texts) }) { first, _ in first })
             },
-            settlements: decision.settlements)
+            nextSteps: decision.nextSteps)
     }
 
     init(_ response: EntitlementResponse, named name: String) {
@@ -88,13 +88,13 @@ extension Tenure.Answer {
                         }
                     })
             },
-            settlements: response.settlements)
+            nextSteps: response.nextSteps)
     }
 
     /// Nobody has said anything of it yet, or what was said does not count.
     static func unanswered(
         _ entitlement: String, because device: DeviceReason = .notAnswered, _ detail: String? = nil,
-        keeping reasons: [Reason] = [], settlements: [Settlement] = [.appTransaction, .purchases]
+        keeping reasons: [Reason] = [], nextSteps: [NextStep] = [.appTransaction, .purchases]
     ) -> Self {
         let doubt =
             switch device {
@@ -108,7 +108,7 @@ extension Tenure.Answer {
             entitlement: entitlement, outcome: .undetermined,
             sentence: "We cannot tell yet whether “\(entitlement)” is yours: \(doubt).",
             reasons: [Reason(device.rawValue, detail.map { ["detail": [$0]] } ?? [:])] + reasons,
-            settlements: settlements)
+            nextSteps: nextSteps)
     }
 
     /// A right that was proved before, and still stands though nobody confirmed it today.
@@ -124,7 +124,7 @@ extension Tenure.Answer {
     func demoted(because device: DeviceReason) -> Self {
         .unanswered(
             entitlement, because: device, keeping: reasons,
-            settlements: settlements.isEmpty ? [.appTransaction, .purchases] : settlements)
+            nextSteps: nextSteps.isEmpty ? [.appTransaction, .purchases] : nextSteps)
     }
 }
 
@@ -140,7 +140,7 @@ extension Reason.Fact {
 
 extension Tenure.Answer: Codable {
     enum CodingKeys: String, CodingKey {
-        case entitlement, outcome, until, sentence, reasons, settlements
+        case entitlement, outcome, until, sentence, reasons, nextSteps
     }
 
     public init(from decoder: any Decoder) throws {
@@ -150,7 +150,7 @@ extension Tenure.Answer: Codable {
         until = try fields.decodeIfPresent(Date.self, forKey: .until)
         sentence = try fields.decode(String.self, forKey: .sentence)
         reasons = try fields.decode([Reason].self, forKey: .reasons)
-        settlements = try fields.decode([String].self, forKey: .settlements).compactMap { Settlement(rawValue: $0) }
+        nextSteps = try fields.decode([String].self, forKey: .nextSteps).compactMap { NextStep(rawValue: $0) }
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -160,6 +160,6 @@ extension Tenure.Answer: Codable {
         try fields.encodeIfPresent(until, forKey: .until)
         try fields.encode(sentence, forKey: .sentence)
         try fields.encode(reasons, forKey: .reasons)
-        try fields.encode(settlements.map(\.rawValue), forKey: .settlements)
+        try fields.encode(nextSteps.map(\.rawValue), forKey: .nextSteps)
     }
 }

@@ -105,6 +105,8 @@ struct LintSubject: Sendable {
 struct EraChange: Sendable {
     /// Of the era that begins.
     let index: Int
+    /// Of the era before it on the platform.
+    let previous: Int
     let platform: LintPlatform
     let before: Era
     let after: Era
@@ -123,17 +125,19 @@ struct EraChange: Sendable {
     init?(to index: Int, on platform: LintPlatform, in subject: LintSubject) {
         let beginnings = platform.timeline.beginnings
         guard beginnings.indices.contains(index), index > platform.timeline.firstEra,
-            case .at(let version, let date)? = beginnings[index]
+            case .at(let version, let date)? = beginnings[index],
+            let previous = platform.timeline.eras.last(before: index)
         else { return nil }
         self.index = index
+        self.previous = previous
         self.platform = platform
         self.version = version
         self.date = date
-        before = subject.eras[index - 1]
+        before = subject.eras[previous]
         after = subject.eras[index]
         let written = after.begins[platform.platform] == nil ? Platform.iOS : platform.platform
         path = ["eras", .index(index), "begins", .key(written.rawValue)]
-        let earlier = subject.honored(in: index - 1)
+        let earlier = subject.honored(in: previous)
         let later = subject.honored(in: index)
         lost = earlier.filter { !later.contains($0) }
         gained = later.filter { !earlier.contains($0) }

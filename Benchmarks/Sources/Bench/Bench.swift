@@ -169,7 +169,7 @@ struct Fixtures {
                     begins: [
                         .iOS: .at(version: AppVersion("120"), date: day("2015-06-10")),
                         .macOS: .at(version: AppVersion("2.0"), date: day("2015-06-12")),
-                    ], changeover: Changeover(from: -86_400, until: 172_800)),
+                    ], changeover: .window(from: -86_400, until: 172_800)),
             ],
             buildNumbers: .increasing,
             entitlements: [

@@ -55,7 +55,7 @@ struct Evaluation {
         guard !setup.isListening else { return [:] }
         if isOutside {
             return named(policy?.entitlements.map(\.name) ?? []) {
-                .unanswered($0, because: .outsideAppStore, distribution.rawValue, settlements: [.support])
+                .unanswered($0, because: .outsideAppStore, distribution.rawValue, nextSteps: [.support])
             }
         }
         var answers = deviceAnswers

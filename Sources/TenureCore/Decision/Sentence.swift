@@ -168,7 +168,7 @@ private struct Sentence {
 
     private func writeDoubt(to output: inout some TextPieces & ~Copyable) {
         let whatToDo =
-            switch decision.settlements.first {
+            switch decision.nextSteps.first {
             case .appTransaction, .refreshedReceipt: "please open the app while online and tap Restore Purchases"
             case .purchases: "please open the app and tap Restore Purchases"
             case .support, nil: "please write to our support, who can settle it"
@@ -177,7 +177,7 @@ private struct Sentence {
             switch finding {
             case .noAcquisition:
                 return output.say("the App Store has not confirmed yet how you got the app; ", whatToDo)
-            case .nothingToCompare where decision.settlements.first == .support:
+            case .nothingToCompare where decision.nextSteps.first == .support:
                 return output.say(
                     "what the App Store has told us of how you got the app does not settle it; ", whatToDo)
             case .nothingToCompare, .windowNeedsDate:

@@ -11,7 +11,7 @@ extension LintRule {
         fix: "Make it as long as price and binary can have disagreed: a day before, two after."
     ) { subject, report in
         for change in subject.changes where change.matters {
-            guard let changeover = change.after.changeover, let date = change.date,
+            guard let changeover = change.after.changeover?.window, let date = change.date,
                 changeover.until - changeover.from > 14 * 86_400
             else { continue }
             let days = Int((changeover.until - changeover.from) / 86_400)

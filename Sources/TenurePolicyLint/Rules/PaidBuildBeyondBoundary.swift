@@ -15,7 +15,7 @@ extension LintRule {
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
                     era < change.index, number >= boundary,
-                    platform.timeline.changeover(at: listed.release.releasedAt.sortingDate) == nil,
+                    platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let byVersion = subject.granted(number, on: platform.platform, bought: nil)
                 else { continue }
                 let lost = subject.honored(in: era).filter { !byVersion.contains($0) }

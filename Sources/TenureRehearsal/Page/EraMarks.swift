@@ -7,7 +7,7 @@ struct EraMarks {
     private struct Mark {
         let era: String
         let dates: [(date: Date, platforms: [String])]
-        let changeover: Changeover?
+        let window: (from: TimeInterval, until: TimeInterval)?
     }
 
     private let marks: [Mark]
@@ -29,14 +29,14 @@ struct EraMarks {
             marks.append(
                 Mark(
                     era: era.name, dates: byDate.map { ($0.key, $0.value.sorted()) }.sorted { $0.0 < $1.0 },
-                    changeover: era.changeover))
+                    window: era.changeover?.window))
         }
         self.marks = marks
         self.undated = undated
     }
 
     var dates: [Date] { marks.flatMap { $0.dates.map(\.date) } }
-    var hasChangeover: Bool { marks.contains { $0.changeover != nil } }
+    var hasChangeover: Bool { marks.contains { $0.window != nil } }
 
     /// How many rows of names stand above the chart.
     var rows: Int { min(marks.count, 3) }
@@ -46,11 +46,11 @@ struct EraMarks {
     func svg(_ scale: TimeScale, top: Double, bottom: Double) -> String {
         var svg = ""
         for mark in marks {
-            guard let changeover = mark.changeover else { continue }
+            guard let window = mark.window else { continue }
             for (date, _) in mark.dates {
                 guard let x = scale.x(date) else { continue }
-                let start = scale.x(date.addingTimeInterval(changeover.from)) ?? x
-                let end = scale.x(date.addingTimeInterval(changeover.until)) ?? x
+                let start = scale.x(date.addingTimeInterval(window.from)) ?? x
+                let end = scale.x(date.addingTimeInterval(window.until)) ?? x
                 // A window of days is thin among years, and has to be seen.
                 let width = max(5, end - start)
                 svg +=

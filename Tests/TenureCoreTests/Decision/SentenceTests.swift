@@ -9,7 +9,7 @@ import Testing
         let outcome: Decision.Outcome
         var until: Date?
         var findings: [Finding] = []
-        var settlements: [Settlement] = []
+        var nextSteps: [NextStep] = []
         let sentence: String
 
         var testDescription: String { sentence }
@@ -25,7 +25,7 @@ import Testing
         let decision = Decision(
             entitlement: "everything", outcome: example.outcome, until: example.until, findings: example.findings,
             context: Reason.Context(evidence, judged: evidence.acquisitions, under: try Calculator.policy()),
-            settlements: example.settlements, eraRights: [])
+            nextSteps: example.nextSteps, eraRights: [])
         #expect(decision.sentence == example.sentence)
     }
 
@@ -137,10 +137,10 @@ import Testing
     ]
 
     private static func undetermined(
-        _ findings: Finding..., settled settlements: [Settlement] = [], says doubt: String
+        _ findings: Finding..., settled nextSteps: [NextStep] = [], says doubt: String
     ) -> Case {
         Case(
-            outcome: .undetermined, findings: findings, settlements: settlements,
+            outcome: .undetermined, findings: findings, nextSteps: nextSteps,
             sentence: "We cannot tell yet whether “everything” is yours: \(doubt).")
     }
 
