@@ -163,7 +163,9 @@ struct Fixtures {
             app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
             eras: [
                 Era(name: "paid", model: .paid),
-                Era(name: "promo", model: .free, begins: [.iOS: .at(version: nil, date: day("2013-12-24"))]),
+                Era(
+                    name: "promo", model: .free, begins: [.iOS: .at(version: nil, date: day("2013-12-24"))],
+                    changeover: .noWindow),
                 Era(
                     name: "freemium", model: .free,
                     begins: [
