@@ -263,7 +263,7 @@ def main():
         return decisions.decide(*cases.policy_and_customer(written, case))
 
     engine = Engine(options.tool)
-    policies = customers = found = refused = mistaken = 0
+    shown = policies = customers = found = refused = mistaken = 0
     outcomes = Counter()
     if options.only is None:
         found += show_rows(engine)
@@ -296,7 +296,8 @@ def main():
                 continue
             found += 1
             refused += isinstance(told, str)
-            if found > options.show:
+            shown += 1
+            if shown > options.show:
                 continue
             print(f"\n---- policy {number}, customer {place} (--seed {options.seed} --only {number})")
             small = written, cases[place]
