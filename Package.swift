@@ -319,7 +319,7 @@ let package = Package(
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "CommandRunner", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "CommandRunner", "TenureCLI", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),

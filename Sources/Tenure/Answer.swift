@@ -17,7 +17,7 @@ extension Tenure {
         /// The deciding one first.
         public let reasons: [Reason]
         /// What would settle an undetermined answer.
-        public let settlements: [Settlement]
+        public let nextSteps: [NextStep]
 
         /// Why, as a stable code with its facts.
         public struct Reason: Sendable, Hashable, Codable {
@@ -53,14 +53,14 @@ extension Tenure {
 
         init(
             entitlement: String, outcome: Decision.Outcome, until: Date? = nil, sentence: String, reasons: [Reason],
-            settlements: [Settlement] = []
+            nextSteps: [NextStep] = []
         ) {
             self.entitlement = entitlement
             self.outcome = outcome
             self.until = until
             self.sentence = sentence
             self.reasons = reasons
-            self.settlements = settlements
+            self.nextSteps = nextSteps
         }
     }
 }
@@ -73,7 +73,7 @@ extension Tenure.Answer {
             reasons: decision.reasons.map { reason in
                 Reason(reason.code, Dictionary(reason.facts.map { ($0.name, $0.fact.texts) }) { first, _ in first })
             },
-            settlements: decision.settlements)
+            nextSteps: decision.nextSteps)
     }
 
     init(_ response: EntitlementResponse, named name: String) {
@@ -89,7 +89,7 @@ extension Tenure.Answer {
                         }
                     })
             },
-            settlements: response.settlements)
+            nextSteps: response.nextSteps)
     }
 
     /// No answer yet, or none that counts.
@@ -98,7 +98,7 @@ extension Tenure.Answer {
     static func unanswered(
         _ entitlement: String, title: String? = nil, because device: DeviceReason = .notAnswered,
         _ detail: String? = nil, keeping reasons: [Reason] = [],
-        settlements: [Settlement] = [.appTransaction, .purchases]
+        nextSteps: [NextStep] = [.appTransaction, .purchases]
     ) -> Self {
         let doubt =
             switch device {
@@ -114,7 +114,7 @@ extension Tenure.Answer {
             entitlement: entitlement, outcome: .undetermined,
             sentence: "We can't tell yet whether “\(title ?? entitlement)” is yours: \(doubt)",
             reasons: [Reason(device.rawValue, detail.map { ["detail": [$0]] } ?? [:])] + reasons,
-            settlements: settlements)
+            nextSteps: nextSteps)
     }
 
     /// A right that was proved before, and holds although nothing confirmed it today.
@@ -131,7 +131,7 @@ extension Tenure.Answer {
     func demoted(because device: DeviceReason, title: String?) -> Self {
         .unanswered(
             entitlement, title: title, because: device, keeping: reasons,
-            settlements: settlements.isEmpty ? [.appTransaction, .purchases] : settlements)
+            nextSteps: nextSteps.isEmpty ? [.appTransaction, .purchases] : nextSteps)
     }
 }
 
@@ -147,7 +147,7 @@ extension Reason.Fact {
 
 extension Tenure.Answer: Codable {
     enum CodingKeys: String, CodingKey {
-        case entitlement, outcome, until, sentence, reasons, settlements
+        case entitlement, outcome, until, sentence, reasons, nextSteps
     }
 
     public init(from decoder: any Decoder) throws {
@@ -157,7 +157,7 @@ extension Tenure.Answer: Codable {
         until = try fields.decodeIfPresent(Date.self, forKey: .until)
         sentence = try fields.decode(String.self, forKey: .sentence)
         reasons = try fields.decode([Reason].self, forKey: .reasons)
-        settlements = try fields.decode([String].self, forKey: .settlements).compactMap { Settlement(rawValue: $0) }
+        nextSteps = try fields.decode([String].self, forKey: .nextSteps).compactMap { NextStep(rawValue: $0) }
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -167,6 +167,6 @@ extension Tenure.Answer: Codable {
         try fields.encodeIfPresent(until, forKey: .until)
         try fields.encode(sentence, forKey: .sentence)
         try fields.encode(reasons, forKey: .reasons)
-        try fields.encode(settlements.map(\.rawValue), forKey: .settlements)
+        try fields.encode(nextSteps.map(\.rawValue), forKey: .nextSteps)
     }
 }

@@ -5,6 +5,6 @@
 @_exported public import enum TenureCore.AppStoreEnvironment
 @_exported public import struct TenureCore.CalendarPeriod
 @_exported public import struct TenureCore.Decision
+@_exported public import enum TenureCore.NextStep
 @_exported public import enum TenureCore.Platform
 @_exported public import struct TenureCore.Policy
-@_exported public import enum TenureCore.Settlement

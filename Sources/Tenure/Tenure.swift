@@ -59,14 +59,14 @@ public final class Tenure: Sendable {
         let customer = state.customer
         if let answer = customer.answers[entitlement] { return answer }
         if let error = customer.policyError {
-            return .unanswered(entitlement, because: .policyUnusable, "\(error)", settlements: [.support])
+            return .unanswered(entitlement, because: .policyUnusable, "\(error)", nextSteps: [.support])
         }
         // A misspelled name isn't a customer without a right.
         let isUnknownName = state.isUnknown(entitlement)
         if isUnknownName { setup.options.log.error("there is no entitlement `\(entitlement)`; check its spelling") }
         return .unanswered(
             entitlement, because: isUnknownName ? .unknownEntitlement : .notAnswered,
-            settlements: isUnknownName ? [.support] : [.appTransaction, .purchases])
+            nextSteps: isUnknownName ? [.support] : [.appTransaction, .purchases])
     }
 
     /// The customer now, and after every change, until the loop ends. Changes include the end of a right, of a grace period

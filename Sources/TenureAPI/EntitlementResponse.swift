@@ -10,11 +10,11 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
     /// For people.
     public let sentence: String
     /// What would settle an undetermined answer; names that nobody knows yet are left out.
-    public let settlements: [Settlement]
+    public let nextSteps: [NextStep]
 
     /// `entitlement` only where the answer does not stand under its name, as in the output of the command.
     enum CodingKeys: String, CodingKey {
-        case entitlement, outcome, until, reasons, sentence, settlements
+        case entitlement, outcome, until, reasons, sentence, nextSteps
     }
 
     public init(from decoder: any Decoder) throws {
@@ -25,9 +25,9 @@ public struct EntitlementResponse: Sendable, Hashable, Decodable {
         until = try fields.instantIfPresent(.until)
         reasons = try fields.decode([ReasonResponse].self, forKey: .reasons)
         sentence = try fields.decode(String.self, forKey: .sentence)
-        settlements =
-            try fields.decodeIfPresent([String].self, forKey: .settlements)?
-            .compactMap { Settlement(rawValue: $0) } ?? []
+        nextSteps =
+            try fields.decodeIfPresent([String].self, forKey: .nextSteps)?
+            .compactMap { NextStep(rawValue: $0) } ?? []
     }
 }
 
@@ -98,9 +98,9 @@ extension JSONWriter {
         endArray()
         key(Key.sentence)
         text { decision.write(sentenceTo: &$0, in: languages) }
-        key(Key.settlements)
+        key(Key.nextSteps)
         beginArray()
-        for settlement in decision.settlements { value(settlement.rawValue) }
+        for nextStep in decision.nextSteps { value(nextStep.rawValue) }
         endArray()
         endObject()
     }

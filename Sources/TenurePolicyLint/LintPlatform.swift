@@ -7,7 +7,7 @@ struct LintPlatform: Sendable {
     let platform: Platform
     /// As the policy decides by it.
     let timeline: Timeline
-    /// Of the list's releases those of this platform, oldest first.
+    /// Of the list's dated releases those of this platform, oldest first.
     let releases: [ListedRelease]
     /// When each era began here, where that is known: its instant, or the listed moment of its version.
     private let starts: [Release.Moment?]
@@ -23,7 +23,7 @@ struct LintPlatform: Sendable {
         self.platform = platform
         self.timeline = timeline
         self.mayRestart = mayRestart && platform.versionKey == .bundleVersion
-        let releases = list.filter { $0.release.platform == platform }
+        let releases = list.filter { $0.release.platform == platform && $0.release.releasedAt != .undated }
             .sorted { $0.release.releasedAt.sortingDate < $1.release.releasedAt.sortingDate }
         self.releases = releases
         starts = eras.indices.map { index in
@@ -86,14 +86,15 @@ struct LintPlatform: Sendable {
 
     /// The same of an era, changeover windows included.
     func sale(ofEra era: Int) -> (begin: Date, end: Date) {
-        let sale = timeline.sale(of: era)
-        let windows = timeline.changeovers.map(\.window)
-        let opens = windows.contains { $0.lowerBound == sale.begin }
-        let closes = windows.contains { $0.upperBound == sale.end }
-        return (
-            opens ? sale.begin.addingTimeInterval(Slack.seconds) : sale.begin,
-            closes ? sale.end.addingTimeInterval(-Slack.seconds) : sale.end
-        )
+        var (begin, end) = timeline.sale(of: era)
+        for (window, eras) in timeline.changeovers where eras.contains(era) {
+            if eras.first == era {
+                end = max(end, window.upperBound.addingTimeInterval(-Tolerance.seconds))
+            } else {
+                begin = min(begin, window.lowerBound.addingTimeInterval(Tolerance.seconds))
+            }
+        }
+        return (begin, end)
     }
 
     /// Instants that stand for all others between those two: the ends, and both sides of each change and of its window.
@@ -101,7 +102,7 @@ struct LintPlatform: Sendable {
         let edges =
             timeline.changeovers.flatMap { [$0.window.lowerBound, $0.window.upperBound] }
             + timeline.beginnings.compactMap { $0?.date }
-        // A minute is more than the slack of two seconds.
+        // A minute is more than the tolerance of two seconds.
         let near = edges.flatMap { [$0.addingTimeInterval(-60), $0.addingTimeInterval(60)] }
         return ([start] + near.filter { start < $0 && $0 < end }).sorted()
     }
@@ -125,6 +126,7 @@ extension Release.Moment {
         switch self {
         case .instant(let date): date
         case .day(let day): day.midnight
+        case .undated: .distantPast
         }
     }
 
@@ -132,6 +134,7 @@ extension Release.Moment {
         switch self {
         case .instant(let date): CivilDay(of: date)
         case .day(let day): day
+        case .undated: CivilDay(of: .distantPast)
         }
     }
 

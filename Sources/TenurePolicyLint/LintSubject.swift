@@ -161,6 +161,8 @@ struct LintSubject: Sendable {
 struct EraChange: Sendable {
     /// Of the era that begins.
     let index: Int
+    /// Of the era before it on the platform.
+    let previous: Int
     let platform: LintPlatform
     let before: Era
     let after: Era
@@ -179,17 +181,19 @@ struct EraChange: Sendable {
     init?(to index: Int, on platform: LintPlatform, in subject: LintSubject) {
         let beginnings = platform.timeline.beginnings
         guard beginnings.indices.contains(index), index > platform.timeline.firstEra,
-            case .at(let version, let date)? = beginnings[index]
+            case .at(let version, let date)? = beginnings[index],
+            let previous = platform.timeline.eras.last(before: index)
         else { return nil }
         self.index = index
+        self.previous = previous
         self.platform = platform
         self.version = version
         self.date = date
-        before = subject.eras[index - 1]
+        before = subject.eras[previous]
         after = subject.eras[index]
         let written = after.begins[platform.platform] == nil ? Platform.iOS : platform.platform
         path = ["eras", .index(index), "begins", .key(written.rawValue)]
-        lost = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }.map(\.name)
-        gained = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }.map(\.name)
+        lost = subject.entitlements.filter { !subject.keeps($0, of: previous, countedIn: index) }.map(\.name)
+        gained = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: previous) }.map(\.name)
     }
 }

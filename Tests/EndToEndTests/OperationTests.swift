@@ -12,7 +12,7 @@ import Testing
         app: { bundleID: com.example.calculator, appleID: 828838134 }
         eras:
           - { name: paid, model: paid }
-          - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } } }
+          - { name: freemium, model: free, begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }, changeover: none }
         buildNumbers: increasing
         entitlements: { everything: { honors: [paid] } }
         """

@@ -45,7 +45,7 @@ func `every example goes as it expects`(_ name: String) async throws {
         app: { bundleID: com.example.calculator, appleID: 828838134 }
         eras:
           - { name: paid, model: paid }
-          - { name: freemium, model: free, begins: { iOS: { build: "38", at: 2014-06-10T18:00:00Z } } }
+          - { name: freemium, model: free, begins: { iOS: { build: "38", at: 2014-06-10T18:00:00Z } }, changeover: none }
         buildNumbers: increasing
         entitlements:
           everything: { products: [com.example.calculator.everything], honors: [paid] }

@@ -16,10 +16,12 @@ from collections import Counter
 import casefile
 import mutations
 import rules
-from check_rows import failures
+from check_rows import OUTCOMES, failures
 from generator import PolicyMaker, generate
-from rules import GRANTED
-from values import text
+from policy import Policy
+from rows import BASE, ROWS
+from rules import GRANTED, UNDETERMINED
+from values import instant, text
 
 
 # ---------------------------------------------------------------- Files
@@ -82,7 +84,9 @@ def case_text(name, case, answers):
             lines.append(f"    {key}: {flow(value)}")
     lines.append("    expect:")
     for entitlement, answer in answers.items():
-        expected = {"outcome": answer.outcome, "nextSteps": sorted(answer.next_steps)}
+        expected = {"outcome": answer.outcome}
+        if answer.outcome != UNDETERMINED or answer.next_steps:
+            expected["nextSteps"] = sorted(answer.next_steps)
         if answer.until is not None:
             expected["until"] = text(answer.until)
         restored = any(line.startswith("E2") for line in answer.why)
@@ -199,6 +203,40 @@ def shrunk(engine, answers_of, written, case, attempts):
     return written, case
 
 
+# ---------------------------------------------------------------- Policies with mistakes, and the examples of the text
+
+
+def is_refused(engine, written, missing):
+    """Whether the engine refuses a policy, and names every fact that is missing."""
+    try:
+        engine.run(written, [{"now": "2015-01-01"}], [{}])
+    except PolicyRefused as refusal:
+        return all(name in str(refusal) for name in missing)
+    return False
+
+
+def show_rows(engine):
+    """Prints what the engine decides otherwise than the examples; their number."""
+    found = 0
+    expected = []
+    for _, case, answers in ROWS:
+        parsed = {}
+        for name, wanted in answers.items():
+            outcome, *details = wanted.split()
+            answer = rules.Answer(OUTCOMES[outcome[0]], has_doubt=outcome != "G!", in_doubt=outcome == "G?")
+            if outcome[0] == "G":
+                answer.until = instant(details[0]) if details else None
+            elif details:
+                answer.next_steps = set(details)
+            parsed[name] = answer
+        expected.append(parsed)
+    for (number, _, _), told in zip(ROWS, engine.run(BASE, [case for _, case, _ in ROWS], expected)):
+        if told:
+            found += 1
+            print(f"row {number}: {told if isinstance(told, str) else '; '.join(told)}")
+    return found
+
+
 # ---------------------------------------------------------------- The command
 
 
@@ -225,10 +263,21 @@ def main():
         return decisions.decide(*cases.policy_and_customer(written, case))
 
     engine = Engine(options.tool)
-    customers = found = refused = 0
+    shown = policies = customers = found = refused = mistaken = 0
     outcomes = Counter()
+    if options.only is None:
+        found += show_rows(engine)
     for number, written, cases in generate(options.seed, options.policies, options.customers):
         if options.only is not None and number != options.only:
+            continue
+        policies += 1
+        missing = Policy(written).mistakes
+        if missing:
+            mistaken += 1
+            if not is_refused(engine, written, missing):
+                found += 1
+                print(f"\n---- policy {number} (--seed {options.seed} --only {number})")
+                print(f"{policy_text(written)}\nnot refused, though it doesn't state {', '.join(sorted(missing))}")
             continue
         answers = [answers_of(written, case) for case in cases]
         try:
@@ -247,7 +296,8 @@ def main():
                 continue
             found += 1
             refused += isinstance(told, str)
-            if found > options.show:
+            shown += 1
+            if shown > options.show:
                 continue
             print(f"\n---- policy {number}, customer {place} (--seed {options.seed} --only {number})")
             small = written, cases[place]
@@ -258,7 +308,8 @@ def main():
             print(policy_text(small[0]) + case_text("customer", small[1], answers_of(*small)))
             print("\n".join(different), flush=True)
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"{customers} customers ({told}): {found} differences" + (f", {refused} refused" if refused else ""))
+    print(f"{policies} policies, {customers} customers ({told}): {found} differences; "
+          f"{mistaken} policies don't state what they must" + (f"; {refused} refused" if refused else ""))
     return 1 if found else 0
 
 

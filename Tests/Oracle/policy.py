@@ -148,6 +148,22 @@ class Policy:
             self._timelines[platform] = Timeline(self, platform)
         return self._timelines[platform]
 
+    @property
+    def mistakes(self):
+        """What the policy must say and doesn't: the two facts that are too important to guess."""
+        missing = set()
+        honored = {self.era(honor.era) for e in self.entitlements.values() for honor in e.honors or []}
+        for platform in PLATFORMS:
+            timeline = self.timeline(platform)
+            has_version = any(boundary.version is not None for boundary in timeline.boundaries)
+            if platform != "macOS" and has_version and timeline.list is None and "buildNumbers" not in self.written:
+                missing.add("buildNumbers")
+            for boundary in timeline.boundaries:
+                is_said = "changeover" in self.written["eras"][boundary.after]
+                if boundary.at is not None and boundary.before in honored and not is_said:
+                    missing.add("changeover")
+        return missing
+
     def era(self, name):
         return next(era.index for era in self.eras if era.name == name)
 

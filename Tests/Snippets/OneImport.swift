@@ -7,8 +7,8 @@ func transaction() -> Transaction { Transaction() }
 
 func isGranted(_ answer: Tenure.Answer) -> Bool {
     let outcome: Decision.Outcome = answer.outcome
-    let settlements: [Settlement] = answer.settlements
-    return outcome == .granted && !settlements.contains(.support)
+    let nextSteps: [NextStep] = answer.nextSteps
+    return outcome == .granted && !nextSteps.contains(.support)
 }
 
 func isMacPurchase(_ customer: Tenure.Customer) -> Bool {

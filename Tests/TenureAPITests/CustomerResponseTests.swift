@@ -59,7 +59,7 @@ import Testing
             #expect(entitlement.outcome == decision.outcome)
             #expect(entitlement.until == decision.until)
             #expect(entitlement.sentence == decision.sentence)
-            #expect(entitlement.settlements == decision.settlements)
+            #expect(entitlement.nextSteps == decision.nextSteps)
             #expect(entitlement.reasons.map(\.code) == decision.reasons.map(\.code))
             for (reason, original) in zip(entitlement.reasons, decision.reasons) {
                 #expect(Set(reason.facts.keys) == Set(original.facts.map(\.name)))

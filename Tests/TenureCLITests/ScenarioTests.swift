@@ -17,7 +17,7 @@ private let examples = URL(fileURLWithPath: #filePath)
         app: { bundleID: com.example.sketch, appleID: 828838135 }
         eras:
           - { name: paid, model: paid }
-          - { name: freemium, model: free, begins: { iOS: { build: "9", at: 2021-02-01T00:00:00Z } } }
+          - { name: freemium, model: free, begins: { iOS: { build: "9", at: 2021-02-01T00:00:00Z } }, changeover: none }
         buildNumbers: increasing
         entitlements: { pro: { products: [com.example.sketch.pro], honors: [paid] } }
         """, to: "wrong.yaml")

@@ -29,7 +29,7 @@ enum Calculator {
                         .iOS: .at(version: AppVersion("120"), date: iOSChange),
                         .macOS: .at(version: AppVersion("2.0"), date: macChange),
                     ],
-                    changeover: Changeover(from: -24 * 3600, until: 48 * 3600)),
+                    changeover: .window(from: -24 * 3600, until: 48 * 3600)),
             ],
             buildNumbers: buildNumbers,
             releases: releases,

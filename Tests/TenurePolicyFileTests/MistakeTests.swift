@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import TenurePolicyFile
@@ -85,9 +86,11 @@ import Testing
               - name: late
                 model: free
                 begins: { macOS: { version: 2.0, at: 2015-06-12T18:00:00Z } }
+                changeover: none
               - name: later
                 model: free
                 begins: { macOS: { version: 1.9, at: 2014-06-12T18:00:00Z } }
+                changeover: none
             entitlements:
               everything:
                 products: [a, a]
@@ -99,10 +102,10 @@ import Testing
                 policy.yaml:5:44: `one` is no version the App Store would order; write numbers separated by periods, such as `"120"`
                 policy.yaml:6:5: `paid` does not say where it begins; add `begins` with a build or version, an instant, or both for each platform
                 policy.yaml:6:11: `paid` names two eras; give each its own name, such as `paidAgain`
-                policy.yaml:13:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
-                policy.yaml:13:42: `later` begins before `late` does; write the eras oldest first
-                policy.yaml:16:19: `a` stands twice; keep one
-                policy.yaml:17:23: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
+                policy.yaml:14:33: `1.9` is lower than `2.0`, where `late` begins; correct one of them
+                policy.yaml:14:42: `later` begins before `late` does; write the eras oldest first
+                policy.yaml:18:19: `a` stands twice; keep one
+                policy.yaml:19:23: nobody can have bought since one day and before an earlier one; `boughtSince` must lie before `boughtBefore`
                 """)
     }
 
@@ -177,6 +180,63 @@ import Testing
                 """)
     }
 
+    private func policy(changeover: String = "", honors: String = "[paid]", more: String = "") -> String {
+        """
+        app: { bundleID: com.example.calculator }
+        eras:
+          - { name: paid, model: paid }
+          - name: freemium
+            model: free
+            begins: { iOS: { build: "120", at: 2015-06-10T18:00:00Z } }\(changeover)
+        buildNumbers: increasing
+        entitlements: { everything: { honors: \(honors) } }\(more)
+        """
+    }
+
+    @Test func `a dated change out of an honored era must state its changeover`() {
+        let unstated = """
+            policy.yaml:4:5: `freemium` doesn't state its changeover, and who buys during the change would be misjudged; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant
+            """
+        #expect(mistakes(policy()) == unstated)
+        #expect(mistakes(policy(honors: "[paid, freemium]")) == unstated)
+        #expect(mistakes(policy(honors: "[{ era: paid, for: P1Y }]")) == unstated)
+        for stated in ["none", "{ from: -24h, until: +48h }", "{ until: 0 }"] {
+            #expect(mistakes(policy(changeover: "\n    changeover: \(stated)")) == "")
+        }
+        // Nobody is honored for the era before it, or nothing says when it changed.
+        #expect(mistakes(policy(honors: "[freemium]")) == "")
+        #expect(mistakes(policy().replacingOccurrences(of: ", at: 2015-06-10T18:00:00Z", with: "")) == "")
+    }
+
+    @Test func `a changeover that can't be read isn't also missing`() {
+        #expect(
+            mistakes(policy(changeover: "\n    changeover: never")) == """
+                policy.yaml:7:17: `never` is unknown here; write `{ from: -24h, until: +48h }` or `none`
+                """)
+        #expect(
+            mistakes(policy(changeover: "\n    changeover: {}")) == """
+                policy.yaml:7:5: nothing is said here; write `{ from: -24h, until: +48h }` or `none`
+                """)
+    }
+
+    @Test func `a list with undated releases must be oldest first, each platform for itself`() {
+        let csv = """
+            platform,version,build,releasedAt
+            iOS,,36,
+            iOS,,37,2014-05-01
+            macOS,1.0,,2013-01-01
+            iOS,,30,2014-04-30T10:00:00Z
+            iOS,,20,2014-04-01
+            iOS,,38,2015-01-01
+            """
+        let text = policy(changeover: "\n    changeover: none", more: "\nreleases: builds.csv")
+        #expect(
+            mistakes(text, csv: csv) == """
+                builds.csv:6:6: this release is older than one listed before it on iOS, and a list with undated releases must be oldest first; move it, or date every release
+                """)
+        #expect(mistakes(text, csv: csv.replacingOccurrences(of: "iOS,,36,\n", with: "")) == "")
+    }
+
     @Test func `a release list's mistakes carry its own name and places`() {
         let text = Self.header + "eras: [{ name: paid, model: paid }]\nreleases: builds.csv\ntestEnvironments: owners"
         let csv = """
@@ -204,7 +264,6 @@ import Testing
                 builds.csv:3:11: `2014-04-31` is no date; write one such as `2015-06-10` or `2015-06-10T18:00:00Z`
                 builds.csv:3:22: `gratis` is no model; write `paid` or `free`
                 builds.csv:4:1: this release has no `build`: on iOS the App Store reports the build (CFBundleVersion); write it
-                builds.csv:5:1: this row has no `releasedAt`; write one
                 builds.csv:5:5: `1.x` is no version the App Store would order; write numbers separated by periods
                 builds.csv:7:24: this row has 5 cells under 4 columns; put texts with commas in quotes
                 """)

@@ -33,7 +33,7 @@ import Testing
                 app: { originalAppVersion: "37", originalPurchaseDate: 2014-11-01 }
                 expect:
                   everything: { outcome: granted, until: 2016-01-01, reasons: [changeover], notReasons: [date] }
-                  cloud: { outcome: denied, settlements: [support], sentence: [“cloud”, refund], notSentence: ["2016"] }
+                  cloud: { outcome: denied, nextSteps: [support], sentence: [“cloud”, refund], notSentence: ["2016"] }
                   clouds: granted
             """)
         #expect(results.map(\.passed) == [false])
@@ -44,7 +44,7 @@ import Testing
                 "everything: expected the reason `changeover`, got (eraHonored, version, date)",
                 "everything: expected no reason `date`, got (eraHonored, version, date)",
                 "cloud: expected denied, got granted (eraHonored, version, date): \(results[0].decisions[1].sentence)",
-                "cloud: expected `support` to settle it, got nothing that would",
+                "cloud: expected the next steps support, got no next steps",
                 "cloud: expected a sentence with “refund”, got “\(results[0].decisions[1].sentence)”",
                 "cloud: expected a sentence without “2016”, got “\(results[0].decisions[1].sentence)”",
                 "there is no entitlement `clouds`; did you mean `cloud`?",

@@ -20,7 +20,7 @@ import Testing
         #expect(policy.eras.map(\.name) == ["paid", "freemium"])
         #expect(policy.eras[1].begins[.iOS] == .at(version: AppVersion("120"), date: change))
         #expect(policy.eras[1].begins[.macOS]?.version == AppVersion("2.0"))
-        #expect(policy.eras[1].changeover == Changeover(from: -24 * 3600, until: 48 * 3600))
+        #expect(policy.eras[1].changeover == .window(from: -24 * 3600, until: 48 * 3600))
         #expect(policy.buildNumbers == .increasing)
         #expect(policy.releases.count == 11)
         #expect(policy.releases.contains { $0.platform == .macOS && $0.version?.description == "1.10" })
@@ -30,7 +30,8 @@ import Testing
         #expect(policy.entitlements[0].products[1].title == ["en": "Yearly Plan", "de": "Jahresabo"])
         #expect(
             policy.entitlements[1].honors == [
-                Honor(era: "paid", boughtSince: CivilDay("2014-06-10")?.midnight, length: CalendarPeriod(months: 12))
+                Honor(
+                    era: "paid", boughtSince: Date(rfc3339: "2014-06-09T10:00:00Z"), length: CalendarPeriod(months: 12))
             ])
         #expect(policy.inDoubt == .favorCustomer)
         #expect(policy.whileUndetermined == .allow(72 * 3600))
@@ -226,9 +227,9 @@ enum RandomPolicy {
             return Era(
                 name: names[index], model: Bool.random(using: &random) ? .paid : .free, begins: begins,
                 changeover: Bool.random(using: &random)
-                    ? Changeover(
+                    ? .window(
                         from: -Double(Int.random(in: 0...100_000, using: &random)),
-                        until: Double(Int.random(in: 0...100_000, using: &random))) : nil)
+                        until: Double(Int.random(in: 0...100_000, using: &random))) : .noWindow)
         }
         let releases = (0..<Int.random(in: 0...3, using: &random)).map { index in
             Release(

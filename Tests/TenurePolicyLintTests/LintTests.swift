@@ -45,13 +45,13 @@ import Testing
         #expect(try codes(ofFile: "Examples/calculator/policy.yaml") == [])
     }
 
-    /// The stories of the scenarios need a change without a window. The calculator's `cloud` is new and not for owners.
+    /// The calculator's `cloud` is new and not for owners.
     @Test(arguments: [
         ("calculator", ["paid-era-unhonored"]),
-        ("free-paid-free", ["no-changeover", "no-changeover"]),
-        ("reused-builds", ["no-changeover"]),
-        ("string-compared-majors", ["no-changeover"]),
-        ("universal-purchase", ["no-changeover"]),
+        ("free-paid-free", []),
+        ("reused-builds", []),
+        ("string-compared-majors", []),
+        ("universal-purchase", []),
     ])
     func `the policies of the scenarios have the findings that their stories need`(
         _ name: String, _ expected: [String]
@@ -63,6 +63,15 @@ import Testing
         let text = Self.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
             .replacingOccurrences(of: "buildNumbers: increasing\n", with: "inDoubt: never\n")
         #expect(try codes(text) == ["build-numbers-unsaid", "no-changeover", "mistake"])
+    }
+
+    @Test func `a change into an honored era that doesn't state its changeover is a warning`() throws {
+        let text = Self.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
+            .replacingOccurrences(of: "honors: [paid]", with: "honors: [freemium]")
+        #expect(try codes(text).contains("no-changeover"))
+        let stated = Self.policy.replacingOccurrences(of: "{ from: -24h, until: +48h }", with: "none")
+            .replacingOccurrences(of: "honors: [paid]", with: "honors: [freemium]")
+        #expect(try !codes(stated).contains("no-changeover"))
     }
 
     @Test func `what could not be read was not left out`() throws {

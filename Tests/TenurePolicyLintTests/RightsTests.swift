@@ -45,7 +45,7 @@ import Testing
         [(", at: 2015-06-12T18:00:00Z", "")],
         [("build: \"120\", ", "")],
         [("increasing", "restarted")],
-        [("    changeover: { from: -24h, until: +48h }\n", "")],
+        [("changeover: { from: -24h, until: +48h }", "changeover: none")],
         [("until: +48h", "until: +24h")],
         [("    - name: freemium", "    - name: freemium")],
         [("  macOS: { version: \"2.0\", at: 2015-06-12T18:00:00Z }", "  macOS: new")],
@@ -60,7 +60,7 @@ import Testing
         [
             (
                 "buildNumbers",
-                "  - { name: late, model: paid, begins: { iOS: { build: \"200\", at: 2017-01-01T00:00:00Z } } }\nbuildNumbers"
+                "  - { name: late, model: paid, begins: { iOS: { build: \"200\", at: 2017-01-01T00:00:00Z } }, changeover: none }\nbuildNumbers"
             )
         ],
     ]

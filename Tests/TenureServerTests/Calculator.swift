@@ -44,7 +44,7 @@ enum Calculator {
                         .iOS: .at(version: AppVersion("120"), date: Date(timeIntervalSince1970: 1_433_959_200)),
                         .macOS: .at(version: AppVersion("2.0"), date: Date(timeIntervalSince1970: 1_434_132_000)),
                     ],
-                    changeover: Changeover(from: -24 * 3600, until: 48 * 3600)),
+                    changeover: .window(from: -24 * 3600, until: 48 * 3600)),
             ],
             buildNumbers: .increasing,
             entitlements: [

@@ -40,7 +40,7 @@ import Testing
             let appTransaction = try Calculator.minter().newcomer()
             let unknown = try await client.sync(SyncRequest(appTransaction: appTransaction))
             #expect(unknown.entitlements["everything"]?.outcome == .undetermined)
-            #expect(unknown.entitlements["everything"]?.settlements == [.purchases])
+            #expect(unknown.entitlements["everything"]?.nextSteps == [.purchases])
             let known = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: []))
             #expect(known.entitlements["everything"]?.outcome == .denied)
             #expect(known.id == unknown.id)

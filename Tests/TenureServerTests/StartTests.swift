@@ -162,7 +162,7 @@ import Testing
                     app: { bundleID: com.example.calculator, appleID: 828838134 }
                     eras:
                       - { name: paid, model: paid }
-                      - { name: free, model: free, begins: { iOS: { build: "120", at: 2026-06-10T18:00:00Z } } }
+                      - { name: free, model: free, begins: { iOS: { build: "120", at: 2026-06-10T18:00:00Z } }, changeover: none }
                     buildNumbers: increasing
                     releases: \(list)
                     entitlements:

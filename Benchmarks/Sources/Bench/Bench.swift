@@ -163,13 +163,15 @@ struct Fixtures {
             app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
             eras: [
                 Era(name: "paid", model: .paid),
-                Era(name: "promo", model: .free, begins: [.iOS: .at(version: nil, date: day("2013-12-24"))]),
+                Era(
+                    name: "promo", model: .free, begins: [.iOS: .at(version: nil, date: day("2013-12-24"))],
+                    changeover: .noWindow),
                 Era(
                     name: "freemium", model: .free,
                     begins: [
                         .iOS: .at(version: AppVersion("120"), date: day("2015-06-10")),
                         .macOS: .at(version: AppVersion("2.0"), date: day("2015-06-12")),
-                    ], changeover: Changeover(from: -86_400, until: 172_800)),
+                    ], changeover: .window(from: -86_400, until: 172_800)),
             ],
             buildNumbers: .increasing,
             entitlements: [

@@ -43,6 +43,7 @@ package struct Population: Sendable {
             begins:
               iOS:   { build: "120", at: \(change.rfc3339) }
               macOS: { version: "2.0", at: \(change.rfc3339) }
+            changeover: none
         buildNumbers: increasing
         entitlements:
           everything:

@@ -56,7 +56,7 @@ struct Evaluation {
         if isOutside {
             return named(policy?.entitlements.map(\.name) ?? []) {
                 .unanswered(
-                    $0, title: title(of: $0), because: .outsideAppStore, distribution.rawValue, settlements: [.support])
+                    $0, title: title(of: $0), because: .outsideAppStore, distribution.rawValue, nextSteps: [.support])
             }
         }
         var answers = deviceAnswers

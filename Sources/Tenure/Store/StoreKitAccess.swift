@@ -144,7 +144,7 @@ package struct StoreKitAccess: StoreAccess {
         let proof = AppProof(
             kind: .appTransaction, signedDate: app.signedDate,
             id: fields.appTransactionID.map { .appTransaction($0) },
-            originalPlatform: fields.originalPlatform.flatMap { Platform(rawValue: $0) },
+            originalPlatform: fields.originalPlatform.flatMap { Platform(appStoreName: $0) },
             originalAppVersion: app.originalAppVersion, originalPurchaseDate: app.originalPurchaseDate,
             preorderDate: app.preorderDate, revocationDate: fields.revocationDate)
         return .verified(

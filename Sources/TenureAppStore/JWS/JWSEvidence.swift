@@ -7,7 +7,7 @@ extension Verified<AppTransactionPayload> {
             kind: payload.isServerVariant ? .serverAppTransaction : .appTransaction,
             signedDate: signedDate,
             id: payload.appTransactionID.map { .appTransaction($0) },
-            originalPlatform: payload.originalPlatform?.known,
+            originalPlatform: payload.originalPlatform.flatMap { Platform(appStoreName: $0.rawValue) },
             originalAppVersion: payload.originalApplicationVersion,
             originalPurchaseDate: payload.originalPurchaseDate,
             preorderDate: payload.preorderDate,

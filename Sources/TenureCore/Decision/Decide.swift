@@ -1,7 +1,7 @@
 public import Foundation
 
-/// What a customer may use: one decision for each entitlement of the policy, in its order, then one for each
-/// entitlement that only a promise still names.
+/// Decides what a customer may use: each entitlement of the policy, in its order, then each entitlement that only a promise
+/// still names.
 ///
 /// Pure and total: no clock, no error, and the same answer for the same facts in any order.
 public func decide(
@@ -13,7 +13,7 @@ public func decide(
     // By place: a copy of an entitlement retains what all cores count.
     let entitlements = policy.entitlements
     for index in entitlements.indices { decisions.append(judge.decision(on: entitlements[index])) }
-    // Renaming or deleting an entitlement is a policy edit: what was promised under the old name stands.
+    // Renaming or deleting an entitlement is a policy edit: a promise under the old name binds.
     var orphans: Set<String> = []
     for promise in judge.promises where !entitlements.contains(where: { $0.name == promise.entitlement }) {
         orphans.insert(promise.entitlement)
@@ -32,7 +32,7 @@ private struct Judge {
     let policy: Policy
     let now: Date
     private let eraSources: [EraSource]
-    /// Said of every decision: that the environment, or a persona, stood in.
+    /// Part of every decision: whether a persona replaced the customer.
     private let notes: [Finding]
     private let context: Reason.Context
 
@@ -47,7 +47,7 @@ private struct Judge {
             eraSources = judged.enumerated().map { EraSource($0.element, index: $0.offset, under: policy, at: now) }
             if evidence.persona != nil { notes.append(.personaRefused) }
         } else {
-            // Rule I: test environments make and keep no promises, and eras are never read from their evidence.
+            // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises.
             self.promises = []
             if let acquisition = evidence.personaAcquisition, !evidence.isEmpty {
                 judged = [acquisition]
@@ -62,84 +62,100 @@ private struct Judge {
         context = Reason.Context(evidence, judged: judged, under: policy)
     }
 
+    /// Rule G.
     func decision(on entitlement: Entitlement) -> Decision {
         let support = supportAnswer(on: entitlement)
         if case .nothing(.supportRevocation) = support {
             return decision(on: entitlement, .denied, findings: [.supportRevocation])
         }
-        var rights: [EraRight] = []
-        let (eras, source) = eraAnswer(on: entitlement, rights: &rights)
+        var eras = EraAnswers()
+        answerByEras(on: entitlement, into: &eras)
         let products = productAnswer(on: entitlement)
-
-        // Rule G: sources combine by OR; the one that gives longest leads.
         let promised = promiseAnswer(on: entitlement)
-        let best = SourceAnswer.best(SourceAnswer.best(eras, products.best), SourceAnswer.best(support, promised))
 
+        // Sources combine by OR; the one that gives longest leads.
+        let best = SourceAnswer.best(SourceAnswer.best(eras.best, products.best), SourceAnswer.best(support, promised))
         var findings: [Finding] = []
         findings.reserveCapacity(8)
         if case .gives(let until, let finding)? = best {
             findings.append(finding)
-            if let giving = products.giving, evidence.purchases[giving].isFamilyShared, finding.isOfProduct {
+            if let giving = products.place, evidence.purchases[giving].isFamilyShared, finding.isOfProduct {
                 findings.append(.familyShared(giving))
             }
-            if let eras, case .gives = eras {
-                if eras.finding != finding { findings.append(eras.finding) }
-                if let source { findings += source.possible.findings }
+            if case .gives(_, let byEra)? = eras.best {
+                if byEra != finding { findings.append(byEra) }
+                findings += eras.proofs
             }
             var isPromised = false
             if case .gives(let promisedUntil, _)? = promised { isPromised = !until.outlasts(promisedUntil) }
             return decision(
-                on: entitlement, .granted, until: until, findings: findings, rights: rights, isPromised: isPromised)
+                on: entitlement, .granted, until: until, findings: findings, rights: eras.rights, isPromised: isPromised)
         }
 
-        findings.append(eras?.finding ?? .noHonors)
         let productsMatter = !entitlement.products.isEmpty
-        let purchasesAreKnown = evidence.purchasesAreComplete || !productsMatter
-        let refusals = findings.count
-        appendRefusals(on: entitlement, to: &findings)
-        if productsMatter, findings.count == refusals, evidence.purchasesAreComplete { findings.append(.noPurchase) }
-        if !purchasesAreKnown { findings.append(.purchasesIncomplete) }
-        if let support { findings.append(support.finding) }
-        if let promised { findings.append(promised.finding) }
-        if let source { findings += source.possible.findings }
-
-        if case .undetermined(let finding)? = eras {
-            var settlements = settlements(of: finding, source)
-            if !purchasesAreKnown { settlements.append(.purchases) }
-            return decision(on: entitlement, .undetermined, findings: findings, settlements: settlements)
+        let purchasesAreComplete = evidence.purchasesAreComplete || !productsMatter
+        var steps = NextSteps()
+        if !purchasesAreComplete { steps.add([.purchases]) }
+        steps.add(eras.nextSteps)
+        for case .undetermined(let finding)? in [products.best, promised] {
+            findings.append(finding)
+            steps.add([.support])
         }
-        return purchasesAreKnown
-            ? decision(on: entitlement, .denied, findings: findings)
-            : decision(on: entitlement, .undetermined, findings: findings, settlements: [.purchases])
+        let byEras = eras.best?.finding ?? .noHonors
+        if case .undetermined? = eras.best { findings.insert(byEras, at: 0) } else { findings.append(byEras) }
+        let purchases = refusals(on: entitlement)
+        findings += purchases.filter { !findings.contains($0) }
+        if productsMatter, purchases.isEmpty, evidence.purchasesAreComplete { findings.append(.noPurchase) }
+        if !purchasesAreComplete { findings.append(.purchasesIncomplete) }
+        if let support { findings.append(support.finding) }
+        if case .nothing(let finding)? = promised { findings.append(finding) }
+        findings += eras.proofs
+        return decision(
+            on: entitlement, steps.list.isEmpty ? .denied : .undetermined, findings: findings, nextSteps: steps.list)
     }
 
     // MARK: The sources
 
-    /// The best of the customer's acquisitions, with the one that gave it; nil where eras are no source.
-    private func eraAnswer(on entitlement: Entitlement, rights: inout [EraRight]) -> (SourceAnswer?, EraSource?) {
-        guard entitlement.honors != nil else { return (nil, nil) }
-        guard evidence.environment.isProduction || !eraSources.isEmpty else {
-            return (testEnvironmentAnswer(on: entitlement), nil)
-        }
-        guard let first = eraSources.first else { return (.undetermined(.noAcquisition), nil) }
-        var best = (first.answer(for: entitlement), first)
-        note(best.0, of: first, in: &rights)
-        for source in eraSources.dropFirst() {
-            let answer = source.answer(for: entitlement)
-            note(answer, of: source, in: &rights)
-            if answer.isBetter(than: best.0) || answer.isMoreTelling(than: best.0) { best = (answer, source) }
-        }
-        return best
+    /// What the customer's acquisitions give, each judged apart.
+    private struct EraAnswers {
+        /// Nil where eras are no source of the entitlement.
+        var best: SourceAnswer?
+        /// What the proofs of the best acquisition say.
+        var proofs: [Finding] = []
+        var nextSteps: [NextStep] = []
+        var rights: [EraRight] = []
     }
 
-    private func note(_ answer: SourceAnswer, of source: EraSource, in rights: inout [EraRight]) {
-        guard case .gives(let until, _) = answer, evidence.environment.isProduction, source.acquisition.key.isKnown
-        else { return }
+    private func answerByEras(on entitlement: Entitlement, into answers: inout EraAnswers) {
+        guard let honors = entitlement.honors else { return }
+        guard evidence.environment.isProduction || !eraSources.isEmpty else {
+            answers.best = honors.isEmpty ? .nothing(.noHonors) : testEnvironmentAnswer(on: entitlement)
+            if case .undetermined? = answers.best { answers.nextSteps = [.support] }
+            return
+        }
+        guard !eraSources.isEmpty else {
+            // However the app was acquired, no honor gives it.
+            answers.best = honors.isEmpty ? .nothing(.noHonors) : .undetermined(.noAcquisition)
+            if !honors.isEmpty { answers.nextSteps = [.appTransaction, .refreshedReceipt] }
+            return
+        }
+        for source in eraSources {
+            let (answer, proofs) = source.answer(for: entitlement)
+            if case .gives(let until, _) = answer { note(until, of: source, in: &answers.rights) }
+            if case .undetermined(let finding) = answer { answers.nextSteps += source.nextSteps(resolving: finding) }
+            if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreTelling(than: best) { continue }
+            answers.best = answer
+            answers.proofs = proofs
+        }
+    }
+
+    private func note(_ until: Date?, of source: EraSource, in rights: inout [EraRight]) {
+        guard evidence.environment.isProduction, source.acquisition.key.isKnown else { return }
         let right = EraRight(acquisition: source.acquisition.key, until: until)
         if rights.isEmpty { rights = [right] } else { rights.append(right) }
     }
 
-    /// Rule I.
+    /// Rule I2.
     private func testEnvironmentAnswer(on entitlement: Entitlement) -> SourceAnswer {
         let finding = Finding.testEnvironment
         switch policy.testEnvironments {
@@ -153,27 +169,25 @@ private struct Judge {
         }
     }
 
-    /// The purchase that gives longest.
-    private func productAnswer(on entitlement: Entitlement) -> ProductAnswer {
-        var result = ProductAnswer()
+    /// Rule F: the best purchase, and its place.
+    private func productAnswer(on entitlement: Entitlement) -> (best: SourceAnswer?, place: PurchaseIndex?) {
+        var result: (best: SourceAnswer?, place: PurchaseIndex?)
         for product in entitlement.products {
             for index in evidence.purchases.indices where evidence.purchases[index].isOf(product) {
                 let answer = evidence.purchases[index].answer(as: product, at: index, now: now)
-                guard case .gives = answer else { continue }
+                if case .nothing = answer { continue }
                 if let known = result.best, !answer.isBetter(than: known) { continue }
-                result.best = answer
-                result.giving = index
+                result = (answer, index)
             }
         }
         return result
     }
 
     /// Why none of the purchases gives, the latest first.
-    private func appendRefusals(on entitlement: Entitlement, to findings: inout [Finding]) {
-        for product in entitlement.products {
-            for index in evidence.purchases.indices.reversed() where evidence.purchases[index].isOf(product) {
-                findings.append(evidence.purchases[index].answer(as: product, at: index, now: now).finding)
-            }
+    private func refusals(on entitlement: Entitlement) -> [Finding] {
+        entitlement.products.flatMap { product in
+            evidence.purchases.indices.reversed().filter { evidence.purchases[$0].isOf(product) }
+                .map { evidence.purchases[$0].answer(as: product, at: $0, now: now).finding }
         }
     }
 
@@ -187,46 +201,25 @@ private struct Judge {
         }
     }
 
+    /// Rule H.
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {
-            guard let answer = promise.answer(for: evidence, judged: eraSources, at: now) else { continue }
-            if let known = best, !answer.isBetter(than: known) { continue }
-            best = answer
+            guard let answer = promise.answer(for: evidence.acquisitions, at: now) else { continue }
+            best = SourceAnswer.best(best, answer)
         }
         return best
     }
 
-    // MARK: The answer
-
-    private func settlements(of finding: Finding, _ source: EraSource?) -> [Settlement] {
-        let acquisition = source?.acquisition
-        switch finding {
-        case .noAcquisition, .windowNeedsDate: return [.appTransaction, .refreshedReceipt]
-        case .nothingToCompare where acquisition?.version == nil || acquisition?.originalPurchaseDate == nil:
-            return [.appTransaction, .refreshedReceipt]
-        // The signed platform may tell what the doubt is between.
-        case .inDoubt where acquisition?.originalPlatform == nil && (source?.possible.timelines.count ?? 0) > 1:
-            return [.appTransaction, .support]
-        default: return [.support]
-        }
-    }
-
     private func decision(
         on entitlement: Entitlement, _ outcome: Decision.Outcome, until: Date? = nil, findings: [Finding],
-        settlements: [Settlement] = [], rights: [EraRight] = [], isPromised: Bool = false
+        nextSteps: [NextStep] = [], rights: [EraRight] = [], isPromised: Bool = false
     ) -> Decision {
         Decision(
             entitlement: entitlement.name, title: entitlement.title, outcome: outcome, until: until,
-            findings: notes.isEmpty ? findings : findings + notes, context: context, settlements: settlements,
+            findings: notes.isEmpty ? findings : findings + notes, context: context, nextSteps: nextSteps,
             eraRights: rights, isPromised: isPromised)
     }
-}
-
-private struct ProductAnswer {
-    var best: SourceAnswer?
-    /// The place of the purchase that gives longest.
-    var giving: Int?
 }
 
 extension Finding {

@@ -4,7 +4,7 @@ public import Foundation
 public struct Decision: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
         case granted, denied
-        /// The evidence does not tell. Never an error, and never a denial.
+        /// The evidence doesn't decide it. Never an error, and never a denial.
         case undetermined
     }
 
@@ -20,9 +20,9 @@ public struct Decision: Sendable, Hashable {
     }
     /// The deciding reason alone.
     package var leadingReason: Reason? { findings.first.map { Reason(finding: $0, context: context) } }
-    /// What would settle an undetermined answer.
-    public let settlements: [Settlement]
-    /// The rights that eras give in production: what the record keeps as promises.
+    /// What would resolve an undetermined answer.
+    public let nextSteps: [NextStep]
+    /// The rights that eras give in production, which the service stores as promises.
     public let eraRights: [EraRight]
     /// Whether a promise holds at least as long as this right, so that a later version of the policy can't end it.
     package private(set) var isPromised: Bool
@@ -43,14 +43,14 @@ public struct Decision: Sendable, Hashable {
 
     init(
         entitlement: String, title: Title? = nil, outcome: Outcome, until: Date?, findings: [Finding],
-        context: Reason.Context, settlements: [Settlement], eraRights: [EraRight], isPromised: Bool = false
+        context: Reason.Context, nextSteps: [NextStep], eraRights: [EraRight], isPromised: Bool = false
     ) {
         self.entitlement = entitlement
         self.outcome = outcome
         self.until = until
         self.findings = findings
         self.context = context
-        self.settlements = settlements
+        self.nextSteps = nextSteps
         self.eraRights = eraRights
         self.title = title
         self.isPromised = isPromised
@@ -63,7 +63,7 @@ public struct Decision: Sendable, Hashable {
 
     public static func == (left: Decision, right: Decision) -> Bool {
         left.entitlement == right.entitlement && left.outcome == right.outcome && left.until == right.until
-            && left.reasons == right.reasons && left.settlements == right.settlements
+            && left.reasons == right.reasons && left.nextSteps == right.nextSteps
             && left.eraRights == right.eraRights
     }
 
@@ -79,16 +79,4 @@ public struct EraRight: Sendable, Hashable {
     public let acquisition: AcquisitionKey
     /// Nil: for good.
     public let until: Date?
-}
-
-/// What would turn an undetermined answer into one.
-public enum Settlement: String, Sendable, Hashable, CaseIterable {
-    /// An app transaction of the customer (`AppTransaction.shared`).
-    case appTransaction
-    /// A receipt refreshed on a tap, which names version and date.
-    case refreshedReceipt
-    /// The complete list of purchases: StoreKit's enumeration, or a tap on Restore.
-    case purchases
-    /// A person: the signed facts will not say more.
-    case support
 }

@@ -1,158 +1,159 @@
 import Foundation
 
-/// Rules D and E: what the eras of one acquisition give of an entitlement.
+/// Rule D: what the eras of one acquisition give of an entitlement.
 ///
 /// A class, since every entitlement of a decision asks the same one.
 final class EraSource {
     let acquisition: Acquisition
-    let possible: PossibleEras
     let policy: Policy
     let now: Date
+    /// Where the app can have been acquired.
+    let timelines: [Timeline]
+    private let index: AcquisitionIndex
+    let possible: PossibleEras
+    /// Rule C read for each platform alone, in the order of `timelines`; empty where there is one platform.
+    private let possibleOnPlatform: [PossibleEras]
 
     init(_ acquisition: Acquisition, index: AcquisitionIndex = 0, under policy: Policy, at now: Date) {
         self.acquisition = acquisition
         self.policy = policy
         self.now = now
-        possible = PossibleEras(of: acquisition, index: index, under: policy)
+        self.index = index
+        timelines = policy.timelines.possible(for: acquisition.originalPlatform)
+        var version = VersionProof()
+        var date = DateProof()
+        var possibleOnPlatform: [PossibleEras] = []
+        for timeline in timelines {
+            let versionHere = VersionProof(of: acquisition.version, on: timeline)
+            let dateHere = DateProof(of: acquisition.originalPurchaseDate, on: timeline)
+            version.unite(with: versionHere)
+            date.unite(with: dateHere)
+            if timelines.count > 1 { possibleOnPlatform.append(PossibleEras(version: versionHere, date: dateHere)) }
+        }
+        possible = PossibleEras(version: version, date: date)
+        self.possibleOnPlatform = possibleOnPlatform
     }
 
-    func answer(for entitlement: Entitlement) -> SourceAnswer {
-        let answer = answerByEras(for: entitlement)
-        if case .nothing = answer { return answer }
-        return endings(of: answer, for: entitlement)
+    /// What the eras give, endings included, and what the proofs say.
+    func answer(for entitlement: Entitlement) -> (answer: SourceAnswer, findings: [Finding]) {
+        let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
+        let eras = yields ? possible.erasOfBoth : possible.eras
+        var answer = answer(for: entitlement, inEras: eras)
+        if case .nothing = answer {} else { answer = endings.apply(to: answer, for: entitlement) }
+        return (answer, proofs(eras, versionYields: yields))
     }
 
-    /// Rule D.
-    private func answerByEras(for entitlement: Entitlement) -> SourceAnswer {
-        let honored = possible.eras.intersection(entitlement.honoredEras)
-        guard !honored.isEmpty else { return .nothing(.eraNotHonored(possible.eras)) }
+    var endings: Endings {
+        Endings(acquisition: acquisition, timelines: timelines, policy: policy, now: now)
+    }
 
-        var giving = honored.intersection(entitlement.unlimitedEras)
-        var unclear: Finding?
-        var refused: Finding?
-        var end: Date?? = giving.isEmpty ? nil : .some(nil)
-        for era in honored.subtracting(giving) {
-            switch answer(of: entitlement.honors ?? [], era: era) {
-            case .gives(let until, _):
-                giving.insert(era)
-                end = end.map { favored($0, until) } ?? .some(until)
-            case .undetermined(let finding): unclear = unclear ?? finding
-            case .nothing(let finding): refused = refused ?? finding
+    /// Rule D1.
+    private func answer(for entitlement: Entitlement, inEras eras: EraSet) -> SourceAnswer {
+        if eras.isDisjoint(with: entitlement.honoredEras) { return .nothing(.eraNotHonored(eras)) }
+        var verdict = HonorVerdict()
+        for era in eras {
+            if entitlement.unlimitedEras.contains(era) {
+                verdict.note(.gives(until: nil, .eraHonored(eras)), of: era, under: policy)
+                continue
+            }
+            for timeline in platforms(allowing: era, for: entitlement) {
+                verdict.note(judge(era, on: timeline, for: entitlement), of: era, under: policy)
             }
         }
-        if giving.isEmpty {
-            if let unclear { return .undetermined(unclear) }
-            return .nothing(refused ?? .eraNotHonored(possible.eras))
+        guard !verdict.honored.isEmpty else {
+            return verdict.unclear.map { .undetermined($0) } ?? .nothing(verdict.refused ?? .eraNotHonored(eras))
         }
-        if giving == possible.eras {
-            return .gives(until: end ?? nil, .eraHonored(giving))
+        if verdict.others.isEmpty { return .gives(until: verdict.end ?? nil, .eraHonored(eras)) }
+        guard possible.version.wasCompared || possible.date.wasCompared else {
+            return .undetermined(.nothingToCompare)
         }
-        guard possible.somethingWasCompared else { return .undetermined(.nothingToCompare) }
-        let doubt = Finding.inDoubt(
-            honored: giving,
-            others: possible.eras.subtracting(giving)
-        )
-        return policy.inDoubt == .favorCustomer ? .gives(until: end ?? nil, doubt) : .undetermined(doubt)
+        let doubt = Finding.inDoubt(honored: verdict.honored, others: verdict.others)
+        return policy.inDoubt == .favorCustomer
+            ? .gives(until: verdict.end ?? nil, doubt) : .undetermined(doubt)
     }
 
-    /// Rule E.
-    private func endings(of answer: SourceAnswer, for entitlement: Entitlement) -> SourceAnswer {
-        var answer = answer
-        if let license = acquisition.expirationDate {
-            if license <= now { return .nothing(.licenseEnded(at: license)) }
-            answer = answer.ending(at: license)
-        }
-        guard let refund = acquisition.refund else { return answer }
-        switch restoration(after: refund, of: entitlement) {
-        case .certain(let signed, let until):
-            return answer.ending(at: until).explained(by: .boughtAgain(signed: signed))
-        case .inDoubt(let signed, let until):
-            guard refund.revocationDate <= now else { return answer }
-            return policy.inDoubt == .favorCustomer
-                ? answer.ending(at: until).explained(by: .boughtAgainInDoubt(signed: signed))
-                : .undetermined(.boughtAgainInDoubt(signed: signed))
-        case .none:
-            if refund.revocationDate <= now { return .nothing(.appRefunded(at: refund.revocationDate)) }
-            return answer.ending(at: refund.revocationDate)
-        }
+    private func judge(_ era: Int, on timeline: Timeline, for entitlement: Entitlement) -> SourceAnswer {
+        entitlement.answer(
+            for: acquisition.originalPurchaseDate, inEra: era, on: timeline, under: policy, at: now)
     }
 
-    /// Where several platforms or eras give different ends.
-    func favored(_ one: Date?, _ other: Date?) -> Date? {
-        let favorsLater = policy.inDoubt == .favorCustomer
-        return one.outlasts(other) == favorsLater ? one : other
-    }
-}
-
-/// Rule E: whether the app was bought again after a refund, as what was signed then says, and until when what honors it
-/// lasts.
-private enum Restoration {
-    case certain(signed: Date, until: Date?)
-    case inDoubt(signed: Date, until: Date?)
-    case none
-}
-
-extension EraSource {
-    private func restoration(after refund: Acquisition.Refund, of entitlement: Entitlement) -> Restoration {
-        let certain = longest(refund.restorations) { signed in
-            self.end(certainlyHonoredAt: signed, by: entitlement)
+    /// The platforms on which an era is judged: those on which rule C, read for each alone, leaves it possible; if there
+    /// is none, all of them.
+    private func platforms(allowing era: Int, for entitlement: Entitlement) -> [Timeline] {
+        guard timelines.count > 1 else { return timelines }
+        let likely = timelines.indices.filter { place in
+            let here = possibleOnPlatform[place]
+            if here.eras.contains(era) { return true }
+            return here.isVersionAuthoritative && here.erasOfBoth.contains(era)
+                && versionYields(in: here, for: entitlement, on: timelines[place])
         }
-        if let certain { return .certain(signed: certain.signed, until: certain.until) }
-        let possible = longest(refund.restorations) { signed in
-            self.end(possiblyHonoredAfter: refund.revocationDate, until: signed, by: entitlement)
-        }
-        if let possible { return .inDoubt(signed: possible.signed, until: possible.until) }
-        return .none
+        return likely.isEmpty ? timelines : likely.map { timelines[$0] }
     }
 
-    /// The first of those that last longest.
-    private func longest(_ restorations: [Date], _ end: (Date) -> Date??) -> (signed: Date, until: Date?)? {
-        var best: (signed: Date, until: Date?)?
-        for signed in restorations {
-            guard let until = end(signed) else { continue }
-            if let best, !until.outlasts(best.until) { continue }
-            best = (signed, until)
-        }
-        return best
-    }
-
-    /// Whether an app got at that instant was certainly honored, on every possible platform, and until when. In a
-    /// changeover window both eras were on sale.
-    private func end(certainlyHonoredAt date: Date, by entitlement: Entitlement) -> Date?? {
-        var result: Date??
-        for timeline in possible.timelines {
-            let both = timeline.changeover(at: date)
-            let eras = both ?? timeline.eras(at: date)
-            let ends = eras.map { end(ofHonoring: $0, at: date...date, by: entitlement, maybe: false) }
-            guard both == nil ? !ends.contains(nil) : ends.contains(where: { $0 != nil }) else { return nil }
-            for case let end? in ends { result = .some(result.map { favored($0, end) } ?? end) }
-        }
-        return result
-    }
-
-    /// Whether an era was on sale and honored at one instant after the first and up to the second, on some possible
-    /// platform, and until when.
-    private func end(
-        possiblyHonoredAfter start: Date, until end: Date, by entitlement: Entitlement
-    ) -> Date?? {
-        var result: Date??
-        for timeline in possible.timelines {
-            for era in timeline.allEras {
-                let sale = timeline.sale(of: era)
-                let (first, last) = (max(sale.begin, start), min(sale.end, end))
-                guard sale.begin <= end, sale.end > start, first <= last,
-                    let until = self.end(ofHonoring: era, at: first...last, by: entitlement, maybe: true)
-                else { continue }
-                result = .some(result.map { until.outlasts($0) ? until : $0 } ?? until)
+    /// Rule C1: under `favorCustomer` an authoritative version yields where its eras give the entitlement nothing and
+    /// those of the date may. `timeline`: the only platform that counts, if any.
+    private func versionYields(
+        in possible: PossibleEras, for entitlement: Entitlement, on timeline: Timeline?
+    ) -> Bool {
+        guard policy.inDoubt == .favorCustomer else { return false }
+        func mayGive(_ eras: EraSet) -> Bool {
+            eras.intersection(entitlement.honoredEras).contains { era in
+                (timeline.map { [$0] } ?? platforms(allowing: era, for: entitlement)).contains {
+                    if case .nothing = judge(era, on: $0, for: entitlement) { false } else { true }
+                }
             }
         }
-        return result
+        return !mayGive(possible.version.eras) && mayGive(possible.date.eras)
+    }
+
+    /// What the proofs say, in the order in which it is told.
+    private func proofs(_ eras: EraSet, versionYields: Bool) -> [Finding] {
+        var findings: [Finding] = []
+        findings.reserveCapacity(4)
+        let date = acquisition.originalPurchaseDate
+        if let date, !possible.date.windowEras.isEmpty {
+            findings.append(.changeover(date, eras: eras))
+        } else if let contradiction = possible.contradiction {
+            findings.append(versionYields ? .contradiction : contradiction)
+        }
+        if acquisition.originalAppVersion == nil {
+            findings.append(.versionMissing)
+        } else if acquisition.version == nil {
+            findings.append(.versionMalformed(index))
+        } else if let platform = acquisition.originalPlatform, timelines.first?.platform == nil {
+            findings.append(.platformNotInPolicy(platform))
+        } else if possible.version.wasCompared {
+            findings.append(.version(index, eras: possible.version.eras))
+        } else {
+            findings.append(possible.version.isUnlisted ? .versionNotListed(index) : .versionNotComparable(index))
+        }
+        findings.append(date.map { .date($0, eras: possible.date.eras) } ?? .dateMissing)
+        if let preorderDate = acquisition.preorderDate { findings.append(.preorder(preorderDate)) }
+        return findings
     }
 }
 
-extension SourceAnswer {
-    fileprivate func explained(by finding: Finding) -> SourceAnswer {
-        guard case .gives(let until, _) = self else { return self }
-        return .gives(until: until, finding)
+/// What the possible eras give, gathered over eras and platforms.
+private struct HonorVerdict {
+    var honored = EraSet()
+    /// Those that don't honor the entitlement on some platform, or may not.
+    var others = EraSet()
+    var end: Date??
+    var unclear: Finding?
+    var refused: Finding?
+
+    mutating func note(_ answer: SourceAnswer, of era: Int, under policy: Policy) {
+        switch answer {
+        case .gives(let until, _):
+            honored.insert(era)
+            end = .some(end.map { policy.favored($0, until) } ?? until)
+        case .undetermined(let finding):
+            others.insert(era)
+            unclear = unclear ?? finding
+        case .nothing(let finding):
+            others.insert(era)
+            if case .eraNotHonored = finding { return }
+            refused = refused ?? finding
+        }
     }
 }

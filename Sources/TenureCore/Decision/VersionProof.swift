@@ -1,33 +1,39 @@
-/// Rule A: the eras in which a version can have been acquired, united over the platforms where that may have been.
+/// Rule A: the eras in which a version can have been acquired, on one platform or on several.
 struct VersionProof {
     private(set) var eras = EraSet()
     /// Whether the version met a boundary on some platform.
     private(set) var wasCompared = false
-    /// Whether the version is to be believed on every platform, should the date contradict it.
+    /// Rule C2: whether the version counts on every platform, should the date contradict it.
     private(set) var isAuthoritative = true
     /// Whether some platform has a release list, and not this version in it.
     private(set) var isUnlisted = false
 
-    mutating func add(_ timeline: Timeline, version: AppVersion?) {
-        guard let version else { return provesNothing(on: timeline) }
+    init() {}
+
+    init(of version: AppVersion?, on timeline: Timeline) {
+        // A version that is missing, malformed, not listed or not comparable proves nothing.
+        eras = timeline.eras
+        isAuthoritative = false
+        guard let version else { return }
         if let list = timeline.erasOfRelease {
             guard let listed = list[version] else {
                 isUnlisted = true
-                return provesNothing(on: timeline)
+                return
             }
-            eras = eras.union(listed)
-            wasCompared = wasCompared || timeline.releasesMeetBoundary
-            if listed.count != 1 && !timeline.versionsRise { isAuthoritative = false }
+            eras = listed
+            wasCompared = timeline.releasesMeetBoundary
+            isAuthoritative = (listed.count == 1 || timeline.versionsRise) && !timeline.inherits
         } else if timeline.versionsRise {
-            eras = eras.union(timeline.eras(enclosing: version))
-            wasCompared = wasCompared || timeline.hasVersionBoundary
-        } else {
-            provesNothing(on: timeline)
+            eras = timeline.eras(enclosing: version)
+            wasCompared = timeline.hasVersionBoundary
+            isAuthoritative = !timeline.inherits
         }
     }
 
-    private mutating func provesNothing(on timeline: Timeline) {
-        eras = eras.union(timeline.allEras)
-        isAuthoritative = false
+    mutating func unite(with other: VersionProof) {
+        eras = eras.union(other.eras)
+        wasCompared = wasCompared || other.wasCompared
+        isAuthoritative = isAuthoritative && other.isAuthoritative
+        isUnlisted = isUnlisted || other.isUnlisted
     }
 }

@@ -56,12 +56,13 @@ public struct Entitlement: Sendable, Hashable {
 /// That those who acquired the app in an era have an entitlement, perhaps only some of them, perhaps for a time.
 public struct Honor: Sendable, Hashable {
     public let era: String
-    /// Inclusive.
+    /// Inclusive. Of a day, the instant at which it begins first anywhere.
     public let boughtSince: Date?
-    /// Exclusive.
+    /// Exclusive. Of a day, the instant at which it begins last anywhere.
     public let boughtBefore: Date?
     /// Counted from the dated beginning of the next era.
     public let length: CalendarPeriod?
+    /// Exclusive. Of a day, the instant at which it ends last anywhere.
     public let until: Date?
 
     public init(

@@ -1,18 +1,19 @@
 public import Foundation
 
-/// One account's getting the app, once: all the artifacts that speak of it, as one set of facts.
+/// One account getting the app, once: the facts of all artifacts that belong to it.
 ///
-/// Each original field comes from the earliest-signed artifact that has it. Acquisitions are judged apart and never
-/// complete each other's proofs.
+/// Each original field comes from the earliest-signed artifact in which it can be read. Acquisitions are judged apart and
+/// never complete each other's proofs.
 public struct Acquisition: Sendable, Hashable {
     public let key: AcquisitionKey
+    /// Nil also where the original purchase date contradicts the signed platform.
     public let originalPlatform: Platform?
     public let originalAppVersion: String?
     public let originalPurchaseDate: Date?
     public let preorderDate: Date?
-    /// What the App Store last said of a refund of the app; nil while it never said so.
+    /// What the App Store last reported of a refund of the app; nil while it never reported one.
     package let refund: Refund?
-    /// When a volume-purchase license ends, as the latest-signed receipt says.
+    /// When a volume-purchase license ends, according to the latest-signed receipt.
     public let expirationDate: Date?
 
     /// The version, read; nil where it is absent or malformed.
@@ -21,36 +22,27 @@ public struct Acquisition: Sendable, Hashable {
     /// The latest revoked artifact, and what was signed after it.
     package struct Refund: Sendable, Hashable {
         let revocationDate: Date
+        /// When the latest revoked artifact was signed.
+        let signedDate: Date
         /// The signing instants of later artifacts, of a kind that can carry a revocation, without one. Ascending.
         let restorations: [Date]
     }
 
-    /// The facts of artifacts that speak of one acquisition. `proofs` is not empty.
+    /// The facts of artifacts that belong to one acquisition. `proofs` is not empty.
     init(of proofs: [AppProof]) {
-        // Nearly every customer has a single one: then nothing is to be weighed.
-        if proofs.count == 1, let proof = proofs.first {
-            key = AcquisitionKey(of: proofs)
-            originalPlatform = proof.originalPlatform
-            originalAppVersion = proof.originalAppVersion
-            originalPurchaseDate = proof.originalPurchaseDate
-            preorderDate = proof.preorderDate
-            version = proof.originalAppVersion.flatMap { AppVersion($0) }
-            refund = proof.revocationDate.map { Refund(revocationDate: $0, restorations: []) }
-            expirationDate = proof.kind.canCarryExpiration ? proof.expirationDate : nil
-            return
-        }
-        let bySigning = proofs.sorted(by: AppProof.areInSigningOrder)
+        let bySigning = proofs.count > 1 ? proofs.sorted(by: AppProof.areInSigningOrder) : proofs
         key = AcquisitionKey(of: bySigning)
-        originalPlatform = bySigning.lazy.compactMap(\.originalPlatform).first
-        originalAppVersion = bySigning.lazy.compactMap(\.originalAppVersion).first
-        originalPurchaseDate = bySigning.lazy.compactMap(\.originalPurchaseDate).first
+        let date = bySigning.lazy.compactMap(\.originalPurchaseDate).first
+        originalPurchaseDate = date
+        originalPlatform = bySigning.lazy.compactMap(\.originalPlatform).first { $0.isPossible(on: date) }
+        let versions = bySigning.lazy.compactMap(\.originalAppVersion)
+        let readable = versions.first { AppVersion($0) != nil }
+        originalAppVersion = readable ?? versions.first
+        version = readable.flatMap { AppVersion($0) }
         preorderDate = bySigning.lazy.compactMap(\.preorderDate).first
-        version = originalAppVersion.flatMap { AppVersion($0) }
-        // A kind that said so once can say so, whatever was known of it: then its later word counts too.
-        let revoking = Set(proofs.filter { $0.revocationDate != nil }.map(\.kind))
-        refund = Self.refund(in: proofs.filter { $0.kind.canCarryRevocation || revoking.contains($0.kind) })
+        refund = Self.refund(in: bySigning)
         expirationDate =
-            proofs.filter(\.kind.canCarryExpiration)
+            bySigning.filter(\.kind.canCarryExpiration)
             .max {
                 ($0.signingOrder, $0.expirationDate ?? .distantFuture) < (
                     $1.signingOrder, $1.expirationDate ?? .distantFuture
@@ -59,20 +51,32 @@ public struct Acquisition: Sendable, Hashable {
             .expirationDate
     }
 
+    /// Rules E1 and E2: what can end and restore era rights. Receipts can't carry a revocation, so they restore nothing.
     private static func refund(in proofs: [AppProof]) -> Refund? {
-        // On equal times the revoked one counts, so a restoration must be signed strictly later.
-        let lastRevoked = proofs.filter { $0.revocationDate != nil }
-            .max {
-                ($0.signingOrder, $0.revocationDate ?? .distantPast) < (
-                    $1.signingOrder, $1.revocationDate ?? .distantPast
-                )
-            }
-        guard let lastRevoked, let revocationDate = lastRevoked.revocationDate else { return nil }
+        let revoked = proofs.filter { $0.revocationDate != nil }
+        let last = revoked.max {
+            ($0.signingOrder, $0.revocationDate ?? .distantPast) < ($1.signingOrder, $1.revocationDate ?? .distantPast)
+        }
+        guard let last, let revocationDate = last.revocationDate else { return nil }
+        // A kind that carried a revocation once can carry one, whatever was known of it: then its later ones count too.
+        let revoking = Set(revoked.map(\.kind))
         let restorations =
-            proofs
-            .filter { $0.revocationDate == nil && $0.signingOrder > max(lastRevoked.signingOrder, revocationDate) }
+            proofs.filter {
+                $0.revocationDate == nil && ($0.kind.canCarryRevocation || revoking.contains($0.kind))
+                    // Of two signed at one instant, the revoked one is later.
+                    && $0.signingOrder > last.signingOrder && $0.signingOrder >= revocationDate
+            }
             .map(\.signingOrder)
-        return Refund(revocationDate: revocationDate, restorations: restorations.sorted())
+        return Refund(
+            revocationDate: revocationDate, signedDate: last.signingOrder, restorations: restorations.sorted())
+    }
+}
+
+extension Platform {
+    /// Rule A9: nobody acquired an app on a platform before its store opened.
+    fileprivate func isPossible(on date: Date?) -> Bool {
+        guard let date, let storeOpening else { return true }
+        return date >= storeOpening.addingTimeInterval(-Tolerance.seconds)
     }
 }
 
@@ -121,12 +125,12 @@ public struct AcquisitionKey: Sendable, Hashable {
         if appTransactionID != nil, appTransactionID == other.appTransactionID { return true }
         if downloadID != nil, downloadID == other.downloadID { return true }
         guard let mine = originalPurchaseDate, let others = other.originalPurchaseDate else { return false }
-        return abs(mine.timeIntervalSince(others)) <= Slack.seconds
+        return abs(mine.timeIntervalSince(others)) <= Tolerance.seconds
     }
 }
 
-/// Between two artifacts of one purchase the App Store's dates differ by a second now and then.
-package enum Slack {
+/// How far a purchase date may be off: the App Store's dates of one purchase differ by a second now and then.
+package enum Tolerance {
     package static let seconds: TimeInterval = 2
 }
 
@@ -205,7 +209,7 @@ private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
     return best.map { ($0.0, $0.1) }
 }
 
-/// The smallest distance of two dates, one of each group, where it is within the slack.
+/// The smallest distance of two dates, one of each group, where it is within the tolerance.
 private func distance(_ left: [AppProof], _ right: [AppProof]) -> TimeInterval? {
     var smallest = TimeInterval.infinity
     for mine in left.lazy.compactMap(\.originalPurchaseDate) {
@@ -213,5 +217,5 @@ private func distance(_ left: [AppProof], _ right: [AppProof]) -> TimeInterval? 
             smallest = min(smallest, abs(mine.timeIntervalSince(other)))
         }
     }
-    return smallest <= Slack.seconds ? smallest : nil
+    return smallest <= Tolerance.seconds ? smallest : nil
 }

@@ -114,6 +114,12 @@ public struct CivilDay: Sendable, Hashable, Comparable {
 
     /// Midnight in UTC.
     public var midnight: Date { Date(timeIntervalSince1970: Double(number) * 86_400) }
+    /// The instant at which the day begins first anywhere: 00:00 in UTC+14.
+    package var firstBeginning: Date { midnight.addingTimeInterval(-14 * 3600) }
+    /// The instant at which the day begins last anywhere: 00:00 in UTC-12.
+    package var lastBeginning: Date { midnight.addingTimeInterval(12 * 3600) }
+    /// The instant at which the day ends last anywhere: 24:00 in UTC-12.
+    package var lastEnd: Date { midnight.addingTimeInterval((24 + 12) * 3600) }
 
     public static func < (left: CivilDay, right: CivilDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)

@@ -13,7 +13,7 @@ public struct Era: Sendable, Hashable {
     public let model: Model
     /// By platform. Empty for the first era, which has no beginning.
     public let begins: [Platform: Beginning]
-    /// Around each dated beginning: price, storefronts and binary never change together.
+    /// Around each dated beginning. Nil: the policy doesn't state it.
     public let changeover: Changeover?
 
     public init(name: String, model: Model, begins: [Platform: Beginning] = [:], changeover: Changeover? = nil) {
@@ -40,15 +40,16 @@ public enum Beginning: Sendable, Hashable {
     }
 }
 
-/// The seconds before (`from`, not positive) and after (`until`, not negative) a dated beginning in which price and
-/// version may disagree. Both ends belong to it.
-public struct Changeover: Sendable, Hashable {
-    public let from: TimeInterval
-    public let until: TimeInterval
+/// How long around each dated beginning price and version may disagree: price, storefronts and binary never change
+/// together.
+public enum Changeover: Sendable, Hashable {
+    /// They changed at one instant: the policy says `none`.
+    case noWindow
+    /// Seconds before (`from`, not positive) and after (`until`, not negative) the beginning. Both ends belong to it.
+    case window(from: TimeInterval, until: TimeInterval)
 
-    public init(from: TimeInterval, until: TimeInterval) {
-        self.from = from
-        self.until = until
+    package var window: (from: TimeInterval, until: TimeInterval)? {
+        if case .window(let from, let until) = self { (from, until) } else { nil }
     }
 }
 
@@ -58,6 +59,8 @@ public struct Release: Sendable, Hashable {
         case instant(Date)
         /// Some instant of that day in some time zone.
         case day(CivilDay)
+        /// Not known: some time between the releases listed around it.
+        case undated
     }
 
     public let platform: Platform
@@ -84,6 +87,19 @@ public struct Release: Sendable, Hashable {
         switch platform.versionKey {
         case .bundleVersion: build
         case .shortVersionString: version
+        }
+    }
+}
+
+extension Release.Moment {
+    /// Whether it is before the other one, whatever the instants of days are. Two days compare as days.
+    func isCertainlyEarlier(than other: Release.Moment) -> Bool {
+        switch (self, other) {
+        case (.instant(let mine), .instant(let others)): mine < others
+        case (.day(let mine), .day(let others)): mine < others
+        case (.instant(let mine), .day(let others)): mine < others.firstBeginning
+        case (.day(let mine), .instant(let others)): mine.lastEnd <= others
+        case (.undated, _), (_, .undated): false
         }
     }
 }

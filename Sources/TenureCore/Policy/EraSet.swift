@@ -30,6 +30,9 @@ package struct EraSet: Sendable, Hashable {
     package var first: Int? { isEmpty ? nil : bits.trailingZeroBitCount }
     package var last: Int? { isEmpty ? nil : 63 - bits.leadingZeroBitCount }
 
+    package func first(after era: Int) -> Int? { subtracting(EraSet(from: 0, to: era + 1)).first }
+    package func last(before era: Int) -> Int? { intersection(EraSet(from: 0, to: era)).last }
+
     package func union(_ other: EraSet) -> EraSet { EraSet(bits: bits | other.bits) }
     package func intersection(_ other: EraSet) -> EraSet { EraSet(bits: bits & other.bits) }
     package func subtracting(_ other: EraSet) -> EraSet { EraSet(bits: bits & ~other.bits) }

@@ -129,9 +129,6 @@ public struct Policy: Sendable, Hashable {
         hasher.combine(entitlements)
     }
 
-    /// Whether it is this very value: a copy, and not merely an equal one.
-    func isSame(as other: Policy) -> Bool { contents === other.contents }
-
     package func entitlement(named name: String) -> Entitlement? {
         entitlements.first { $0.name == name }
     }

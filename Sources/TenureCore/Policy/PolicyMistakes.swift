@@ -15,7 +15,8 @@ extension Policy {
                     ["app", "appleID"],
                     "`\(appleID)` is no Apple ID; write the number from the app's page in App Store Connect"))
         }
-        mistakes += eraMistakes + buildNumberMistakes + entitlementMistakes + acknowledgmentMistakes
+        mistakes += eraMistakes + changeoverMistakes + buildNumberMistakes + releaseMistakes + entitlementMistakes
+        mistakes += acknowledgmentMistakes
         return mistakes
     }
 
@@ -63,7 +64,7 @@ extension Policy {
                         place + ["begins", .key(platform.rawValue)],
                         "nothing is said here; write `\(platform.versionKey.rawValue)`, `at`, or both"))
             }
-            if let changeover = era.changeover, changeover.from > 0 || changeover.until < 0 {
+            if let window = era.changeover?.window, window.from > 0 || window.until < 0 {
                 mistakes.append(
                     PolicyMistake(
                         place + ["changeover"],
@@ -116,6 +117,46 @@ extension Policy {
             }
         }
         return mistakes
+    }
+
+    /// Dated changes out of an honored era without a changeover.
+    private var changeoverMistakes: [PolicyMistake] {
+        eras.indices.filter { index in
+            eras[index].changeover == nil
+                && timelines.known.contains { timeline in
+                    guard timeline.beginnings[index]?.date != nil, let previous = timeline.eras.last(before: index)
+                    else { return false }
+                    return entitlements.contains { $0.honoredEras.contains(previous) }
+                }
+        }
+        .map { index in
+            PolicyMistake(
+                ["eras", .index(index)],
+                "`\(eras[index].name)` doesn't state its changeover, and who buys during the change would be misjudged; write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant",
+                code: "no-changeover")
+        }
+    }
+
+    /// Undated releases in a list that isn't oldest first.
+    private var releaseMistakes: [PolicyMistake] {
+        Platform.allCases.flatMap { platform -> [PolicyMistake] in
+            let list = releases.indices.filter { releases[$0].platform == platform }
+            guard list.contains(where: { releases[$0].releasedAt == .undated }) else { return [] }
+            var mistakes: [PolicyMistake] = []
+            var last: Release.Moment = .undated
+            for index in list where releases[index].releasedAt != .undated {
+                if releases[index].releasedAt.isCertainlyEarlier(than: last) {
+                    mistakes.append(
+                        PolicyMistake(
+                            ["releases", .index(index)],
+                            "this release is older than one listed before it on \(platform.rawValue), and a list with undated releases must be oldest first; move it, or date every release"
+                        ))
+                } else {
+                    last = releases[index].releasedAt
+                }
+            }
+            return mistakes
+        }
     }
 
     private var buildNumberMistakes: [PolicyMistake] {

@@ -1,120 +1,197 @@
 import Foundation
 
-/// Rule A3: the releases of one platform, and the eras in which each was on sale.
+/// Rule A5: the releases of one platform, and the eras in which each was on sale.
 struct ReleaseList {
-    private let releases: [Release]
-    /// Places in `releases`, apart: among instants and among days whoever is certainly earlier than one is so than all
-    /// behind it, and in a mixed list that is not so.
+    /// In the order of the list.
+    private let entries: [Entry]
+    /// The places in `entries` of those dated by an instant, and of those dated by a day, in the order in which they came.
+    /// Among each kind the order is certain; between the two it is only where they are far enough apart.
     private let instants: [Int]
     private let days: [Int]
+    private let beginnings: [Beginning?]
 
-    init(_ releases: [Release]) {
-        let releases = releases.sorted { $0.releasedAt.earliest < $1.releasedAt.earliest }
-        self.releases = releases
-        instants = releases.indices.filter { releases[$0].releasedAt.isInstant }
-        days = releases.indices.filter { !releases[$0].releasedAt.isInstant }
+    init(_ releases: [Release], beginnings: [Beginning?]) {
+        var entries = Self.entries(of: releases, beginnings: beginnings)
+        instants = entries.indices.filter { entries[$0].isDated && entries[$0].day == nil }
+            .sorted { entries[$0].isBefore(entries[$1]) }
+        days = entries.indices.filter { entries[$0].day != nil }.sorted { entries[$0].isBefore(entries[$1]) }
+        // What follows a release didn't begin before it.
+        for (place, next) in zip(days, days.dropFirst()) {
+            entries[next].earliest = max(entries[next].earliest, entries[place].earliest)
+        }
+        for (place, next) in zip(days, days.dropFirst()).reversed() {
+            entries[place].latest = min(entries[place].latest, entries[next].latest)
+        }
+        self.entries = entries
+        self.beginnings = beginnings
     }
 
-    /// The eras of each release by the number that the App Store names it by, of both where it stands twice; and whether
-    /// any beginning has a moment, without which no release is told from another.
-    func eras(firstEra: Int, beginnings: [Beginning?]) -> (byVersion: [AppVersion: EraSet], meetBoundary: Bool) {
-        // A beginning without an instant takes its version's listed date, for the version proof only.
-        var listed: [AppVersion: Release.Moment] = [:]
-        for release in releases {
-            guard let version = release.originalAppVersion, listed[version] == nil else { continue }
-            listed[version] = release.releasedAt
-        }
-        let starts = beginnings.map { beginning -> Release.Moment? in
-            if let date = beginning?.date { return .instant(date) }
-            return beginning?.version.flatMap { listed[$0] }
-        }
-        var result: [AppVersion: EraSet] = [:]
-        for release in releases {
-            guard let version = release.originalAppVersion else { continue }
-            let next = ends(ofSaleFrom: release.releasedAt)
-            var eras = EraSet()
-            for era in firstEra..<max(firstEra, min(starts.count, EraSet.capacity))
-            where Self.wasOnSale(from: release.releasedAt, until: next, inEra: era, starts: starts) {
-                eras.insert(era)
+    /// When a release began: an instant from `earliest` (inclusive) to `latest` (exclusive, unless both are the same).
+    private struct Entry {
+        let version: AppVersion?
+        /// The place in the list.
+        let position: Int
+        let isDated: Bool
+        let day: CivilDay?
+        var earliest: Date
+        var latest: Date
+
+        init(_ release: Release, position: Int) {
+            version = release.originalAppVersion
+            self.position = position
+            switch release.releasedAt {
+            case .instant(let date): (isDated, day, earliest, latest) = (true, nil, date, date)
+            case .day(let day): (isDated, self.day, earliest, latest) = (true, day, day.firstBeginning, day.lastEnd)
+            case .undated: (isDated, day, earliest, latest) = (false, nil, .distantPast, .distantFuture)
             }
-            result[version] = (result[version] ?? EraSet()).union(eras)
         }
-        return (result, starts.contains { $0 != nil })
+
+        /// The same, begun at that instant.
+        init(_ release: Release, position: Int, begunAt date: Date) {
+            version = release.originalAppVersion
+            self.position = position
+            isDated = true
+            if case .day(let day) = release.releasedAt { self.day = day } else { day = nil }
+            (earliest, latest) = (date, date)
+        }
+
+        /// Whether it certainly came before the other one. Two days compare as days; releases of one day, or of one
+        /// instant, follow each other as listed.
+        func isBefore(_ other: Entry) -> Bool {
+            if let day, let others = other.day {
+                return day != others ? day < others : position < other.position
+            }
+            let isSameInstant = earliest == other.latest && latest == other.earliest
+            return isSameInstant ? position < other.position : latest <= other.earliest
+        }
+
+        func isSame(as other: Entry) -> Bool { position == other.position }
     }
 
-    /// When the next release came: the first that is listed by its instant, and the first by its day, each of which ended
-    /// the sale at the latest. Where it is not certain which of two came first, neither ends the other's sale.
-    func ends(ofSaleFrom moment: Release.Moment) -> [Release.Moment] {
-        [instants, days].compactMap { firstPlace(in: $0, certainlyAfter: moment) }.map { releases[$0].releasedAt }
+    /// The version that a boundary names began at the boundary's instant, if it is listed without a date or with a day
+    /// that contains this instant in any time zone.
+    private static func entries(of releases: [Release], beginnings: [Beginning?]) -> [Entry] {
+        var changes: [AppVersion: [Date]] = [:]
+        for case .at(let version?, let date?)? in beginnings { changes[version, default: []].append(date) }
+        var begun: Set<AppVersion> = []
+        return releases.enumerated().map { position, release in
+            let entry = Entry(release, position: position)
+            guard let version = entry.version else { return entry }
+            // A version begins once: listed again without a date, it is a release like any other.
+            let isBegun = begun.contains(version)
+            if entry.isDated { begun.insert(version) }
+            guard let change = changes[version] else { return entry }
+            switch release.releasedAt {
+            case .instant: return entry
+            case .day(let day):
+                guard let date = change.first(where: { day.firstBeginning <= $0 && $0 < day.lastEnd }) else {
+                    return entry
+                }
+                return Entry(release, position: position, begunAt: date)
+            case .undated:
+                guard !isBegun, let date = change.first else { return entry }
+                begun.insert(version)
+                return Entry(release, position: position, begunAt: date)
+            }
+        }
     }
 
-    private func firstPlace(in places: [Int], certainlyAfter moment: Release.Moment) -> Int? {
+    /// The eras of each release by the number that the App Store names it by, of all where it is listed repeatedly; and
+    /// whether any beginning has a moment, without which no release is told from another.
+    func eras(among happened: EraSet) -> (byVersion: [AppVersion: EraSet], meetBoundary: Bool) {
+        let boundaries = self.boundaries
+        var result: [AppVersion: EraSet] = [:]
+        var next = firstDated(from: entries.startIndex)
+        var previous: Entry?
+        for entry in entries {
+            if entry.isDated {
+                previous = entry
+                next = firstDated(from: entry.position + 1)
+            }
+            guard let version = entry.version else { continue }
+            // A list with undated releases is oldest first: those were on sale between their dated neighbors.
+            let sale =
+                entry.isDated
+                ? Sale(
+                    earliest: entry.earliest, latestEnd: latestEnd(ofSaleFrom: entry), start: entry, next: nil)
+                : Sale(
+                    earliest: previous?.earliest ?? .distantPast, latestEnd: next?.latest ?? .distantFuture,
+                    start: previous, next: next)
+            result[version] = (result[version] ?? EraSet()).union(sale.eras(among: happened, boundaries))
+        }
+        return (result, !boundaries.isEmpty)
+    }
+
+    private func firstDated(from position: Int) -> Entry? { entries[position...].first(where: \.isDated) }
+
+    private enum Boundary {
+        case instant(Date)
+        /// Without an instant a boundary takes its version's first listed date.
+        case release(Entry)
+    }
+
+    private var boundaries: [(era: Int, Boundary)] {
+        var first: [AppVersion: Entry] = [:]
+        for entry in entries where entry.isDated {
+            guard let version = entry.version else { continue }
+            if let known = first[version], known.earliest <= entry.earliest { continue }
+            first[version] = entry
+        }
+        return beginnings.enumerated().compactMap { era, beginning in
+            if let date = beginning?.date { return (era, .instant(date)) }
+            return beginning?.version.flatMap { first[$0] }.map { (era, .release($0)) }
+        }
+    }
+
+    /// From when until when a release was on sale.
+    private struct Sale {
+        /// The earliest instant at which it can have begun, and the latest at which it had certainly ended.
+        let earliest: Date
+        let latestEnd: Date
+        /// The dated release that it is itself, or behind which it is listed.
+        let start: Entry?
+        /// Of an undated release the dated one in front of which it is listed.
+        let next: Entry?
+
+        func eras(among happened: EraSet, _ boundaries: [(era: Int, Boundary)]) -> EraSet {
+            var first = 0
+            var end = EraSet.capacity
+            for (era, boundary) in boundaries {
+                let (isBehind, isOver) =
+                    switch boundary {
+                    case .instant(let date): (earliest >= date, latestEnd <= date)
+                    case .release(let release): (isBehind(release), isOver(by: release))
+                    }
+                if isBehind { first = max(first, era) } else if isOver { end = min(end, era) }
+            }
+            return EraSet(from: first, to: end).intersection(happened)
+        }
+
+        /// Whether it certainly began with or after the release.
+        private func isBehind(_ release: Entry) -> Bool {
+            start.map { $0.isSame(as: release) || release.isBefore($0) } ?? false
+        }
+
+        /// Whether its sale had certainly ended when the release came.
+        private func isOver(by release: Entry) -> Bool {
+            if let next { return next.isSame(as: release) || next.isBefore(release) }
+            return start?.isBefore(release) ?? false
+        }
+    }
+
+    /// When the next dated release had certainly begun. Where it isn't certain which of two came first, neither ends the
+    /// other's sale.
+    private func latestEnd(ofSaleFrom entry: Entry) -> Date {
+        min(latest(ofFirstIn: days, after: entry), latest(ofFirstIn: instants, after: entry))
+    }
+
+    private func latest(ofFirstIn places: [Int], after entry: Entry) -> Date {
         var low = 0
         var high = places.count
         while low < high {
             let middle = (low + high) / 2
-            if moment.isCertainlyEarlier(than: releases[places[middle]].releasedAt) {
-                high = middle
-            } else {
-                low = middle + 1
-            }
+            if entry.isBefore(entries[places[middle]]) { high = middle } else { low = middle + 1 }
         }
-        return low < places.count ? places[low] : nil
-    }
-
-    /// Whether a release that was on sale from one moment to the first of others (exclusive) can have been on sale in the
-    /// era.
-    private static func wasOnSale(
-        from start: Release.Moment, until ends: [Release.Moment], inEra era: Int, starts: [Release.Moment?]
-    ) -> Bool {
-        for (index, boundary) in starts.enumerated() {
-            guard let boundary else { continue }
-            if index <= era {
-                // Gone before the era began?
-                if !boundary.canBeAtMost(start), ends.contains(where: { !boundary.canBeEarlier(than: $0) }) {
-                    return false
-                }
-            } else if !start.canBeEarlier(than: boundary) {
-                // Came only after the era had ended.
-                return false
-            }
-        }
-        return true
-    }
-}
-
-extension Release.Moment {
-    /// A day begins first at UTC+14 and ends last at UTC-12.
-    var earliest: Date {
-        switch self {
-        case .instant(let date): date
-        case .day(let day): day.midnight.addingTimeInterval(-14 * 3600)
-        }
-    }
-
-    private var latest: Date {
-        switch self {
-        case .instant(let date): date
-        case .day(let day): day.midnight.addingTimeInterval((24 + 12) * 3600)
-        }
-    }
-
-    /// Two listed days compare by day; otherwise a day is any of its instants.
-    fileprivate func canBeEarlier(than other: Release.Moment) -> Bool {
-        if case (.day(let mine), .day(let others)) = (self, other) { return mine < others }
-        return earliest < other.latest
-    }
-
-    fileprivate var isInstant: Bool {
-        if case .instant = self { true } else { false }
-    }
-
-    func isCertainlyEarlier(than other: Release.Moment) -> Bool {
-        self != other && !other.canBeAtMost(self)
-    }
-
-    fileprivate func canBeAtMost(_ other: Release.Moment) -> Bool {
-        if case (.day(let mine), .day(let others)) = (self, other) { return mine <= others }
-        return earliest <= other.latest
+        return low < places.count ? entries[places[low]].latest : .distantFuture
     }
 }

@@ -1,43 +1,37 @@
 package import Foundation
 
-/// The eras of a policy as one platform saw them: which there were, and where each began.
+/// The eras of a policy on one platform: which of them happened there, and where each began.
 package final class Timeline: Sendable {
-    /// Nil for a platform that the policy does not know: there nothing separates the eras.
+    /// Nil for a platform without boundaries in the policy: nothing separates the eras there.
     package let platform: Platform?
-    /// The first era in which the app was to be had there.
-    package let firstEra: Int
-    package let eraCount: Int
-    /// The beginning of each era, by its place; nil where nothing is said (and always for the first).
+    /// The eras that happened on the platform.
+    package let eras: EraSet
+    /// The beginning of each era, by its place; nil where the era has none on this platform (and always for the first).
     package let beginnings: [Beginning?]
-    /// Rule A3: the eras in which each listed release was on sale; nil where the platform has no release list.
+    /// Rule A5: the eras in which each listed release was on sale; nil where the platform has no release list.
     package let erasOfRelease: [AppVersion: EraSet]?
     /// Whether some beginning has a moment with which the listed releases can be compared.
     let releasesMeetBoundary: Bool
-    /// Rule A4: whether versions rise over time, so that a version tells an era without a release list.
+    /// Rule A6: whether versions rise over time, so that a version tells an era without a release list.
     package let versionsRise: Bool
+    /// Rule A8: whether a boundary or the release list is iOS's.
+    let inherits: Bool
     private let dateBoundaries: [(era: Int, date: Date)]
-    /// `lowest` is the first of the eras that begin with one version: they stay together.
+    /// `lowest` is the first of the eras that begin with one version: nothing separates them.
     private let versionBoundaries: [(era: Int, version: AppVersion, lowest: Int)]
-    /// Rule C: the windows, slack included, in which both eras of a change were on sale.
+    /// Rule C3: the windows, tolerance included, with the two eras of each change.
     package let changeovers: [(window: ClosedRange<Date>, eras: EraSet)]
 
-    package var allEras: EraSet { EraSet(from: firstEra, to: eraCount) }
+    /// The first era in which the app was available on the platform.
+    package var firstEra: Int { eras.first ?? 0 }
     package var hasVersionBoundary: Bool { !versionBoundaries.isEmpty }
     package var hasDateBoundary: Bool { !dateBoundaries.isEmpty }
 
     init(platform: Platform?, eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
-        func beginning(of era: Era) -> Beginning? {
-            guard let platform else { return nil }
-            return era.begins[platform] ?? (platform.inheritsFromIOS ? era.begins[.iOS] : nil)
-        }
-        var beginnings = eras.enumerated().map { $0.offset == 0 ? nil : beginning(of: $0.element) }
-        let firstEra = beginnings.lastIndex(of: .new) ?? 0
-        // What an inherited boundary says of the time before the platform began says nothing.
-        for index in 0..<min(firstEra, beginnings.count) { beginnings[index] = nil }
         self.platform = platform
-        self.firstEra = firstEra
+        let (happened, beginnings, inheritsBoundary) = Self.beginnings(of: eras, on: platform)
+        self.eras = happened
         self.beginnings = beginnings
-        eraCount = min(eras.count, EraSet.capacity)
         versionsRise = platform == .macOS || (platform != nil && buildNumbers == .increasing)
         dateBoundaries = beginnings.enumerated().compactMap { index, beginning in
             beginning?.date.map { (index, $0) }
@@ -49,38 +43,67 @@ package final class Timeline: Sendable {
             versionBoundaries.append((index, version, lowest ?? index))
         }
         self.versionBoundaries = versionBoundaries
-        changeovers = zip(eras, beginnings).enumerated().compactMap { index, change in
-            guard let date = change.1?.date, let changeover = change.0.changeover, index > firstEra else { return nil }
-            let start = date.addingTimeInterval(changeover.from - Slack.seconds)
-            let end = date.addingTimeInterval(changeover.until + Slack.seconds)
-            return start <= end ? (start...end, EraSet(from: index - 1, to: index + 1)) : nil
+        changeovers = dateBoundaries.compactMap { boundary in
+            guard let window = eras[boundary.era].changeover?.window,
+                let previous = happened.last(before: boundary.era)
+            else { return nil }
+            let start = boundary.date.addingTimeInterval(window.from - Tolerance.seconds)
+            let end = boundary.date.addingTimeInterval(window.until + Tolerance.seconds)
+            var both = EraSet()
+            both.insert(previous)
+            both.insert(boundary.era)
+            return start <= end ? (start...end, both) : nil
         }
         let own = releases.filter { $0.platform == platform }
         let inherited = platform?.inheritsFromIOS == true ? releases.filter { $0.platform == .iOS } : []
         let list = own.isEmpty ? inherited : own
-        let listed = list.isEmpty ? nil : ReleaseList(list).eras(firstEra: firstEra, beginnings: beginnings)
+        let listed = list.isEmpty ? nil : ReleaseList(list, beginnings: beginnings).eras(among: happened)
         erasOfRelease = listed?.byVersion
         releasesMeetBoundary = listed?.meetBoundary ?? false
+        inherits = inheritsBoundary || (own.isEmpty && !inherited.isEmpty)
     }
 
-    /// Rule B: the eras that contain the date. A beginning without an instant cannot separate.
+    /// Rules A7 and A8: the eras that happened on a platform, where each began, and whether any of that is iOS's.
+    private static func beginnings(
+        of eras: [Era], on platform: Platform?
+    ) -> (eras: EraSet, beginnings: [Beginning?], inherits: Bool) {
+        let all = EraSet(from: 0, to: eras.count)
+        guard let platform else { return (all, eras.map { _ in nil }, false) }
+        var inherits = false
+        var beginnings = eras.enumerated().map { index, era -> Beginning? in
+            guard index > 0 else { return nil }
+            if let own = era.begins[platform] { return own }
+            guard platform.inheritsFromIOS, let inherited = era.begins[.iOS] else { return nil }
+            inherits = true
+            if let date = inherited.date, let opening = platform.storeOpening, date <= opening { return .new }
+            return inherited
+        }
+        guard beginnings.contains(where: { $0 != nil }) else { return (all, beginnings, false) }
+        let firstEra = beginnings.lastIndex(of: .new) ?? 0
+        for index in 0..<firstEra { beginnings[index] = nil }
+        var happened = EraSet(from: firstEra, to: firstEra + 1)
+        for index in beginnings.indices where beginnings[index] != nil { happened.insert(index) }
+        return (happened, beginnings, inherits)
+    }
+
+    /// Rule B: the eras that contain the date. A beginning without an instant can't separate its eras.
     package func eras(at date: Date) -> EraSet {
-        var first = firstEra
-        var end = eraCount
+        var first = 0
+        var end = EraSet.capacity
         for boundary in dateBoundaries {
-            if date < boundary.date.addingTimeInterval(-Slack.seconds) {
+            if date < boundary.date.addingTimeInterval(-Tolerance.seconds) {
                 end = min(end, boundary.era)
-            } else if date >= boundary.date.addingTimeInterval(Slack.seconds) {
+            } else if date > boundary.date.addingTimeInterval(Tolerance.seconds) {
                 first = max(first, boundary.era)
             }
         }
-        return EraSet(from: first, to: end)
+        return EraSet(from: first, to: end).intersection(eras)
     }
 
-    /// Rule A4: the eras whose beginnings enclose the version. Eras that begin with one version stay together.
+    /// Rule A6: the eras whose beginnings enclose the version.
     package func eras(enclosing version: AppVersion) -> EraSet {
-        var first = firstEra
-        var end = eraCount
+        var first = 0
+        var end = EraSet.capacity
         for boundary in versionBoundaries {
             if version < boundary.version {
                 end = min(end, boundary.era)
@@ -88,36 +111,33 @@ package final class Timeline: Sendable {
                 first = max(first, boundary.lowest)
             }
         }
-        return EraSet(from: first, to: end)
+        return EraSet(from: first, to: end).intersection(eras)
     }
 
-    /// Both eras of every change in whose window the date lies; nil where it lies in none.
-    package func changeover(at date: Date) -> EraSet? {
-        var result: EraSet?
+    /// Rule C3: both eras of every change in whose window the date lies; empty where it lies in none.
+    package func changeover(at date: Date) -> EraSet {
+        var result = EraSet()
         for changeover in changeovers where changeover.window.contains(date) {
-            result = (result ?? EraSet()).union(changeover.eras)
+            result = result.union(changeover.eras)
         }
         return result
     }
 
+    /// The era after this one on the platform.
+    package func era(after era: Int) -> Int? { eras.first(after: era) }
+
     /// The instant at which the era ended here; nil where there is no next one or it has no instant.
     package func end(of era: Int) -> Date? {
-        era + 1 < beginnings.count ? beginnings[era + 1]?.date : nil
+        self.era(after: era).flatMap { beginnings[$0]?.date }
     }
 
-    /// The instants between which the era can have been on sale here, as far as they are known.
+    /// The instants from (inclusive) and until (exclusive) which the era was on sale here, as far as they are known.
+    /// Changeover windows don't count.
     package func sale(of era: Int) -> (begin: Date, end: Date) {
         var begin = Date.distantPast
         var end = Date.distantFuture
         for boundary in dateBoundaries {
             if boundary.era <= era { begin = max(begin, boundary.date) } else { end = min(end, boundary.date) }
-        }
-        for changeover in changeovers where changeover.eras.contains(era) {
-            if changeover.eras.first == era {
-                end = max(end, changeover.window.upperBound)
-            } else {
-                begin = min(begin, changeover.window.lowerBound)
-            }
         }
         return (begin, end)
     }
@@ -145,8 +165,8 @@ package struct Timelines: Sendable {
         self.known = known.isEmpty ? [unknown] : known
     }
 
-    /// Where an app of this signed platform can have been acquired: there, or where nobody signed one, on any
-    /// platform that the policy knows. A platform that it does not know separates nothing.
+    /// Rule A3: where an app of this signed platform can have been acquired. Without a signed platform, every platform
+    /// in the policy is possible. A platform without boundaries in the policy separates nothing.
     package func possible(for platform: Platform?) -> [Timeline] {
         guard let platform else { return known }
         return lists[platform.ordinal]

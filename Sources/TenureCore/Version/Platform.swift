@@ -1,8 +1,19 @@
+package import Foundation
+
 /// A platform on which an app can be acquired.
 ///
-/// iPadOS is reported as iOS, and Mac Catalyst as macOS.
+/// iPadOS counts as iOS, and the App Store reports Mac Catalyst as macOS.
 public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyRepresentable {
     case iOS, macOS, tvOS, watchOS, visionOS
+
+    /// The platform that a signed artifact names; nil for an unknown name.
+    package init?(appStoreName name: String) {
+        if name == "iPadOS" {
+            self = .iOS
+        } else {
+            self.init(rawValue: name)
+        }
+    }
 
     /// What the App Store calls the version of an app that was first acquired on this platform.
     public var versionKey: VersionKey {
@@ -25,6 +36,16 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         switch self {
         case .tvOS, .watchOS, .visionOS: true
         case .iOS, .macOS: false
+        }
+    }
+
+    /// When the platform's own App Store opened, where that was after iOS's: nobody acquired an app there before.
+    package var storeOpening: Date? {
+        switch self {
+        case .iOS, .macOS: nil
+        case .tvOS: Date(timeIntervalSince1970: 1_446_163_200)  // 2015-10-30
+        case .watchOS: Date(timeIntervalSince1970: 1_568_851_200)  // 2019-09-19
+        case .visionOS: Date(timeIntervalSince1970: 1_706_832_000)  // 2024-02-02
         }
     }
 }

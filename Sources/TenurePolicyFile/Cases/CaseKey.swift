@@ -7,18 +7,18 @@ enum CaseShape: String, CaseIterable, Sendable {
         case .file: ["now", "policy", "cases"]
         case .policyCase: ["name", "policy"] + Self.evidenceKeys + ["persona", "promises", "now", "expect"]
         case .app: Self.appKeys
-        case .persona: ["name"] + Self.appKeys
+        case .persona: ["name"] + Self.appKeys.filter { $0 != "environment" }
         case .transaction:
             [
                 "productID", "type", "purchaseDate", "expiresDate", "revocationDate", "isUpgraded", "familyShared",
-                "transactionID", "originalTransactionID", "signedDate",
+                "transactionID", "originalTransactionID", "signedDate", "environment",
             ]
         case .renewal:
             ["originalTransactionID", "productID", "gracePeriodExpiresDate", "isInBillingRetryPeriod", "signedDate"]
         case .support: ["grant", "revocation", "date", "until"]
         case .promise: ["entitlement", "given", "until"]
         case .given: ["policy", "app", "now"]
-        case .expectation: ["outcome", "until", "reasons", "notReasons", "settlements", "sentence", "notSentence"]
+        case .expectation: ["outcome", "until", "reasons", "notReasons", "nextSteps", "sentence", "notSentence"]
         }
     }
 
@@ -27,7 +27,7 @@ enum CaseShape: String, CaseIterable, Sendable {
     ]
     private static let appKeys = [
         "kind", "signedDate", "appTransactionID", "downloadID", "originalPlatform", "originalAppVersion",
-        "originalPurchaseDate", "preorderDate", "revocationDate", "expirationDate",
+        "originalPurchaseDate", "preorderDate", "revocationDate", "expirationDate", "environment",
     ]
 
     var required: [(key: String, example: String)] {

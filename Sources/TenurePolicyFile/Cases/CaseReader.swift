@@ -53,12 +53,17 @@ struct CaseReader {
 
     private mutating func artifacts(_ fields: Fields, now: Date) -> PolicyCase.Artifacts {
         var result = PolicyCase.Artifacts()
-        if let part = fields["environment"] {
-            result.environment = part.word(&reading, of: AppStoreEnvironment.self) ?? .production
-        }
-        result.app = fields["app"].map { self.app($0, now: now) } ?? []
+        let environment = environment(fields["environment"]) ?? .production
+        let app = fields["app"].map { self.list($0) } ?? []
         let transactions = fields["transactions"].map { self.list($0) } ?? []
-        for (index, part) in transactions.enumerated() {
+        let environments = (app + transactions).map { self.environment(of: $0) ?? environment }
+        // Rule I3: beside Production evidence, other evidence is ignored.
+        result.environment = environments.contains(.production) ? .production : environment
+        for part in app where (self.environment(of: part) ?? environment) == result.environment {
+            if let fields = self.fields(part, .app) { result.app.append(proof(fields, now: now)) }
+        }
+        for (index, part) in transactions.enumerated()
+        where (self.environment(of: part) ?? environment) == result.environment {
             if let purchase = transaction(part, index: index, now: now) { result.transactions.append(purchase) }
         }
         for part in fields["renewals"].map({ self.list($0) }) ?? [] {
@@ -73,6 +78,16 @@ struct CaseReader {
             result.persona = Persona(name: name ?? "persona", proof: proof(fields, now: now))
         }
         return result
+    }
+
+    private mutating func environment(_ part: Part?) -> AppStoreEnvironment? {
+        part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
+    }
+
+    /// Of one artifact, where it differs from the case's.
+    private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
+        guard case .mapping(let entries) = artifact.node.content else { return nil }
+        return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
     }
 
     /// A list, or the one element that it would have.
@@ -106,7 +121,7 @@ struct CaseReader {
             ?? text(fields["downloadID"]).map { .download($0) }
         // Receipts name no platform.
         var platform: Platform? = kind == .receipt ? nil : .iOS
-        if let part = fields["originalPlatform"] { platform = part.isNone ? nil : part.platform(&reading) }
+        if let part = fields["originalPlatform"] { platform = self.platform(part) }
         return AppProof(
             kind: kind.proofKind,
             signedDate: fields["signedDate"] == nil ? now : date(fields["signedDate"]),
@@ -117,6 +132,12 @@ struct CaseReader {
             preorderDate: date(fields["preorderDate"]),
             revocationDate: date(fields["revocationDate"]),
             expirationDate: date(fields["expirationDate"]))
+    }
+
+    /// As an artifact names it: `unknown` is a name that Tenure doesn't know.
+    private mutating func platform(_ part: Part) -> Platform? {
+        if part.isNone || part.node.text == "unknown" { return nil }
+        return part.node.text.flatMap { Platform(appStoreName: $0) } ?? part.platform(&reading)
     }
 
     private mutating func transaction(_ part: Part, index: Int, now: Date) -> Purchase? {
@@ -226,7 +247,7 @@ struct CaseReader {
         guard case .mapping = part.node.content else {
             return part.word(&reading, of: Decision.Outcome.self).map {
                 PolicyCase.Expectation(
-                    entitlement: entitlement, outcome: $0, until: nil, reasons: [], notReasons: [], settlements: [],
+                    entitlement: entitlement, outcome: $0, until: nil, reasons: [], notReasons: [], nextSteps: nil,
                     sentence: [], notSentence: [])
             }
         }
@@ -239,7 +260,7 @@ struct CaseReader {
             until: date(fields["until"]),
             reasons: codes(fields["reasons"]),
             notReasons: codes(fields["notReasons"]),
-            settlements: words(fields["settlements"]),
+            nextSteps: fields["nextSteps"].map { words($0) },
             sentence: texts(fields["sentence"]),
             notSentence: texts(fields["notSentence"]))
     }

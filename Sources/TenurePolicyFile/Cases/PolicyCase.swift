@@ -24,8 +24,8 @@ public struct PolicyCase: Sendable {
         public let reasons: [String]
         /// Codes of which none may be among the reasons.
         public let notReasons: [String]
-        /// What would settle an undetermined answer: each must be named.
-        public let settlements: [Settlement]
+        /// The next steps that an undetermined decision must name, and no others; nil where they don't matter.
+        public let nextSteps: [NextStep]?
         /// Texts that the sentence must have.
         public let sentence: [String]
         /// Texts that the sentence must not have.

@@ -94,9 +94,11 @@ extension PolicyCase.Expectation {
         }
         for code in reasons where !codes.contains(code) { expect("the reason `\(code)`", butGot: because) }
         for code in notReasons where codes.contains(code) { expect("no reason `\(code)`", butGot: because) }
-        for settlement in settlements where !decision.settlements.contains(settlement) {
-            let named = decision.settlements.map(\.rawValue).joined(separator: ", ")
-            expect("`\(settlement.rawValue)` to settle it", butGot: named.isEmpty ? "nothing that would" : named)
+        if let nextSteps, Set(nextSteps) != Set(decision.nextSteps) {
+            func words(_ steps: [NextStep]) -> String {
+                steps.isEmpty ? "no next steps" : "the next steps \(steps.map(\.rawValue).joined(separator: ", "))"
+            }
+            expect(words(nextSteps), butGot: words(decision.nextSteps))
         }
         for text in sentence where !decision.sentence.contains(text) {
             expect("a sentence with “\(text)”", butGot: "“\(decision.sentence)”")

@@ -52,7 +52,7 @@ enum PolicyShape: String, CaseIterable, Sendable {
             ]
         case .app: [(.bundleID, "bundleID: com.example.calculator")]
         case .era: [(.name, "name: paid"), (.model, "model: paid` or `model: free")]
-        case .release: [(.platform, "platform: iOS"), (.releasedAt, "releasedAt: 2015-06-10")]
+        case .release: [(.platform, "platform: iOS")]
         case .product: [(.id, "id: com.example.calculator.season")]
         case .honor: [(.era, "era: paid")]
         case .whileUndetermined: [(.allow, "allow: 72h")]

@@ -70,12 +70,22 @@ struct PolicyReader {
             for mistake in error.mistakes where !isConsequence(mistake) {
                 // Without eras no reference to one can be judged.
                 if eras.isEmpty, mistake.path.contains("honors") { continue }
-                reading.report(mistake.message, at: root.position(of: mistake.path), code: mistake.code)
+                reading.report(mistake.message, at: position(of: mistake, in: releases), code: mistake.code)
             }
         }
         return PolicyDraft(
             root: root, reading: reading, app: app, eras: eras, buildNumbers: buildNumbers, releases: releases,
             entitlements: entitlements, acknowledgments: acknowledgments, policy: policy)
+    }
+
+    /// A release has its own place, perhaps in a file of its own.
+    private func position(of mistake: PolicyMistake, in releases: [ListedRelease]) -> SourcePosition {
+        if mistake.path.count == 2, mistake.path[0] == "releases", case .index(let index) = mistake.path[1],
+            releases.indices.contains(index)
+        {
+            return releases[index].position
+        }
+        return root.position(of: mistake.path)
     }
 
     /// Whether the policy lacks what it lacks only because a part of the file was left out.
@@ -162,16 +172,27 @@ struct PolicyReader {
     static let newPlatform = "new"
     static let denied = "deny"
 
+    static let noChangeover = "none"
+
     private mutating func changeover(_ part: Part) -> Changeover? {
+        if let text = part.node.text {
+            if text == Self.noChangeover { return .noWindow }
+            reading.report(
+                "`\(text.shortened)` is unknown here; write `{ from: -24h, until: +48h }` or `\(Self.noChangeover)`",
+                at: part.position, breaking: part.path)
+            return nil
+        }
         guard let fields = Fields(part, .changeover, &reading) else { return nil }
         let from = fields[.from].map { $0.duration(&reading, example: "-24h") }
         let until = fields[.until].map { $0.duration(&reading, example: "+48h") }
         if from == nil, until == nil, !reading.isBroken(part.path) {
             reading.report(
-                "nothing is said here; write `{ from: -24h, until: +48h }`", at: part.position, breaking: part.path)
+                "nothing is said here; write `{ from: -24h, until: +48h }` or `\(Self.noChangeover)`",
+                at: part.position,
+                breaking: part.path)
         }
         // A side that is not said, or that cannot be read, has no width.
-        return Changeover(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
+        return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
     private mutating func releases(_ part: Part?) -> [ListedRelease] {
@@ -201,7 +222,7 @@ struct PolicyReader {
         let platform = fields[.platform].flatMap { $0.platform(&reading) }
         let version = fields[.version].flatMap { $0.version(&reading, .shortVersionString) }
         let build = fields[.build].flatMap { $0.version(&reading, .bundleVersion) }
-        let releasedAt = fields[.releasedAt].flatMap { $0.moment(&reading) }
+        let releasedAt = fields[.releasedAt].map { $0.moment(&reading) } ?? .undated
         let model = fields[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
         guard let platform, let releasedAt else { return nil }
         if fields[platform.versionKey.rawValue] == nil,
@@ -284,10 +305,10 @@ struct PolicyReader {
                 guard let fields = Fields(element, .honor, &reading) else { return Honor(era: "") }
                 return Honor(
                     era: fields[.era].flatMap { $0.name(&reading, example: "paid") } ?? "",
-                    boughtSince: fields[.boughtSince].flatMap { $0.dayOrInstant(&reading) },
-                    boughtBefore: fields[.boughtBefore].flatMap { $0.dayOrInstant(&reading) },
+                    boughtSince: fields[.boughtSince].flatMap { $0.limit(&reading, \.firstBeginning) },
+                    boughtBefore: fields[.boughtBefore].flatMap { $0.limit(&reading, \.lastBeginning) },
                     length: fields[.for].flatMap { $0.period(&reading) },
-                    until: fields[.until].flatMap { $0.dayOrInstant(&reading) })
+                    until: fields[.until].flatMap { $0.limit(&reading, \.lastEnd) })
             }
         }
     }

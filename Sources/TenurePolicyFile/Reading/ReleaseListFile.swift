@@ -133,14 +133,16 @@ public enum ReleaseListFile {
                 "`\(text.shortened)` is no version the App Store would order; write numbers separated by periods"
             }
             let rowPosition = row.first?.position ?? start
-            for column in [Column.platform, .releasedAt] where cell(column) == nil {
-                mistakes.append(
-                    PolicyFileMistake("this row has no `\(column.rawValue)`; write one", at: rowPosition))
+            if cell(.platform) == nil {
+                mistakes.append(PolicyFileMistake("this row has no `platform`; write one", at: rowPosition))
             }
             let platform = value(
                 .platform, { Platform(rawValue: $0) ?? (mapping.isEmpty ? nil : PlatformName.meant(by: $0)) },
                 PlatformName.advice)
-            let releasedAt = value(.releasedAt, { Release.Moment($0) }, Part.advice(forInstant:))
+            // A release without a date is listed between those before and after it.
+            let releasedAt =
+                cell(.releasedAt) == nil
+                ? .undated : value(.releasedAt, { Release.Moment($0) }, Part.advice(forInstant:))
             let version = value(.version, { AppVersion($0) }, malformed, code: "malformed-version")
             let build = value(.build, { AppVersion($0) }, malformed, code: "malformed-version")
             let model = value(

@@ -83,11 +83,14 @@ extension Part {
     }
 
     /// A day means its midnight in UTC.
-    package func dayOrInstant(_ reading: inout Reading) -> Date? {
+    package func dayOrInstant(_ reading: inout Reading) -> Date? { limit(&reading, \.midnight) }
+
+    /// The limit of an honor. `ofDay`: the instant that a day means.
+    func limit(_ reading: inout Reading, _ ofDay: (CivilDay) -> Date) -> Date? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) is no date; write one such as `2015-06-10`")
         }
-        return CivilDay(text)?.midnight ?? Date(rfc3339: text) ?? refuse(&reading, Self.advice(forInstant: text))
+        return CivilDay(text).map(ofDay) ?? Date(rfc3339: text) ?? refuse(&reading, Self.advice(forInstant: text))
     }
 
     /// A day means any of its instants.
@@ -142,6 +145,7 @@ extension Release.Moment {
         switch self {
         case .instant(let date): date.rfc3339
         case .day(let day): day.description
+        case .undated: "undated"
         }
     }
 }

@@ -49,13 +49,16 @@ extension PolicyFile {
             .name => .string(era.name),
             .model => .string(era.model.rawValue),
             .begins => beginnings.isEmpty ? nil : .object(beginnings),
-            .changeover
-                => era.changeover.map {
-                    .object([
-                        .from => .string(Duration.text($0.from)), .until => .string(Duration.text($0.until)),
-                    ])
-                },
+            .changeover => era.changeover.map(json),
         ])
+    }
+
+    private static func json(_ changeover: Changeover) -> CompactJSON {
+        switch changeover {
+        case .noWindow: .string(PolicyReader.noChangeover)
+        case .window(let from, let until):
+            .object([.from => .string(Duration.text(from)), .until => .string(Duration.text(until))])
+        }
     }
 
     private static func json(_ beginning: Beginning, on platform: Platform) -> CompactJSON {
@@ -75,7 +78,7 @@ extension PolicyFile {
             .platform => .string(release.platform.rawValue),
             .version => release.version.map { .string($0.description) },
             .build => release.build.map { .string($0.description) },
-            .releasedAt => .string(release.releasedAt.text),
+            .releasedAt => release.releasedAt == .undated ? nil : .string(release.releasedAt.text),
             .model => release.model.map { .string($0.rawValue) },
         ])
     }

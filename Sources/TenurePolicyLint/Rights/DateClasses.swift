@@ -15,23 +15,32 @@ struct DateClasses {
 
     let classes: [Class]
 
+    /// What has an end within the tolerance includes it; the App Store's dates have milliseconds.
+    private static let afterwards: TimeInterval = 0.001
+
     /// - Parameter now: nobody came later.
     init(timelines: [Timeline], policies: [Policy], now: Date) {
         var edges: Set<Date> = []
         for timeline in timelines {
             for date in timeline.beginnings.compactMap({ $0?.date }) {
-                edges.insert(date.addingTimeInterval(-Slack.seconds))
-                edges.insert(date.addingTimeInterval(Slack.seconds))
+                edges.insert(date.addingTimeInterval(-Tolerance.seconds))
+                edges.insert(date.addingTimeInterval(Tolerance.seconds + Self.afterwards))
             }
             for changeover in timeline.changeovers {
                 edges.insert(changeover.window.lowerBound)
-                // The window's end belongs to it; the App Store's dates have milliseconds.
-                edges.insert(changeover.window.upperBound.addingTimeInterval(0.001))
+                edges.insert(changeover.window.upperBound.addingTimeInterval(Self.afterwards))
             }
         }
+        for timeline in timelines {
+            // Rule A9.
+            guard let opening = timeline.platform?.storeOpening else { continue }
+            edges.insert(opening.addingTimeInterval(-Tolerance.seconds))
+        }
         for honor in policies.flatMap(\.entitlements).flatMap({ $0.honors ?? [] }) {
-            if let since = honor.boughtSince { edges.insert(since.addingTimeInterval(-Slack.seconds)) }
-            if let before = honor.boughtBefore { edges.insert(before.addingTimeInterval(Slack.seconds)) }
+            if let since = honor.boughtSince { edges.insert(since.addingTimeInterval(-Tolerance.seconds)) }
+            if let before = honor.boughtBefore {
+                edges.insert(before.addingTimeInterval(Tolerance.seconds + Self.afterwards))
+            }
         }
         let sorted = edges.filter { $0 <= now }.sorted()
         var classes: [Class] = []

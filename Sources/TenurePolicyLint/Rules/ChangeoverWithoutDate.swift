@@ -8,7 +8,7 @@ extension LintRule {
         story: "A window counts from the instant of the change; without one it is a line that does nothing.",
         fix: "Add `at` to the beginning on each platform."
     ) { subject, report in
-        for (index, era) in subject.eras.enumerated() where era.changeover != nil {
+        for (index, era) in subject.eras.enumerated() where era.changeover?.window != nil {
             let undated = era.begins.filter { if case .at(_, nil) = $0.value { true } else { false } }.map(
                 \.key.rawValue
             ).filter { !subject.draft.isBroken(["eras", .index(index), "begins", .key($0)]) }

@@ -13,7 +13,7 @@ extension LintRule {
             let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name)]
             let applying = (entitlement.honors ?? []).filter { honor in
                 subject.eras.firstIndex { $0.name == honor.era }.map { index in
-                    subject.platforms.isEmpty || subject.platforms.contains { $0.timeline.firstEra <= index }
+                    subject.platforms.isEmpty || subject.platforms.contains { $0.timeline.eras.contains(index) }
                 } ?? false
             }
             guard applying.isEmpty else { continue }

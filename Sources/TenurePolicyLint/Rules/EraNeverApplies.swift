@@ -13,11 +13,12 @@ extension LintRule {
             let beginnings = platform.timeline.beginnings
             for index in beginnings.indices.dropFirst().dropLast() where index >= platform.timeline.firstEra {
                 guard case .at(let version, let date)? = beginnings[index],
-                    case .at(let nextVersion, let nextDate)? = beginnings[index + 1],
-                    let change = EraChange(to: index + 1, on: platform, in: subject)
+                    let following = platform.timeline.era(after: index),
+                    case .at(let nextVersion, let nextDate)? = beginnings[following],
+                    let change = EraChange(to: following, on: platform, in: subject)
                 else { continue }
                 let era = subject.name(index)
-                let next = subject.name(index + 1)
+                let next = subject.name(following)
                 let place = platform.platform.rawValue
                 if let date, date == nextDate {
                     report.add(
@@ -34,7 +35,7 @@ extension LintRule {
         }
         // An era before a platform began there, everywhere.
         for index in subject.eras.indices {
-            let isAnywhere = subject.platforms.contains { $0.timeline.firstEra <= index }
+            let isAnywhere = subject.platforms.contains { $0.timeline.eras.contains(index) }
             guard !subject.platforms.isEmpty, !isAnywhere else { continue }
             report.add(
                 at: ["eras", .index(index)],

@@ -12,19 +12,20 @@ extension LintRule {
         for platform in subject.platforms {
             let windows = platform.timeline.changeovers
             for (first, second) in zip(windows, windows.dropFirst())
-            where first.window.upperBound.addingTimeInterval(-Slack.seconds)
-                > second.window.lowerBound.addingTimeInterval(Slack.seconds)
+            where first.window.upperBound.addingTimeInterval(-Tolerance.seconds)
+                > second.window.lowerBound.addingTimeInterval(Tolerance.seconds)
             {
                 guard let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
-                    let start = platform.timeline.beginnings[index - 1]?.date, let next = change.date, start < next
+                    let start = platform.timeline.beginnings[change.previous]?.date, let next = change.date,
+                    start < next
                 else { continue }
                 let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
                 // The window as wide as it can be without reaching the one before.
                 let hours = (next.timeIntervalSince(first.window.upperBound) / 3600).rounded(.down)
-                let until = Duration.text(subject.eras[index].changeover?.until ?? 0)
+                let until = Duration.text(subject.eras[index].changeover?.window?.until ?? 0)
                 report.add(
                     at: path, as: [platform.platform.rawValue],
-                    "on \(platform.platform.rawValue) the window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Slack.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Slack.seconds).rfc3339)): customers in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
+                    "on \(platform.platform.rawValue) the window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Tolerance.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Tolerance.seconds).rfc3339)): customers in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
                     fix: hours >= 0
                         ? .suggestion(
                             "write `changeover: { from: -\(Int(hours))h, until: \(until) }`",

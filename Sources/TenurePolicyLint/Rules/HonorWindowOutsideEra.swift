@@ -15,7 +15,7 @@ extension LintRule {
                 guard let index = subject.eras.firstIndex(where: { $0.name == honor.era }), !subject.platforms.isEmpty
                 else { continue }
                 let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors", .index(number)]
-                let sales = subject.platforms.filter { $0.timeline.firstEra <= index }.map {
+                let sales = subject.platforms.filter { $0.timeline.eras.contains(index) }.map {
                     $0.sale(ofEra: index)
                 }
                 guard let begin = sales.map(\.begin).min(), let end = sales.map(\.end).max() else { continue }

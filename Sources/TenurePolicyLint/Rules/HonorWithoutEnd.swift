@@ -23,7 +23,8 @@ extension LintRule {
                     continue
                 }
                 let undated = subject.platforms.filter {
-                    $0.timeline.firstEra <= index && $0.timeline.end(of: index) == nil
+                    $0.timeline.eras.contains(index) && $0.timeline.era(after: index) != nil
+                        && $0.timeline.end(of: index) == nil
                 }
                 guard subject.platforms.isEmpty || !undated.isEmpty else { continue }
                 let places = undated.map(\.platform.rawValue).joined(separator: " and ")

@@ -18,7 +18,7 @@ extension LintRule {
                     era < change.index, number >= boundary,
                     // `paid-build-unhonored` reports what the list says was paid.
                     listed.release.model != .paid,
-                    platform.timeline.changeover(at: listed.release.releasedAt.sortingDate) == nil,
+                    platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let byVersion = subject.granted(number, on: platform.platform, bought: nil)
                 else { continue }
                 let lost = subject.honored(in: era).filter { !byVersion.contains($0) }

@@ -4,29 +4,31 @@ import TenureCore
 /// The instants with which the policies of a rehearsal compare the date of a purchase of the app.
 ///
 /// Between two of them no policy tells dates apart: there everybody with the same other facts has the same verdicts.
-/// Each is made as the rules make it, slack and rounding included, and has a class of its own, since some ends belong to
+/// Each is made as the rules make it, tolerance and rounding included, and has a class of its own, since some ends belong to
 /// what they end and some do not.
 struct CriticalInstants: Sendable {
     private let instants: [Date]
 
     init(of policies: some Sequence<Policy>) {
-        var instants: Set<Date> = []
+        // Rule A9.
+        var instants = Set(
+            Platform.allCases.compactMap { $0.storeOpening?.addingTimeInterval(-Tolerance.seconds) })
         for policy in policies {
             for era in policy.eras {
                 for date in era.begins.values.compactMap(\.date) {
                     // Rule B.
-                    instants.insert(date.addingTimeInterval(-Slack.seconds))
-                    instants.insert(date.addingTimeInterval(Slack.seconds))
+                    instants.insert(date.addingTimeInterval(-Tolerance.seconds))
+                    instants.insert(date.addingTimeInterval(Tolerance.seconds))
                     // Rule C.
-                    guard let changeover = era.changeover else { continue }
-                    instants.insert(date.addingTimeInterval(changeover.from - Slack.seconds))
-                    instants.insert(date.addingTimeInterval(changeover.until + Slack.seconds))
+                    guard let window = era.changeover?.window else { continue }
+                    instants.insert(date.addingTimeInterval(window.from - Tolerance.seconds))
+                    instants.insert(date.addingTimeInterval(window.until + Tolerance.seconds))
                 }
             }
             // Rule D.
             for honor in policy.entitlements.flatMap({ $0.honors ?? [] }) {
-                if let since = honor.boughtSince { instants.insert(since.addingTimeInterval(-Slack.seconds)) }
-                if let before = honor.boughtBefore { instants.insert(before.addingTimeInterval(Slack.seconds)) }
+                if let since = honor.boughtSince { instants.insert(since.addingTimeInterval(-Tolerance.seconds)) }
+                if let before = honor.boughtBefore { instants.insert(before.addingTimeInterval(Tolerance.seconds)) }
             }
         }
         self.instants = instants.sorted()

@@ -11,7 +11,8 @@ struct PolicyChange {
     let version: AppVersion?
     /// When that era began.
     let date: Date?
-    let changeover: Changeover?
+    /// The changeover window around the date, in seconds.
+    let window: (from: TimeInterval, until: TimeInterval)?
     private let policy: Policy
     private let place: Int
 
@@ -36,7 +37,7 @@ struct PolicyChange {
         self.platform = platform
         era = eras[place - 1]
         version = beginning.version
-        changeover = eras[place].changeover
+        window = eras[place].changeover?.window
         date = beginning.date ?? Self.listedDate(of: beginning.version, on: platform, in: policy)
     }
 
@@ -53,7 +54,9 @@ struct PolicyChange {
     private static func releases(of policy: Policy, on platform: Platform) -> [Release] {
         let own = policy.releases.filter { $0.platform == platform }
         let list = own.isEmpty && platform.inheritsFromIOS ? policy.releases.filter { $0.platform == .iOS } : own
-        return list.sorted { $0.releasedAt.written < $1.releasedAt.written }
+        // A list with undated releases is oldest first as it is.
+        if list.contains(where: { $0.releasedAt == .undated }) { return list }
+        return list.sorted { ($0.releasedAt.written ?? .distantPast) < ($1.releasedAt.written ?? .distantPast) }
     }
 
     // MARK: Those who came at one time or another
@@ -63,7 +66,7 @@ struct PolicyChange {
     /// Before the change, and before its window.
     var dateBefore: Date? {
         guard let date else { return nil }
-        let end = date.addingTimeInterval(min(0, changeover?.from ?? 0))
+        let end = date.addingTimeInterval(min(0, window?.from ?? 0))
         let wanted = end.addingTimeInterval(-Self.day)
         // An era that was short has a middle.
         guard let begin = Self.beginning(of: era, on: platform)?.date, begin >= wanted else { return wanted }
@@ -73,7 +76,7 @@ struct PolicyChange {
     /// After the change, and after its window.
     var dateAfter: Date? {
         guard let date else { return nil }
-        let begin = date.addingTimeInterval(max(0, changeover?.until ?? 0))
+        let begin = date.addingTimeInterval(max(0, window?.until ?? 0))
         let wanted = begin.addingTimeInterval(Self.day)
         let next = policy.eras.indices.contains(place + 1) ? policy.eras[place + 1] : nil
         guard let end = next.flatMap({ Self.beginning(of: $0, on: platform)?.date }), end <= wanted else {
@@ -119,10 +122,11 @@ struct PolicyChange {
 
 extension Release.Moment {
     /// A day counts as its midnight in UTC.
-    fileprivate var written: Date {
+    fileprivate var written: Date? {
         switch self {
         case .instant(let date): date
         case .day(let day): day.midnight
+        case .undated: nil
         }
     }
 }

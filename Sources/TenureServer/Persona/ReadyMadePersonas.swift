@@ -76,8 +76,8 @@ struct ReadyMadePersonas {
     }
 
     private mutating func addThoseAround(_ change: PolicyChange) {
-        guard let date = change.date, change.changeover != nil else {
-            let why = "the policy says of no changeover window on \(change.platform.rawValue)"
+        guard let date = change.date, change.window != nil else {
+            let why = "the policy has no changeover window on \(change.platform.rawValue)"
             left.append((Name.changeover.rawValue, why))
             return
         }

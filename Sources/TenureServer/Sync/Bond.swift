@@ -104,7 +104,7 @@ struct Bond {
 
     private func agrees(_ date: Date?) -> Bool {
         guard let date, let originalPurchaseDate else { return false }
-        return abs(date.timeIntervalSince(originalPurchaseDate)) <= Slack.seconds
+        return abs(date.timeIntervalSince(originalPurchaseDate)) <= Tolerance.seconds
     }
 
     private mutating func add(_ purchases: [Purchase]) {

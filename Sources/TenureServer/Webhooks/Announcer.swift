@@ -103,7 +103,7 @@ extension Message {
             json.value([String]())
             json.key("sentence")
             json.value("“\(entitlement)” is no longer offered.")
-            json.key("settlements")
+            json.key("nextSteps")
             json.value([String]())
         }
         self.init(kind, data: json.bytes)

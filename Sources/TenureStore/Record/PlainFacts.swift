@@ -149,7 +149,7 @@ package struct PlainFacts {
         }
         if isSame { return true }
         guard let date, let purchaseDate else { return false }
-        return abs(date.timeIntervalSince(purchaseDate)) <= Slack.seconds
+        return abs(date.timeIntervalSince(purchaseDate)) <= Tolerance.seconds
     }
 
     private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {

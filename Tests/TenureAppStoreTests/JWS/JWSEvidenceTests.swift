@@ -51,6 +51,8 @@ import Testing
     @Test func `a platform that nobody knows is no platform`() throws {
         let jws = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("carOS")])
         #expect(try verifier.verifyAppTransaction(jws, now: nil).proof.originalPlatform == nil)
+        let iPad = try minter.mint(.appTransaction, setting: ["originalPlatform": .string("iPadOS")])
+        #expect(try verifier.verifyAppTransaction(iPad, now: nil).proof.originalPlatform == .iOS)
     }
 
     @Test func `a transaction proves a purchase`() throws {

@@ -92,7 +92,7 @@ private let effort = ProcessInfo.processInfo.environment["TENURE_SOAK"] == nil ?
             #expect(!decision.reasons.isEmpty)
             #expect(decision.sentence.hasSuffix(".") && decision.sentence.contains("“everything”"))
             #expect(!decision.sentence.lowercased().contains("did not buy"))
-            #expect((decision.outcome == .undetermined) == !decision.settlements.isEmpty)
+            #expect((decision.outcome == .undetermined) == !decision.nextSteps.isEmpty)
         }
     }
 }

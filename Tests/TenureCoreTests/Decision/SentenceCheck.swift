@@ -201,7 +201,7 @@ struct SentenceCheck {
             require(decision.outcome == .denied && !(entitlement?.honoredEras.isEmpty ?? true), "no era helps a family")
         }
         if decision.outcome == .undetermined {
-            let steps = decision.settlements
+            let steps = decision.nextSteps
             require(says(". Please "), "it doesn't say what to do next")
             let needsRestore = steps.contains { $0 != .support }
             require(says("Restore Purchases") == needsRestore, "it names the wrong next step")

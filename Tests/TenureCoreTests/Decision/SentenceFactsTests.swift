@@ -388,10 +388,10 @@ private enum Facts {
             [bought], transactions: purchases.sorted { $0.productID > $1.productID }, environment: .sandbox,
             persona: Persona(name: "Ann", proof: bought))
         let context = Reason.Context(evidence, judged: evidence.acquisitions, under: policy)
-        func decision(until: Date? = nil, _ settlements: [Settlement] = [], isPromised: Bool = false) -> Decision {
+        func decision(until: Date? = nil, _ nextSteps: [NextStep] = [], isPromised: Bool = false) -> Decision {
             Decision(
                 entitlement: "everything", title: policy.entitlements[0].title, outcome: outcome, until: until,
-                findings: findings, context: context, settlements: settlements, eraRights: [], isPromised: isPromised)
+                findings: findings, context: context, nextSteps: nextSteps, eraRights: [], isPromised: isPromised)
         }
         switch outcome {
         case .denied: return [decision()]

@@ -9,7 +9,7 @@ import Testing
         let outcome: Decision.Outcome
         var until: Date?
         var findings: [Finding] = []
-        var settlements: [Settlement] = []
+        var nextSteps: [NextStep] = []
         var policy = SentencePolicy()
         var type: Purchase.ProductType = .autoRenewable
         var isPromised = false
@@ -30,7 +30,7 @@ import Testing
             entitlement: "everything", title: policy.entitlements[0].title, outcome: example.outcome,
             until: example.until, findings: example.findings,
             context: Reason.Context(evidence, judged: evidence.acquisitions, under: policy),
-            settlements: example.settlements, eraRights: [], isPromised: example.isPromised)
+            nextSteps: example.nextSteps, eraRights: [], isPromised: example.isPromised)
         #expect(decision.sentence(in: ["de-AT"]) == example.sentence)
     }
 
@@ -278,11 +278,11 @@ import Testing
     ]
 
     private static func undetermined(
-        _ findings: Finding..., next settlements: [Settlement] = [.support],
+        _ findings: Finding..., next nextSteps: [NextStep] = [.support],
         policy: SentencePolicy = SentencePolicy(), says doubt: String
     ) -> Case {
         Case(
-            outcome: .undetermined, findings: findings, settlements: settlements, policy: policy,
+            outcome: .undetermined, findings: findings, nextSteps: nextSteps, policy: policy,
             sentence: "We can't tell yet whether “\(policy.hasTitles ? "Alles" : "everything")” is yours: \(doubt)")
     }
 

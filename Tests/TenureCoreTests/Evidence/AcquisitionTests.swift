@@ -32,6 +32,13 @@ import Testing
         #expect(acquisitions(in: [one, other, without]).count == 2)
     }
 
+    @Test func `a version comes from the earliest-signed artifact in which it can be read`() {
+        let malformed = Calculator.app("1.x", "2014-05-01", signed: "2014-06-01")
+        let readable = Calculator.app("37", "2014-05-01", signed: "2015-01-01")
+        #expect(acquisitions(in: [malformed, readable]).map(\.originalAppVersion) == ["37"])
+        #expect(acquisitions(in: [malformed]).map(\.originalAppVersion) == ["1.x"])
+    }
+
     @Test func `without id and date nothing is joined`() {
         let proofs = [Calculator.app("37", nil, id: nil), Calculator.app("38", nil, id: nil)]
         #expect(acquisitions(in: proofs).count == 2)

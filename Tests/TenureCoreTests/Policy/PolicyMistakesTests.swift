@@ -43,8 +43,9 @@ import Testing
     @Test func `eras that run backwards are a mistake`() throws {
         func eras(_ first: Beginning, _ second: Beginning) -> [Era] {
             [
-                Era(name: "paid", model: .paid), Era(name: "promo", model: .free, begins: [.iOS: first]),
-                Era(name: "freemium", model: .free, begins: [.iOS: second]),
+                Era(name: "paid", model: .paid),
+                Era(name: "promo", model: .free, begins: [.iOS: first], changeover: .noWindow),
+                Era(name: "freemium", model: .free, begins: [.iOS: second], changeover: .noWindow),
             ]
         }
         let dates = eras(.at(version: nil, date: date("2015-01-02")), .at(version: nil, date: date("2015-01-01")))

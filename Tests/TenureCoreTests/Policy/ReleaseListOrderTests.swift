@@ -5,44 +5,59 @@ import Testing
 @testable import TenureCore
 
 struct ReleaseListOrderTests {
-    /// Releases some hours apart, of which the list tells the day or the instant, some twice.
-    private static func releases(_ count: Int, _ random: inout SeededRandom) -> [Release] {
-        (0..<count).map { number in
-            let date = Date(
-                timeIntervalSince1970: 1_400_000_000 + Double(Int.random(in: 0..<count * 8, using: &random)) * 3600)
-            return Release(
-                platform: .iOS, version: nil, build: AppVersion(String(number / 2)),
-                releasedAt: Bool.random(using: &random) ? .instant(date) : .day(CivilDay(of: date)))
+    private static let start = date("2015-06-01")
+    /// At an odd hour, at which no release begins by chance.
+    private static let change = date("2015-06-04T03:00:00Z")
+
+    /// Some releases, oldest first, of which the list has a day, an instant or nothing.
+    private static func releases(_ random: inout SeededRandom) -> [Release] {
+        let hours = (0..<Int.random(in: 2...4, using: &random)).map { _ in Int.random(in: 0..<18, using: &random) * 8 }
+        let builds = ["119", "120", "121", "122"].shuffled(using: &random)
+        return zip(hours.sorted(), builds).map { hour, build in
+            let date = start.addingTimeInterval(Double(hour) * 3600)
+            let moment: Release.Moment =
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0: .undated
+                case 1: .instant(date)
+                default: .day(CivilDay(of: date))
+                }
+            return Release(platform: .iOS, version: nil, build: AppVersion(build), releasedAt: moment)
         }
     }
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `a sale ends with the first release that certainly came later, by instant and by day, as a search finds it`(
-        seed: UInt64
-    ) {
+    @Test(arguments: 1...150 as ClosedRange<UInt64>)
+    func `a release lies in the eras of every time at which it can have been on sale`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        let releases = Self.releases(60, &random)
-        let list = ReleaseList(releases)
-        let sorted = releases.sorted { $0.releasedAt.earliest < $1.releasedAt.earliest }
-        for release in releases {
-            let later = sorted.map(\.releasedAt).filter { release.releasedAt.isCertainlyEarlier(than: $0) }
-            func isDay(_ moment: Release.Moment) -> Bool { if case .day = moment { true } else { false } }
-            let expected = [later.first { !isDay($0) }, later.first(where: isDay)].compactMap(\.self)
-            #expect(list.ends(ofSaleFrom: release.releasedAt) == expected)
+        let releases = Self.releases(&random)
+        let boundary = Beginning.at(version: AppVersion("120"), date: Self.change)
+        let found = ReleaseList(releases, beginnings: [nil, boundary]).eras(among: EraSet(from: 0, to: 2)).byVersion
+        var expected: [AppVersion: EraSet] = [:]
+        let possible = PossibleSales(of: releases, change: Self.change)
+        for (place, release) in releases.enumerated() {
+            guard let version = release.originalAppVersion else { continue }
+            expected[version] = (expected[version] ?? EraSet()).union(possible.eras[place])
+        }
+        // Some lists contradict the boundary: then there is no such time.
+        for (version, eras) in expected where !eras.isEmpty {
+            #expect(
+                found[version] == eras,
+                "\(version): \(releases.map { "\($0.build?.description ?? "") \($0.releasedAt)" })")
         }
     }
 
     @Test func `of two builds with one number both times of sale count, and a boundary is where it was listed first`() {
-        func day(_ text: String) -> Release.Moment { .day(CivilDay(text) ?? CivilDay(of: .distantPast)) }
         func release(_ build: String, _ date: String) -> Release {
-            Release(platform: .iOS, version: nil, build: AppVersion(build), releasedAt: day(date))
+            Release(
+                platform: .iOS, version: nil, build: AppVersion(build),
+                releasedAt: .day(CivilDay(date) ?? CivilDay(of: .distantPast)))
         }
-        let list = ReleaseList([
-            release("3", "2014-03-01"), release("1", "2014-01-01"), release("2", "2014-02-01"),
-            release("1", "2014-04-01"), release("3", "2014-05-01"),
-        ])
         let third = Beginning.at(version: AppVersion("3"), date: nil)
-        let (byVersion, meetBoundary) = list.eras(firstEra: 0, beginnings: [nil, third])
+        let list = ReleaseList(
+            [
+                release("3", "2014-03-01"), release("1", "2014-01-01"), release("2", "2014-02-01"),
+                release("1", "2014-04-01"), release("3", "2014-05-01"),
+            ], beginnings: [nil, third])
+        let (byVersion, meetBoundary) = list.eras(among: EraSet(from: 0, to: 2))
         #expect(meetBoundary)
         func eras(_ build: String) -> [Int] {
             let found = AppVersion(build).flatMap { byVersion[$0] } ?? EraSet()
@@ -52,5 +67,77 @@ struct ReleaseListOrderTests {
         #expect(eras("2") == [0])
         #expect(eras("3") == [1])
         #expect(eras("4") == [])
+    }
+
+    @Test func `releases of a boundary's day follow it as listed, where the boundary has no instant`() {
+        let list = ReleaseList(
+            ["119", "120", "121"].map {
+                Release(
+                    platform: .iOS, version: nil, build: AppVersion($0),
+                    releasedAt: .day(CivilDay(year: 2015, month: 6, day: 10)))
+            }, beginnings: [nil, .at(version: AppVersion("120"), date: nil)])
+        let found = list.eras(among: EraSet(from: 0, to: 2)).byVersion
+        #expect(AppVersion("119").flatMap { found[$0] } == EraSet(from: 0, to: 1))
+        #expect(AppVersion("120").flatMap { found[$0] } == EraSet(from: 1, to: 2))
+        #expect(AppVersion("121").flatMap { found[$0] } == EraSet(from: 1, to: 2))
+    }
+}
+
+/// The eras of each release, by trying every order and time that a list of releases allows.
+private struct PossibleSales {
+    private(set) var eras: [EraSet]
+    private let releases: [Release]
+    private let change: Date
+    private let candidates: [[Date]]
+
+    init(of releases: [Release], change: Date) {
+        self.releases = releases
+        self.change = change
+        eras = releases.map { _ in EraSet() }
+        candidates = releases.map { release in
+            let isBoundary = release.build == AppVersion("120")
+            switch release.releasedAt {
+            case .instant(let date): return [date]
+            case .day(let day):
+                if isBoundary, day.firstBeginning <= change, change < day.lastEnd { return [change] }
+                return stride(from: 0.0, to: 50, by: 8).map { day.firstBeginning.addingTimeInterval($0 * 3600) }
+                    + [day.lastEnd.addingTimeInterval(-1)]
+            case .undated: return isBoundary ? [change] : []
+            }
+        }
+        tryAll([])
+    }
+
+    private mutating func tryAll(_ begun: [Date?]) {
+        guard begun.count < releases.count else { return note(begun) }
+        let place = begun.count
+        guard !candidates[place].isEmpty else { return tryAll(begun + [nil]) }
+        for date in candidates[place] {
+            let isInOrder = begun.indices.allSatisfy { earlier in
+                guard case .day(let mine) = releases[place].releasedAt,
+                    case .day(let other) = releases[earlier].releasedAt, let before = begun[earlier]
+                else { return true }
+                return other <= mine ? before < date : date < before
+            }
+            if isInOrder { tryAll(begun + [date]) }
+        }
+    }
+
+    private mutating func note(_ begun: [Date?]) {
+        let dated = begun.enumerated().compactMap { place, date in date.map { (date: $0, place: place) } }
+        for place in begun.indices {
+            let start: Date
+            let end: Date
+            if let date = begun[place] {
+                start = date
+                end = dated.filter { ($0.date, $0.place) > (date, place) }.map(\.date).min() ?? .distantFuture
+            } else {
+                start = dated.last { $0.place < place }?.date ?? .distantPast
+                end = dated.first { $0.place > place }?.date ?? .distantFuture
+            }
+            guard start <= end else { continue }
+            if start < change { eras[place].insert(0) }
+            if start >= change || end > change { eras[place].insert(1) }
+        }
     }
 }

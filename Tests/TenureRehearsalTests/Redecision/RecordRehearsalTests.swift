@@ -11,7 +11,8 @@ import Testing
 struct RecordRehearsalTests {
     private static let instants = [
         "2014-12-24T00:00:00Z", "2015-01-02T00:00:00Z", "2015-06-10T18:00:00Z", "2015-06-12T18:00:00Z",
-        "2015-06-09T18:00:00Z", "2015-06-11T18:00:00Z", "2015-06-14T18:00:00Z", "2014-06-10T00:00:00Z",
+        "2015-06-09T18:00:00Z", "2015-06-11T18:00:00Z", "2015-06-14T18:00:00Z", "2014-06-09T10:00:00Z",
+        "2015-10-30T00:00:00Z",
     ]
 
     /// Facts on both sides of everything that a policy compares, and some that are not plain.

@@ -17,7 +17,7 @@ private let moods: [FakeStore.Mood] = [.throwsAnError, .hangs, .answersUnverifie
         let tenure = Device(store).start()
         let decision = await tenure.decision(for: "everything")
         #expect(decision.outcome == .undetermined)
-        #expect(!decision.settlements.isEmpty)
+        #expect(!decision.nextSteps.isEmpty)
         // As the policy has it for those of whom nothing is known.
         #expect(await tenure.allows("everything"))
         let failed = tenure.customer.steps.filter { if case .failed = $0.outcome { true } else { false } }

@@ -18,7 +18,8 @@ struct PolicySigner {
                 Era(name: "paid", model: .paid),
                 Era(
                     name: "freemium", model: .free,
-                    begins: [.iOS: .at(version: AppVersion(build), date: Date(rfc3339: "2015-06-10T18:00:00Z"))]),
+                    begins: [.iOS: .at(version: AppVersion(build), date: Date(rfc3339: "2015-06-10T18:00:00Z"))],
+                    changeover: .noWindow),
             ],
             buildNumbers: .increasing,
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])

@@ -31,7 +31,7 @@ enum World {
                         begins: [
                             .iOS: .at(version: AppVersion("120"), date: date("2015-06-10T18:00:00Z")),
                             .macOS: .at(version: AppVersion("2.0"), date: date("2015-06-12T18:00:00Z")),
-                        ], changeover: Changeover(from: -24 * 3600, until: 48 * 3600)),
+                        ], changeover: .window(from: -24 * 3600, until: 48 * 3600)),
                 ],
                 buildNumbers: .increasing,
                 entitlements: [

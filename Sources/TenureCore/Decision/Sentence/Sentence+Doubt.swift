@@ -52,7 +52,7 @@ extension Sentence {
     }
 
     private func writeNextSteps(to output: inout some TextPieces & ~Copyable) {
-        let steps = decision.settlements
+        let steps = decision.nextSteps
         let needsSupport = steps.contains(.support) || steps.isEmpty
         let start =
             steps.contains(.appTransaction) || steps.contains(.refreshedReceipt)

@@ -17,7 +17,8 @@ extension Purchase {
     private func answerByType(as product: Entitlement.Product, at index: PurchaseIndex, now: Date) -> SourceAnswer {
         switch type {
         case .consumable: return .nothing(.consumable(index))
-        case .unknown: return .nothing(.unknownProductType(index))
+        // Rule F3: what has an end that can't be known is undetermined.
+        case .unknown: return .undetermined(.unknownProductType(index))
         case .nonConsumable: return .gives(until: nil, .product(index, until: nil))
         case .autoRenewable: return subscription(at: index, now: now)
         case .nonRenewing: return nonRenewing(for: product.length, at: index, now: now)
@@ -31,8 +32,7 @@ extension Purchase {
     }
 
     private func subscription(at index: PurchaseIndex, now: Date) -> SourceAnswer {
-        // Without an end nobody can tell that the period runs.
-        guard let expires = expiresDate else { return .nothing(.noLength(index)) }
+        guard let expires = expiresDate else { return .undetermined(.noLength(index)) }
         if now < expires { return .gives(until: expires, .product(index, until: expires)) }
         if let grace = gracePeriodExpiresDate, now < grace {
             return .gives(until: grace, .gracePeriod(index, until: grace))
@@ -41,7 +41,7 @@ extension Purchase {
     }
 
     private func nonRenewing(for length: CalendarPeriod?, at index: PurchaseIndex, now: Date) -> SourceAnswer {
-        guard let length, let start = purchaseDate else { return .nothing(.noLength(index)) }
+        guard let length, let start = purchaseDate else { return .undetermined(.noLength(index)) }
         let end = length.end(from: start)
         return now < end ? .gives(until: end, .product(index, until: end)) : .nothing(.expired(index, at: end))
     }

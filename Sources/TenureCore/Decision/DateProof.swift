@@ -1,0 +1,28 @@
+import Foundation
+
+/// Rules B and C3: the eras that contain a purchase date, on one platform or on several.
+struct DateProof {
+    private(set) var eras = EraSet()
+    /// Both eras of every change in whose window the date lies.
+    private(set) var windowEras = EraSet()
+    /// Whether the date met an instant on some platform.
+    private(set) var wasCompared = false
+
+    init() {}
+
+    init(of date: Date?, on timeline: Timeline) {
+        guard let date else {
+            eras = timeline.eras
+            return
+        }
+        eras = timeline.eras(at: date)
+        windowEras = timeline.changeover(at: date)
+        wasCompared = timeline.hasDateBoundary
+    }
+
+    mutating func unite(with other: DateProof) {
+        eras = eras.union(other.eras)
+        windowEras = windowEras.union(other.windowEras)
+        wasCompared = wasCompared || other.wasCompared
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// Rule E: how a refund of the app and the end of a license end what eras give.
+struct Endings {
+    let acquisition: Acquisition
+    /// Where the app can have been acquired.
+    let timelines: [Timeline]
+    let policy: Policy
+    let now: Date
+
+    func apply(to answer: SourceAnswer, for entitlement: Entitlement) -> SourceAnswer {
+        var answer = answer
+        if let license = acquisition.expirationDate {
+            if license <= now { return .nothing(.licenseEnded(at: license)) }
+            answer = answer.ending(at: license)
+        }
+        guard let refund = acquisition.refund else { return answer }
+        let restoration = restoration(after: refund, of: entitlement)
+        if case .certain(let signed, let until) = restoration {
+            return answer.ending(at: until).explained(by: .boughtAgain(signed: signed))
+        }
+        if refund.revocationDate > now { return answer.ending(at: refund.revocationDate) }
+        if case .possible(let signed) = restoration { return .undetermined(.boughtAgainInDoubt(signed: signed)) }
+        return .nothing(.appRefunded(at: refund.revocationDate))
+    }
+
+    /// Whether the app was bought again after a refund while an honored era was on sale.
+    private enum Restoration {
+        case certain(signed: Date, until: Date?)
+        case possible(signed: Date)
+        case none
+    }
+
+    /// Rule E2: any artifact signed after the last revoked one can restore the right.
+    private func restoration(after refund: Acquisition.Refund, of entitlement: Entitlement) -> Restoration {
+        var best: (signed: Date, until: Date?)?
+        for signed in refund.restorations {
+            guard let until = end(ofBuyingAt: signed, entitlement) else { continue }
+            if let best, !until.outlasts(best.until) { continue }
+            best = (signed, until)
+        }
+        if let best { return .certain(signed: best.signed, until: best.until) }
+        let possible = refund.restorations.first { canBeHonored(after: refund.signedDate, upTo: $0, entitlement) }
+        return possible.map { .possible(signed: $0) } ?? .none
+    }
+
+    /// Until when the right of someone lasts who gets the app at that instant: nil where that can also be in an era that
+    /// isn't honored; `.some(nil)` without end. In a changeover window all of its eras count.
+    private func end(ofBuyingAt date: Date, _ entitlement: Entitlement) -> Date?? {
+        var end: Date??
+        for timeline in timelines {
+            let proof = DateProof(of: date, on: timeline)
+            for era in proof.eras.union(proof.windowEras) {
+                let answer = entitlement.answer(for: date, inEra: era, on: timeline, under: policy, at: now)
+                guard case .gives(let until, _) = answer else { return nil }
+                end = .some(end.map { policy.favored($0, until) } ?? until)
+            }
+        }
+        return end
+    }
+
+    /// Whether an honored era was on sale at some instant after the first and up to the second.
+    private func canBeHonored(after start: Date, upTo end: Date, _ entitlement: Entitlement) -> Bool {
+        timelines.contains { timeline in
+            timeline.eras.intersection(entitlement.honoredEras).contains { era in
+                let sale = timeline.sale(of: era)
+                let name = policy.eras[era].name
+                return (entitlement.honors ?? []).contains { honor in
+                    guard honor.era == name, !honor.end(of: era, on: timeline, at: now).hasPassed(at: now) else {
+                        return false
+                    }
+                    // Its own first instant counts, its last doesn't; of the refund's and the signing it's the reverse.
+                    let first = max(sale.begin, honor.boughtSince ?? .distantPast)
+                    let last = min(sale.end, honor.boughtBefore ?? .distantFuture)
+                    return first < last && first <= end && start < last && start < end
+                }
+            }
+        }
+    }
+}
+
+extension SourceAnswer {
+    fileprivate func explained(by finding: Finding) -> SourceAnswer {
+        guard case .gives(let until, _) = self else { return self }
+        return .gives(until: until, finding)
+    }
+}

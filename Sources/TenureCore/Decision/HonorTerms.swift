@@ -1,0 +1,83 @@
+import Foundation
+
+/// Rules D2 to D5: what one honor asks for, and when it ends.
+extension Honor {
+    /// When an honor ends on a platform.
+    enum End {
+        case known(Date)
+        /// No end, or no next era yet.
+        case never
+        case unknown
+
+        func hasPassed(at now: Date) -> Bool {
+            if case .known(let end) = self { end <= now } else { false }
+        }
+    }
+
+    /// Whether the honor asks for a purchase date.
+    var needsDate: Bool { boughtSince != nil || boughtBefore != nil }
+
+    /// Whether the purchase date is within the limits, tolerance included.
+    func covers(_ date: Date) -> Bool {
+        if let boughtSince, date < boughtSince.addingTimeInterval(-Tolerance.seconds) { return false }
+        if let boughtBefore, date > boughtBefore.addingTimeInterval(Tolerance.seconds) { return false }
+        return true
+    }
+
+    func end(of era: Int, on timeline: Timeline, at now: Date) -> End {
+        guard let length else { return until.map { .known($0) } ?? .never }
+        let end: End =
+            if let start = timeline.end(of: era) {
+                .known(length.end(from: start))
+            } else {
+                timeline.era(after: era) == nil ? .never : .unknown
+            }
+        guard let until else { return end }
+        switch end {
+        case .known(let date): return .known(min(date, until))
+        case .never: return .known(until)
+        // It ends by then, and may have ended before.
+        case .unknown: return until <= now ? .known(until) : .unknown
+        }
+    }
+
+    /// What the honor gives to a purchase on that date in the era on a platform.
+    func answer(for date: Date?, inEra era: Int, on timeline: Timeline, at now: Date) -> SourceAnswer {
+        if let date, !covers(date) { return .nothing(.outsideWindow(era: era)) }
+        let end = end(of: era, on: timeline, at: now)
+        // Before the missing date: what has ended honors nothing, whatever the date.
+        if case .known(let date) = end, date <= now { return .nothing(.honorEnded(era: era, at: date)) }
+        if date == nil, needsDate { return .undetermined(.windowNeedsDate(era: era)) }
+        let eras = EraSet(from: era, to: era + 1)
+        switch end {
+        case .known(let date): return .gives(until: date, .eraHonored(eras))
+        case .never: return .gives(until: nil, .eraHonored(eras))
+        case .unknown: return .undetermined(.endUnknown(era: era))
+        }
+    }
+}
+
+extension Entitlement {
+    /// What acquiring the app on that date in the era on a platform gives: the best of the honors of the era, a certain
+    /// one before an unclear one.
+    func answer(for date: Date?, inEra era: Int, on timeline: Timeline, under policy: Policy, at now: Date)
+        -> SourceAnswer
+    {
+        if unlimitedEras.contains(era) { return .gives(until: nil, .eraHonored(EraSet(from: era, to: era + 1))) }
+        var best: SourceAnswer?
+        if honoredEras.contains(era) {
+            let name = policy.eras[era].name
+            for honor in honors ?? [] where honor.era == name {
+                best = SourceAnswer.best(best, honor.answer(for: date, inEra: era, on: timeline, at: now))
+            }
+        }
+        return best ?? .nothing(.eraNotHonored(EraSet(from: era, to: era + 1)))
+    }
+}
+
+extension Policy {
+    /// Of two ends that eras or platforms give, the one that counts.
+    func favored(_ one: Date?, _ other: Date?) -> Date? {
+        one.outlasts(other) == (inDoubt == .favorCustomer) ? one : other
+    }
+}
