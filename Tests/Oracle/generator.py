@@ -44,11 +44,13 @@ class PolicyMaker:
             "app": {"bundleID": "com.example.calculator"},
             "eras": eras,
         }
-        releases = self.releases(eras, platforms) if self.theme == "list" or chance(rng, 0.35) else []
+        has_list = self.theme == "list" or self.theme != "same version" and chance(rng, 0.35)
+        releases = self.releases(eras, platforms) if has_list else []
         if releases:
             policy["releases"] = releases
         if chance(rng, 0.9):
-            policy["buildNumbers"] = "increasing" if chance(rng, 0.65) else "restarted"
+            rises = self.theme == "same version" or chance(rng, 0.65)
+            policy["buildNumbers"] = "increasing" if rises else "restarted"
         policy["entitlements"] = self.entitlements(eras)
         if chance(rng, 0.8):
             policy["inDoubt"] = "undetermined" if chance(rng, 0.5) else "favorCustomer"
@@ -125,9 +127,11 @@ class PolicyMaker:
             dated = []
             for number, at in listed:
                 days = [-300, -30, -2, -1, 1, 2, 30, 200, 500]
+                base = self.start
                 if self.theme == "list":
-                    days = [-30, -1, -1, 0, 0, 1, 1, 2]
-                date = at if at is not None else self.start + rng.choice(days) * DAY
+                    days = [-30, -1, -1, 0, 0, 0, 1, 1, 2]
+                    base = rng.choice([instant(other) for _, other in named if other is not None] or [base])
+                date = at if at is not None else base + rng.choice(days) * DAY
                 if chance(rng, 0.25):
                     date += rng.choice([-2 * DAY, -DAY, -HOUR, SECOND, HOUR, DAY, 3 * DAY])
                 dated.append((date, number))
@@ -305,7 +309,7 @@ class CustomerMaker:
             found += [release.version for release in timeline.releases]
         result = set()
         for components in found or [(100,)]:
-            for offset in (-1, 0, 0, 1):
+            for offset in (0,) if self.theme == "list" and chance(self.rng, 0.7) else (-1, 0, 0, 1):
                 moved = list(components) or [0]
                 moved[-1] = max(0, moved[-1] + offset)
                 result.add(".".join(str(component) for component in moved))
