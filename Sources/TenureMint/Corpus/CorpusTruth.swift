@@ -5,7 +5,7 @@ package struct CorpusTruth: Sendable, Hashable {
         package fileprivate(set) var outcomes: [String: Int] = [:]
         /// By outcome and reason: `granted eraHonored`.
         package fileprivate(set) var reasons: [String: Int] = [:]
-        /// Against the policy of before: gains, loses, changesReason, same.
+        /// Against the policy of before: gains, loses, changesOutcome, changesReason, same.
         package fileprivate(set) var changes: [String: Int] = [:]
     }
 
@@ -56,7 +56,7 @@ package struct CorpusTruth: Sendable, Hashable {
             switch (before.outcome == .granted, now.outcome == .granted) {
             case (false, true): "gains"
             case (true, false): "loses"
-            default: before == now ? "same" : "changesReason"
+            default: before.outcome != now.outcome ? "changesOutcome" : before == now ? "same" : "changesReason"
             }
         entitlement.changes[change, default: 0] += 1
         return change

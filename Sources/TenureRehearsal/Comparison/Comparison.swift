@@ -11,11 +11,14 @@ package struct Comparison: Sendable {
     package let instant: Date
     /// Of the new policy in its order, then those that only the old one has.
     package let entitlements: [String]
+    /// The product IDs that entitlements of the new policy list.
+    let listedProducts: Set<String>
 
     package init(of new: Policy, against old: Policy? = nil, at instant: Date) {
         self.new = new
         self.old = old
         self.instant = instant
+        listedProducts = Set(new.entitlements.flatMap { $0.products.map(\.id) })
         let names = new.entitlements.map(\.name)
         entitlements = names + (old?.entitlements.map(\.name) ?? []).filter { !names.contains($0) }
     }

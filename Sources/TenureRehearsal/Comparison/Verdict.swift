@@ -24,7 +24,9 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
     case gains
     /// Was granted and is not, or not for as long.
     case loses
-    /// Neither: another reason, or a denial instead of a doubt or the other way round.
+    /// Neither: a denial instead of a doubt, or the other way round.
+    case changesOutcome
+    /// The same outcome for another reason.
     case changesReason
     case same
 
@@ -34,7 +36,15 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
         case (true, false): self = .loses
         case (true, true) where before.until != now.until:
             self = (now.until ?? .distantFuture) > (before.until ?? .distantFuture) ? .gains : .loses
-        default: self = before == now ? .same : .changesReason
+        default: self = before.outcome != now.outcome ? .changesOutcome : before == now ? .same : .changesReason
+        }
+    }
+
+    /// Whether the outcome differs, or how long a right lasts.
+    package var isOfOutcome: Bool {
+        switch self {
+        case .gains, .loses, .changesOutcome: true
+        case .changesReason, .same: false
         }
     }
 }

@@ -19,7 +19,7 @@ struct CountedKinds: Sendable {
                 self.times.append(0)
                 count(times, at: known.count - 1)
             } else {
-                tally.add(kind.verdicts, in: kind.place, times: times)
+                tally.add(kind.judgment, in: kind.place, times: times)
             }
         }
     }
@@ -31,7 +31,7 @@ struct CountedKinds: Sendable {
 
     func add(to tally: inout Tally) {
         for (kind, times) in zip(known.all, times) where times > 0 {
-            tally.add(kind.verdicts, in: kind.place, times: times)
+            tally.add(kind.judgment, in: kind.place, times: times)
         }
     }
 }

@@ -7,7 +7,7 @@ import TenureStore
 /// longer on hashing than all the rest of a customer takes.
 struct KnownVerdicts: Sendable {
     struct Known: Sendable {
-        let verdicts: [Verdict]
+        let judgment: Judgment
         let place: Place
         /// For which examples one of these customers would stand.
         let chances: ExampleRanks.Chances

@@ -90,8 +90,8 @@ struct PageJudge: Sendable {
             outcome.times[index] += 1
             let highest = ranks[index] ?? rank(at: index)
             guard StableHash.of(publicID) <= highest else { return }
-            guard let (customer, verdicts) = try judged(realm, publicID, facts) else { return }
-            outcome.tally.offer(customer, verdicts)
+            guard let (customer, judgment) = try judged(realm, publicID, facts) else { return }
+            outcome.tally.offer(customer, judgment.written)
             // What is offered here makes room scarcer than it was.
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
@@ -115,28 +115,29 @@ struct PageJudge: Sendable {
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer, keySize: Int,
             hash: UInt64
         ) throws(StoreError) {
-            guard let (customer, verdicts) = try judged(realm, publicID, facts) else { return }
+            guard let (customer, judgment) = try judged(realm, publicID, facts) else { return }
             let kind = KnownVerdicts.Known(
-                verdicts: verdicts, place: customer.place,
-                chances: ExampleRanks.Chances(verdicts, among: outcome.tally.byEntitlement.count))
+                judgment: judgment, place: customer.place,
+                chances: ExampleRanks.Chances(
+                    judgment.written, on: customer.place.platform, among: outcome.tally.byEntitlement.count))
             room.withUnsafeBytes { room in
                 outcome.own.add(kind, as: UnsafeRawBufferPointer(rebasing: room[..<keySize]), hash: hash)
             }
             outcome.times.append(1)
             ranks.append(nil)
-            outcome.tally.offer(customer, verdicts)
+            outcome.tally.offer(customer, judgment.written)
         }
 
         private mutating func decide(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
-            if let (customer, verdicts) = try judged(realm, publicID, facts) { outcome.tally.add(customer, verdicts) }
+            if let (customer, judgment) = try judged(realm, publicID, facts) { outcome.tally.add(customer, judgment) }
         }
 
         /// Nil where a promise rests on a policy that nobody has.
         private mutating func judged(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
-        ) throws(StoreError) -> (RehearsedCustomer, [Verdict])? {
+        ) throws(StoreError) -> (RehearsedCustomer, Judgment)? {
             guard let realm = Realm(code: realm) else { throw .damaged("no realm has the number \(realm)") }
             let facts = try CustomerFacts(decoding: facts)
             var promises: [Promise] = []
@@ -153,7 +154,7 @@ struct PageJudge: Sendable {
             let evidence = facts.evidence(in: realm.environment)
             return (
                 RehearsedCustomer(id: String(decoding: publicID, as: UTF8.self), evidence),
-                judge.comparison.verdicts(on: evidence, promises: promises)
+                judge.comparison.judgment(on: evidence, promises: promises)
             )
         }
     }

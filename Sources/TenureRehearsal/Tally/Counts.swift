@@ -7,8 +7,13 @@ package struct Counts: Sendable, Hashable {
     package private(set) var undetermined = 0
     package private(set) var gains = 0
     package private(set) var loses = 0
+    package private(set) var changesOutcome = 0
     package private(set) var changesReason = 0
     package private(set) var same = 0
+    /// Of those who lose: still granted, and not for as long.
+    package private(set) var shortened = 0
+    /// Of those who lose: undetermined now.
+    package private(set) var doubted = 0
 
     package init() {}
 
@@ -26,6 +31,7 @@ package struct Counts: Sendable, Hashable {
         switch change {
         case .gains: gains
         case .loses: loses
+        case .changesOutcome: changesOutcome
         case .changesReason: changesReason
         case .same: same
         }
@@ -39,7 +45,11 @@ package struct Counts: Sendable, Hashable {
         }
         switch change {
         case .gains: gains += times
-        case .loses: loses += times
+        case .loses:
+            loses += times
+            if verdict.now.outcome == .granted { shortened += times }
+            if verdict.now.outcome == .undetermined { doubted += times }
+        case .changesOutcome: changesOutcome += times
         case .changesReason: changesReason += times
         case .same: same += times
         case nil: break
@@ -52,7 +62,13 @@ package struct Counts: Sendable, Hashable {
         undetermined += other.undetermined
         gains += other.gains
         loses += other.loses
+        changesOutcome += other.changesOutcome
         changesReason += other.changesReason
         same += other.same
+        shortened += other.shortened
+        doubted += other.doubted
     }
+
+    /// Customers of whom the outcome differs, or how long the right lasts.
+    package var changed: Int { gains + loses + changesOutcome }
 }

@@ -9,6 +9,8 @@ package struct EntitlementTally: Sendable, Hashable {
     package private(set) var transitions: [Transition: Int] = [:]
     /// By class: the same ones in whatever order customers come.
     package private(set) var examples: [ExampleClass: Examples] = [:]
+    /// Customers who lose it, by cause.
+    package private(set) var losses: [LossCause: LossGroup] = [:]
 
     package struct OutcomeReason: Sendable, Hashable {
         package let outcome: Decision.Outcome
@@ -28,17 +30,23 @@ package struct EntitlementTally: Sendable, Hashable {
 
     package init() {}
 
-    mutating func add(_ verdict: Verdict, changing change: Change?, times: Int) {
+    mutating func add(_ verdict: Verdict, changing change: Change?, in place: Place, times: Int) {
         counts.add(verdict, changing: change, times: times)
         reasons[OutcomeReason(verdict.now), default: 0] += times
         guard let change, change != .same, let before = verdict.before else { return }
         let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(verdict.now))
         transitions[transition, default: 0] += times
+        if let cause = LossCause(verdict, on: place.platform) {
+            losses[cause, default: LossGroup()].add(place, times: times)
+        }
     }
 
     /// As an example, should there be room.
     mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict) {
         for kind in verdict.classes { offer(customer, verdict, as: kind) }
+        if let cause = LossCause(verdict, on: customer.place.platform) {
+            losses[cause, default: LossGroup()].offer(customer, verdict)
+        }
     }
 
     private mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict, as kind: ExampleClass) {
@@ -52,6 +60,7 @@ package struct EntitlementTally: Sendable, Hashable {
         reasons.merge(other.reasons, uniquingKeysWith: +)
         transitions.merge(other.transitions, uniquingKeysWith: +)
         for (kind, more) in other.examples { examples[kind, default: Examples(limit: kind.limit)].add(more) }
+        for (cause, more) in other.losses { losses[cause, default: LossGroup()].add(more) }
     }
 }
 

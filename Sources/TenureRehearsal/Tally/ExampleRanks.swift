@@ -5,19 +5,29 @@ struct ExampleRanks: Sendable {
     /// By entitlement and class, in the order of the tally.
     private var ranks: [UInt64]
     private var promisedOnly: [String: [ExampleClass: UInt64]]
+    /// By the place of the entitlement, then by cause.
+    private var losses: [[LossCause: UInt64]]
+    private var promisedLosses: [String: [LossCause: UInt64]]
 
     /// For which examples certain verdicts give a chance.
     struct Chances: Sendable {
         /// Places in `ranks`.
         fileprivate let places: [Int]
         /// Entitlements that only a promise names, with the classes.
-        fileprivate let promised: [(String, [ExampleClass])]
+        fileprivate let promised: [(String, [ExampleClass], LossCause?)]
+        /// Places of entitlements that are lost, with the cause.
+        fileprivate let losses: [(Int, LossCause)]
 
-        init(_ verdicts: [Verdict], among entitlements: Int) {
+        init(_ verdicts: [Verdict], on platform: Platform?, among entitlements: Int) {
             places = verdicts.prefix(entitlements).enumerated().flatMap { index, verdict in
                 verdict.classes.map { index * ExampleClass.count + $0.number }
             }
-            promised = verdicts.dropFirst(entitlements).map { ($0.entitlement, $0.classes) }
+            promised = verdicts.dropFirst(entitlements).map {
+                ($0.entitlement, $0.classes, LossCause($0, on: platform))
+            }
+            losses = verdicts.prefix(entitlements).enumerated().compactMap { index, verdict in
+                LossCause(verdict, on: platform).map { (index, $0) }
+            }
         }
     }
 
@@ -27,28 +37,39 @@ struct ExampleRanks: Sendable {
             for (kind, rank) in entitlement.ranks { ranks[index * ExampleClass.count + kind.number] = rank }
         }
         promisedOnly = tally.promisedOnly.mapValues(\.ranks)
+        losses = tally.byEntitlement.map(\.lossRanks)
+        promisedLosses = tally.promisedOnly.mapValues(\.lossRanks)
     }
 
     /// Whoever has a higher rank is no example of any of these.
     func highest(of chances: Chances) -> UInt64 {
         var highest: UInt64 = 0
         for place in chances.places { highest = max(highest, ranks[place]) }
-        for (entitlement, classes) in chances.promised {
+        for (entitlement, classes, cause) in chances.promised {
             let ranks = promisedOnly[entitlement] ?? [:]
             for kind in classes { highest = max(highest, ranks[kind] ?? .max) }
+            if let cause { highest = max(highest, promisedLosses[entitlement]?[cause] ?? .max) }
         }
+        for (entitlement, cause) in chances.losses { highest = max(highest, losses[entitlement][cause] ?? .max) }
         return highest
     }
 }
 
 extension EntitlementTally {
     fileprivate var ranks: [ExampleClass: UInt64] {
-        examples.compactMapValues { $0.all.count < $0.limit ? nil : $0.all.last?.rank }
+        examples.compactMapValues(\.highestRank)
     }
+
+    fileprivate var lossRanks: [LossCause: UInt64] { losses.compactMapValues(\.examples.highestRank) }
+}
+
+extension Examples {
+    /// Beyond it nobody is an example; nil while there is room.
+    fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.rank }
 }
 
 extension ExampleClass {
-    fileprivate static let count = 7
+    fileprivate static let count = 8
 
     /// Below `count`.
     fileprivate var number: Int {
@@ -60,6 +81,7 @@ extension ExampleClass {
         case .change(.loses): 4
         case .change(.changesReason): 5
         case .change(.same): 6
+        case .change(.changesOutcome): 7
         }
     }
 }

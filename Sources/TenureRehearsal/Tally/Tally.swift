@@ -18,12 +18,18 @@ package struct Tally: Sendable, Hashable {
     package private(set) var gaining = 0
     /// Customers who lose some entitlement.
     package private(set) var losing = 0
-    /// Customers who gain some entitlement or lose some.
-    package private(set) var moving = 0
-    /// Customers who neither gain nor lose, and of whom some reason changes.
+    /// Customers who lose some entitlement although every promise is kept.
+    package private(set) var losingWithPromises = 0
+    /// Customers for whom some outcome differs, or how long a right lasts: those who gain or lose included.
+    package private(set) var changed = 0
+    /// Customers who aren't among `changed`, and of whom some reason changes.
     package private(set) var changingReason = 0
     /// Customers who have some entitlement only because it was promised.
     package private(set) var heldByPromise = 0
+    /// Customers with an acquisition whose version and date prove different eras, whichever reason decides.
+    package private(set) var contradicting = 0
+    /// Customers by the product that they bought and no entitlement lists.
+    package private(set) var productsWithoutEntitlement: [String: Int] = [:]
 
     package init(for comparison: Comparison) {
         self.init(entitlements: comparison.entitlements)
@@ -35,30 +41,36 @@ package struct Tally: Sendable, Hashable {
         cells = Cells(capacity: cellCapacity)
     }
 
-    /// Counts a customer, with the verdicts of this tally's comparison.
-    package mutating func add(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
-        add(verdicts, in: customer.place, times: 1)
-        offer(customer, verdicts)
+    /// Counts a customer, as this tally's comparison judges them.
+    package mutating func add(_ customer: RehearsedCustomer, _ judgment: Judgment) {
+        add(judgment, in: customer.place, times: 1)
+        offer(customer, judgment.written)
     }
 
-    /// Counts that many customers who have the same verdicts and stand in the same place.
-    package mutating func add(_ verdicts: [Verdict], in place: Place, times: Int) {
+    /// Counts that many customers who are judged alike and stand in the same place.
+    package mutating func add(_ judgment: Judgment, in place: Place, times: Int) {
+        let verdicts = judgment.written
         customers += times
+        if judgment.hasContradictingProofs { contradicting += times }
+        if judgment.losesDespitePromises { losingWithPromises += times }
+        for product in judgment.productsWithoutEntitlement { productsWithoutEntitlement[product, default: 0] += times }
         let changes = verdicts.map(\.change)
         for (index, verdict) in verdicts.enumerated() {
             if index < byEntitlement.count {
-                byEntitlement[index].add(verdict, changing: changes[index], times: times)
+                byEntitlement[index].add(verdict, changing: changes[index], in: place, times: times)
             } else {
                 promisedOnly[verdict.entitlement, default: EntitlementTally()]
-                    .add(verdict, changing: changes[index], times: times)
+                    .add(verdict, changing: changes[index], in: place, times: times)
             }
         }
-        let gains = changes.contains(.gains)
-        let loses = changes.contains(.loses)
-        if gains { gaining += times }
-        if loses { losing += times }
-        if gains || loses { moving += times }
-        if !gains, !loses, changes.contains(.changesReason) { changingReason += times }
+        // Whoever gains one entitlement and loses another counts as both.
+        if changes.contains(.gains) { gaining += times }
+        if changes.contains(.loses) { losing += times }
+        if changes.contains(where: { $0?.isOfOutcome == true }) {
+            changed += times
+        } else if changes.contains(.changesReason) {
+            changingReason += times
+        }
         if verdicts.contains(where: \.now.isPromised) { heldByPromise += times }
         let counted = min(verdicts.count, byEntitlement.count)
         cells.add(place) { counts in
@@ -83,9 +95,12 @@ package struct Tally: Sendable, Hashable {
         customers += other.customers
         gaining += other.gaining
         losing += other.losing
-        moving += other.moving
+        losingWithPromises += other.losingWithPromises
+        changed += other.changed
         changingReason += other.changingReason
         heldByPromise += other.heldByPromise
+        contradicting += other.contradicting
+        productsWithoutEntitlement.merge(other.productsWithoutEntitlement, uniquingKeysWith: +)
         for index in byEntitlement.indices where other.byEntitlement.indices.contains(index) {
             byEntitlement[index].add(other.byEntitlement[index])
         }
@@ -97,13 +112,11 @@ package struct Tally: Sendable, Hashable {
 }
 
 extension Comparison {
-    /// Judges a customer and counts the verdicts.
+    /// Judges a customer and counts what comes of it.
     package func count(
-        _ evidence: Evidence, id: String, exportedID: String? = nil, promises: [Promise] = [],
-        keeping kept: [Promise]? = nil, in tally: inout Tally
+        _ evidence: Evidence, id: String, exportedID: String? = nil, promises: [Promise] = [], in tally: inout Tally
     ) {
         tally.add(
-            RehearsedCustomer(id: id, exportedID: exportedID, evidence),
-            verdicts(on: evidence, promises: promises, keeping: kept))
+            RehearsedCustomer(id: id, exportedID: exportedID, evidence), judgment(on: evidence, promises: promises))
     }
 }

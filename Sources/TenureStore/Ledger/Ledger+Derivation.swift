@@ -44,7 +44,8 @@ extension Ledger {
         var page = CustomerPage()
         let rows = try session.rows(
             """
-            SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL ORDER BY id
+            SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
+            AND \(Self.isNoVisit) ORDER BY id
             """, [.integer(id), .integer(last)])
         for row in rows {
             page.add(

@@ -32,6 +32,14 @@ extension Ledger {
 
     private static let visitColumn = visitColumn(of: "customers.id")
 
+    /// The condition under which a row of `customers` isn't a visitor.
+    static let isNoVisit = """
+        NOT EXISTS (
+            SELECT 1 FROM identities WHERE identities.customer = customers.id
+            AND identities.kind = \(Identity.Kind.visit.rawValue)
+        )
+        """
+
     /// 1 where that customer is a visitor.
     private static func visitColumn(of customer: String) -> String {
         """

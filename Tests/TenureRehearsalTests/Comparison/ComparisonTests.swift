@@ -55,7 +55,7 @@ struct ComparisonTests {
     @Test(arguments: [
         (Answer(.granted, reason: .eraHonored), Answer(.undetermined, reason: .inDoubt), Change.loses),
         (Answer(.undetermined, reason: .inDoubt), Answer(.granted, reason: .eraHonored), .gains),
-        (Answer(.undetermined, reason: .inDoubt), Answer(.denied, reason: .eraNotHonored), .changesReason),
+        (Answer(.undetermined, reason: .inDoubt), Answer(.denied, reason: .eraNotHonored), .changesOutcome),
         (Answer(.granted, reason: .eraHonored), Answer(.granted, reason: .product), .changesReason),
         (Answer(.granted, reason: .product), Answer(.granted, until: Population.now, reason: .product), .loses),
         (Answer(.granted, until: Population.now, reason: .product), Answer(.granted, reason: .product), .gains),

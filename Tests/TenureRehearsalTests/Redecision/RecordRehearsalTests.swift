@@ -100,6 +100,54 @@ struct RecordRehearsalTests {
         try await store.close()
     }
 
+    @Test func `customers on both sides of every limit of an honor are told apart`() async throws {
+        let policy = try PolicyFile.read(
+            Array(
+                """
+                app: { bundleID: com.example.calculator, appleID: 828838134 }
+                eras:
+                  - { name: paid, model: paid }
+                  - name: free
+                    model: free
+                    begins: { iOS: { at: 2015-06-10T18:00:00Z } }
+                    changeover: { from: -24h, until: +48h }
+                entitlements:
+                  before: { honors: [{ era: paid, boughtBefore: 2014-06-10T12:00:00Z }] }
+                  since: { honors: [{ era: paid, boughtSince: 2014-06-20T12:00:00Z }] }
+                """.utf8), named: "policy.yaml")
+        let folder = try ScratchFolder()
+        let store = try SQLiteStore(path: folder.path + "/record.sqlite")
+        let comparison = Comparison(of: policy, at: Population.now)
+        var expected = Tally(for: comparison)
+        var acts: [(identities: [Identity], realm: Realm, change: @Sendable (Customer?) -> Amendment)] = []
+        var number = 0
+        for limit in ["2014-06-10T12:00:00Z", "2014-06-20T12:00:00Z"] {
+            // Within one month: nothing but the limit tells them apart.
+            for seconds in [-86_400, -3, -2, -1.999, 0, 1.999, 2, 2.001, 3, 86_400] {
+                number += 1
+                var facts = CustomerFacts()
+                facts.add([
+                    AppProof(
+                        kind: .appTransaction, signedDate: Population.now, id: .appTransaction("\(number)"),
+                        originalPlatform: .iOS, originalAppVersion: "37",
+                        originalPurchaseDate: Population.date(limit).addingTimeInterval(seconds))
+                ])
+                let made = Amendment(facts: facts)
+                acts.append(([Identity(.artifact, "\(number)")], Realm(.production), { _ in made }))
+            }
+        }
+        for customer in try await store.amend(acts, at: Population.now) {
+            comparison.count(customer.evidence, id: customer.publicID, in: &expected)
+        }
+        let outcome = try await RecordRehearsal(comparison, environments: [.production], withTests: false)
+            .run(over: store)
+        #expect(outcome.tally == expected)
+        for entitlement in expected.byEntitlement {
+            #expect(entitlement.counts.granted > 0 && entitlement.counts.granted < number)
+        }
+        try await store.close()
+    }
+
     @Test func `a promise that rests on a policy that nobody has is an error, and no guess`() async throws {
         let folder = try ScratchFolder()
         let store = try SQLiteStore(path: folder.path + "/record.sqlite")

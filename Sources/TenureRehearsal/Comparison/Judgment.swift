@@ -1,0 +1,62 @@
+package import TenureCore
+
+/// What a comparison finds out about one customer. Every rehearsal asks the same function, so that a file, a database
+/// and a publication give one number for one question.
+package struct Judgment: Sendable, Hashable {
+    /// By the policies as they are written: a promise counts only where the old policy doesn't give the right either, so
+    /// that an edit is blamed for nothing that an earlier one took.
+    package let written: [Verdict]
+    /// With every promise kept.
+    package let kept: [Verdict]
+    /// The version and the date of an acquisition prove different eras, whichever reason decides.
+    package let hasContradictingProofs: Bool
+    /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
+    package let productsWithoutEntitlement: [String]
+
+    package var losesDespitePromises: Bool { kept.contains { $0.change == .loses } }
+}
+
+extension Comparison {
+    /// Judges a customer.
+    ///
+    /// - Parameters:
+    ///   - promises: those that bind today.
+    ///   - restored: those that would bind again, as after a rollback.
+    package func judgment(
+        on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
+    ) -> Judgment {
+        let (written, kept) = verdicts(on: evidence, promises: promises, restored: restored)
+        return Judgment(
+            written: written, kept: kept, hasContradictingProofs: evidence.hasContradictingProofs(under: new),
+            productsWithoutEntitlement: productsWithoutEntitlement(in: evidence))
+    }
+
+    private func verdicts(
+        on evidence: Evidence, promises: [Promise], restored: [Promise]
+    ) -> (written: [Verdict], kept: [Verdict]) {
+        guard let old else {
+            let verdicts = verdicts(on: evidence, promises: promises + restored)
+            return (verdicts, verdicts)
+        }
+        let bare = verdicts(on: evidence, promises: promises, keeping: restored)
+        // Nearly everybody: a promise matters only where something would be lost without it.
+        guard !promises.isEmpty, bare.contains(where: { $0.change == .loses }) else { return (bare, bare) }
+        let given = Set(
+            decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))
+        let elder = promises.filter { !given.contains($0.entitlement) }
+        return (
+            verdicts(on: evidence, promises: promises, keeping: elder + restored),
+            verdicts(on: evidence, promises: promises, keeping: promises + restored)
+        )
+    }
+
+    private func productsWithoutEntitlement(in evidence: Evidence) -> [String] {
+        guard !evidence.purchases.isEmpty else { return [] }
+        var products: Set<String> = []
+        for purchase in evidence.purchases where purchase.type != .consumable && !products.contains(purchase.productID)
+        {
+            if !listedProducts.contains(purchase.productID) { products.insert(purchase.productID) }
+        }
+        return products.sorted()
+    }
+}

@@ -1,0 +1,76 @@
+package import TenureCore
+
+/// Why customers of one platform lose an entitlement: what they had and what they have.
+package struct LossCause: Sendable, Hashable {
+    package let platform: Platform?
+    package let before: EntitlementTally.OutcomeReason
+    package let now: EntitlementTally.OutcomeReason
+
+    /// Nil for a customer who doesn't lose it.
+    init?(_ verdict: Verdict, on platform: Platform?) {
+        guard let before = verdict.before, verdict.change == .loses else { return nil }
+        self.platform = platform
+        self.before = EntitlementTally.OutcomeReason(before)
+        now = EntitlementTally.OutcomeReason(verdict.now)
+    }
+}
+
+/// Customers who lose an entitlement for one cause.
+package struct LossGroup: Sendable, Hashable {
+    package private(set) var count = 0
+    /// The lowest and the highest version as which they got the app.
+    package private(set) var versions: VersionRange?
+    /// The first and the last month in which they got it.
+    package private(set) var months: ClosedRange<Month>?
+    package private(set) var examples = Examples(limit: Self.mostExamples)
+
+    package static let mostExamples = 10
+
+    mutating func add(_ place: Place, times: Int) {
+        count += times
+        if case .version(let text) = place.version, let version = AppVersion(text) {
+            versions = VersionRange(version).joined(with: versions)
+        }
+        if place.month.isCertain { months = Self.joined(place.month...place.month, months) }
+    }
+
+    mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict) {
+        if examples.admits(customer) { examples.offer(Example(customer, verdict)) }
+    }
+
+    mutating func add(_ other: LossGroup) {
+        count += other.count
+        if let more = other.versions { versions = more.joined(with: versions) }
+        if let more = other.months { months = Self.joined(more, months) }
+        examples.add(other.examples)
+    }
+
+    private static func joined(_ one: ClosedRange<Month>, _ other: ClosedRange<Month>?) -> ClosedRange<Month> {
+        guard let other else { return one }
+        return min(one.lowerBound, other.lowerBound)...max(one.upperBound, other.upperBound)
+    }
+}
+
+/// A range of versions, by the texts in which they are signed.
+package struct VersionRange: Sendable, Hashable {
+    package private(set) var lowest: AppVersion
+    package private(set) var highest: AppVersion
+
+    package init(_ version: AppVersion) {
+        lowest = version
+        highest = version
+    }
+
+    package func joined(with other: VersionRange?) -> VersionRange {
+        guard let other else { return self }
+        var joined = self
+        if Self.precedes(other.lowest, lowest) { joined.lowest = other.lowest }
+        if Self.precedes(highest, other.highest) { joined.highest = other.highest }
+        return joined
+    }
+
+    /// Of two texts of one version, such as `1` and `1.0`, always the same one counts, in whatever order they come.
+    private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
+        left != right ? left < right : left.description < right.description
+    }
+}
