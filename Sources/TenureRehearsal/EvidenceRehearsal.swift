@@ -6,8 +6,19 @@ import TenureCore
 /// from wherever they lie, judges each customer once.
 ///
 /// The result is the same in whatever order the lines stand. Memory is bounded; what is known of customers lies in a
-/// temporary folder once there are many.
+/// temporary folder once there are many, but for the accounts that share an `id`.
 package struct EvidenceRehearsal: Sendable {
+    /// An `id` that so many accounts have that it is nobody's.
+    package struct AnonymousID: Sendable, Hashable {
+        package let id: String
+        package let accounts: Int
+
+        package init(id: String, accounts: Int) {
+            self.id = id
+            self.accounts = accounts
+        }
+    }
+
     private let comparison: Comparison
     private let reader: LineReader
 
@@ -35,6 +46,8 @@ package struct EvidenceRehearsal: Sendable {
     package struct Outcome: Sendable {
         package let tally: Tally
         package let counts: InputCounts
+        /// `id`s that more than ten accounts have, which join nobody; in their order.
+        package let anonymousIDs: [AnonymousID]
         /// Whether it was stopped, or the input was cut off.
         package let isPartial: Bool
         package let problem: RehearsalError?
@@ -86,12 +99,13 @@ package struct EvidenceRehearsal: Sendable {
         try await inOrder(makeNext: nextBatch, { batch, index in BatchReading(batch, index: index, by: reader) }, take)
 
         state.isJudging = true
-        let tally = try await judge(folder) { share in
+        let (tally, anonymousIDs) = try await judge(folder) { share in
             state.share = share
             progress(state)
         }
         return Outcome(
-            tally: tally, counts: counts, isPartial: isStopped() || problem != nil, problem: problem)
+            tally: tally, counts: counts, anonymousIDs: anonymousIDs, isPartial: isStopped() || problem != nil,
+            problem: problem)
     }
 
     /// Reads and verifies lines on all cores, and forgets them: what every rehearsal of a file does most of the time.
@@ -115,13 +129,18 @@ package struct EvidenceRehearsal: Sendable {
         return counts
     }
 
-    private func judge(_ folder: SpillFolder, progress: (Double) -> Void) async throws -> Tally {
+    private func judge(
+        _ folder: SpillFolder, progress: (Double) -> Void
+    ) async throws -> (tally: Tally, anonymousIDs: [AnonymousID]) {
         var tally = Tally(for: comparison)
         let comparison = comparison
-        let kinds = CustomerNameKind.allCases
-        for (number, kind) in kinds.enumerated() {
+        var joins = try Self.joins(in: folder)
+        try Self.dissolve(joins.anonymous, in: folder)
+        let stages = GatheringStage.allCases
+        for (number, stage) in stages.enumerated() {
             // Weaker names first: what moves on is there before its bucket is judged.
-            var left = SpillFolder.buckets(of: kind)
+            var left = SpillFolder.buckets(of: stage)
+            let known = joins
             func next() -> BucketContents? {
                 while let bucket = left.popFirst() {
                     if let contents = folder.take(bucket) { return contents }
@@ -130,15 +149,58 @@ package struct EvidenceRehearsal: Sendable {
             }
             try await inOrder(
                 makeNext: next,
-                { contents, _ in Result { () throws(RehearsalError) in try Bucket(contents).judge(by: comparison) } }
+                { contents, _ in
+                    Result { () throws(RehearsalError) in
+                        try Bucket(contents, of: stage).judge(by: comparison, joins: known)
+                    }
+                }
             ) { result in
                 let outcome = try result.get()
                 tally.add(outcome.tally)
+                for (one, other) in outcome.joined { joins.join(one, other) }
                 for (bucket, record) in outcome.moved { try folder.append(record[...], to: bucket) }
                 let done = 1 - Double(left.count) / Double(SpillFolder.bucketCount)
-                progress((Double(number) + done) / Double(kinds.count))
+                progress((Double(number) + done) / Double(stages.count))
             }
         }
-        return tally
+        let anonymousIDs = joins.anonymous.map { AnonymousID(id: $0.key.text, accounts: $0.value) }
+        return (tally, anonymousIDs.sorted { $0.id < $1.id })
+    }
+
+    /// Which accounts have one `id`.
+    private static func joins(in folder: SpillFolder) throws(RehearsalError) -> AccountJoins {
+        var joins = AccountJoins()
+        for bucket in SpillFolder.buckets(of: .exported) {
+            guard let contents = folder.peek(bucket) else { continue }
+            var accounts: [CustomerName: Set<CustomerName>] = [:]
+            try contents.forEach { record in
+                if case .alias(let account) = record.content { accounts[record.name, default: []].insert(account) }
+            }
+            for (id, accounts) in accounts { joins.add(accounts, of: id) }
+        }
+        return joins
+    }
+
+    /// Gives lines that have nothing but a placeholder for an `id` the names that they have without it.
+    private static func dissolve(
+        _ anonymous: [CustomerName: Int], in folder: SpillFolder
+    ) throws(RehearsalError) {
+        for bucket in Set(anonymous.keys.map { SpillFolder.bucket(of: $0, at: .exported) }) {
+            guard let contents = folder.take(bucket) else { continue }
+            var records: [(bucket: Int, record: [UInt8])] = []
+            try contents.forEach { record in
+                var record = record
+                if anonymous[record.name] != nil {
+                    guard case .entry(let entry) = record.content, let weaker = entry.weaker else { return }
+                    let facts = SpillRecord.Entry(exportedID: entry.exportedID, weaker: nil, facts: entry.facts)
+                    record = SpillRecord(weaker, .entry(facts))
+                }
+                var bytes: [UInt8] = []
+                record.append(to: &bytes)
+                let stage = GatheringStage(of: record.name.kind)
+                records.append((SpillFolder.bucket(of: record.name, at: stage), bytes))
+            }
+            for (bucket, record) in records { try folder.append(record[...], to: bucket) }
+        }
     }
 }

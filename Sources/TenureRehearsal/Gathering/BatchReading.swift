@@ -34,14 +34,18 @@ struct BatchReading: Sendable {
 
     private mutating func add(_ entry: Entry) {
         guard let name = entry.names.first else { return }
-        append(SpillRecord(name, .entry(exportedID: entry.exportedID, facts: entry.facts.encoded[...])))
+        let weaker = name.kind == .exported ? entry.names.dropFirst().first : nil
+        append(
+            SpillRecord(
+                name,
+                .entry(.init(exportedID: entry.exportedID, weaker: weaker, facts: entry.facts.encoded[...]))))
         // A weaker name leads to it; a second one of the same kind is known beside the first.
         for other in entry.names.dropFirst() where other.kind < name.kind { append(SpillRecord(other, .alias(name))) }
     }
 
     private mutating func append(_ record: SpillRecord) {
         record.append(to: &records)
-        places.append((SpillFolder.bucket(of: record.name), records.count))
+        places.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
     }
 
     func forEachRecord(_ body: (ArraySlice<UInt8>, Int) throws(RehearsalError) -> Void) throws(RehearsalError) {
@@ -68,12 +72,19 @@ package struct InputCounts: Sendable, Hashable {
     package private(set) var blankLines = 0
     /// Lines of which something counts.
     package private(set) var usableLines = 0
+    /// Lines of which something counts and something doesn't.
+    package private(set) var partlyRejectedLines = 0
     /// Lines of which nothing counts, by the reason of their first artifact.
     package private(set) var rejectedLines: [String: Int] = [:]
     /// Artifacts that count for nothing beside others that count, by reason.
     package private(set) var rejectedArtifacts: [String: Int] = [:]
 
+    /// Lines of which nothing counts.
     package var rejectedLineCount: Int { rejectedLines.values.reduce(0, +) }
+    /// Lines with any rejected artifact.
+    package var linesWithRejections: Int { rejectedLineCount + partlyRejectedLines }
+    /// Lines that aren't blank.
+    package var writtenLines: Int { lines - blankLines }
 
     mutating func addBlankLine() {
         lines += 1
@@ -84,6 +95,7 @@ package struct InputCounts: Sendable, Hashable {
         lines += 1
         if counts {
             usableLines += 1
+            if !faults.isEmpty { partlyRejectedLines += 1 }
             for fault in faults { rejectedArtifacts[fault.code.name, default: 0] += 1 }
         } else if let fault = faults.first(where: { $0.part == nil }) ?? faults.first {
             rejectedLines[fault.code.name, default: 0] += 1
@@ -94,6 +106,7 @@ package struct InputCounts: Sendable, Hashable {
         lines += other.lines
         blankLines += other.blankLines
         usableLines += other.usableLines
+        partlyRejectedLines += other.partlyRejectedLines
         rejectedLines.merge(other.rejectedLines, uniquingKeysWith: +)
         rejectedArtifacts.merge(other.rejectedArtifacts, uniquingKeysWith: +)
     }

@@ -1,49 +1,51 @@
 import TenureCore
 import TenureStore
 
-/// One bucket of records: whose names lead to a stronger one move on, and the others are customers.
+/// One bucket of records: those whose names lead to a stronger one move on, and the others are customers.
 struct Bucket {
+    private let stage: GatheringStage
     private var groups: [CustomerName: CustomerGroup] = [:]
-    private var targets: [CustomerName: Target] = [:]
-
-    private enum Target {
-        case one(CustomerName)
-        /// It would lead to two people: then it leads nowhere.
-        case several
-    }
+    private var targets: [CustomerName: Set<CustomerName>] = [:]
 
     /// What a bucket came to.
     struct Outcome: Sendable {
         var tally: Tally
-        /// Records under a stronger name, each for its bucket.
+        /// Records for another bucket.
         var moved: [(bucket: Int, record: [UInt8])] = []
+        /// Accounts that turned out to be one customer.
+        var joined: [(CustomerName, CustomerName)] = []
     }
 
-    init(_ contents: BucketContents) throws(RehearsalError) {
+    init(_ contents: BucketContents, of stage: GatheringStage) throws(RehearsalError) {
+        self.stage = stage
         var groups: [CustomerName: CustomerGroup] = [:]
-        var targets: [CustomerName: Target] = [:]
+        var targets: [CustomerName: Set<CustomerName>] = [:]
         try contents.forEach { record in
             switch record.content {
-            case .entry(let exportedID, let facts):
-                groups[record.name, default: CustomerGroup()].add(facts, exportedID: exportedID)
-            case .alias(let target):
-                if case .one(let known)? = targets[record.name], known == target { return }
-                targets[record.name] = targets[record.name] == nil ? .one(target) : .several
+            case .entry(let entry): groups[record.name, default: CustomerGroup()].add(entry)
+            case .alias(let target): targets[record.name, default: []].insert(target)
             }
         }
         self.groups = groups
         self.targets = targets
     }
 
-    func judge(by comparison: Comparison) -> Outcome {
+    func judge(by comparison: Comparison, joins: AccountJoins) -> Outcome {
         var outcome = Outcome(tally: Tally(for: comparison))
         for (name, group) in groups {
-            if case .one(let target)? = targets[name] {
+            func move(to target: CustomerName, at stage: GatheringStage) {
                 var record: [UInt8] = []
-                SpillRecord(
-                    target, .entry(exportedID: group.exportedID, facts: group.facts.encoded[...])
-                ).append(to: &record)
-                outcome.moved.append((SpillFolder.bucket(of: target), record))
+                SpillRecord(target, .entry(group.entry)).append(to: &record)
+                outcome.moved.append((SpillFolder.bucket(of: target, at: stage), record))
+            }
+            if let target = targets[name].flatMap(joins.target) {
+                if joins.joins(name) { outcome.joined.append((name, target)) }
+                move(to: target, at: GatheringStage(of: target.kind))
+            } else if joins.joins(name), stage < .accounts {
+                // Only when all accounts are known is it known who stands for them.
+                move(to: name, at: .accounts)
+            } else if joins.joins(name), stage == .accounts {
+                move(to: joins.root(of: name), at: .joined)
             } else {
                 let environment = AppStoreEnvironment.allCases[Int(name.realm) % AppStoreEnvironment.allCases.count]
                 let evidence = group.facts.evidence(in: environment)
@@ -52,4 +54,24 @@ struct Bucket {
         }
         return outcome
     }
+}
+
+/// The order in which buckets are gathered: what moves on is in its bucket before that is read.
+enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
+    case contents, purchases, exported, downloads, accounts
+    /// Accounts that are one customer, under the one that stands for them.
+    case joined
+
+    init(of kind: CustomerNameKind) {
+        self =
+            switch kind {
+            case .content: .contents
+            case .purchase: .purchases
+            case .exported: .exported
+            case .download: .downloads
+            case .appTransaction: .accounts
+            }
+    }
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -8,17 +8,20 @@ struct CustomerGroup {
     private var parts: [[UInt8]] = []
     private var joinAt = 32
 
-    mutating func add(_ facts: ArraySlice<UInt8>, exportedID: String?) {
-        if let exportedID { self.exportedID = min(exportedID, self.exportedID ?? exportedID) }
+    mutating func add(_ entry: SpillRecord.Entry) {
+        if let id = entry.exportedID { exportedID = min(id, exportedID ?? id) }
         // The same line again adds nothing.
-        guard parts.last.map({ $0.elementsEqual(facts) }) != true else { return }
-        parts.append(Array(facts))
+        guard parts.last.map({ $0.elementsEqual(entry.facts) }) != true else { return }
+        parts.append(Array(entry.facts))
         guard parts.count >= joinAt else { return }
         let joined = self.facts
         parts = [joined.encoded]
         // What grows without end is joined ever less often, so that all of it costs no more than its length.
         joinAt = 32 + joined.purchases.count + joined.proofs.count
     }
+
+    /// All of it as one entry.
+    var entry: SpillRecord.Entry { SpillRecord.Entry(exportedID: exportedID, weaker: nil, facts: facts.encoded[...]) }
 
     var facts: CustomerFacts {
         var all = parts.compactMap { try? CustomerFacts(decoding: $0) }
@@ -27,6 +30,7 @@ struct CustomerGroup {
         joined.add(all.flatMap(\.proofs))
         joined.add(all.flatMap(\.purchases))
         joined.add(all.flatMap(\.renewals))
+        // One line that holds all purchases is enough: the others add to them.
         joined.purchasesAreComplete = all.contains(where: \.purchasesAreComplete)
         return joined
     }

@@ -23,14 +23,21 @@ final class SpillFolder {
     }
 
     /// In which bucket a name's records lie.
-    static func bucket(of name: CustomerName) -> Int {
-        Int(name.kind.rawValue) * bucketCount + Int(name.stableHash % UInt64(bucketCount))
+    static func bucket(of name: CustomerName, at stage: GatheringStage) -> Int {
+        stage.rawValue * bucketCount + Int(name.stableHash % UInt64(bucketCount))
     }
 
-    /// The buckets of one kind of name.
-    static func buckets(of kind: CustomerNameKind) -> Range<Int> {
-        let first = Int(kind.rawValue) * bucketCount
+    /// The buckets of one stage.
+    static func buckets(of stage: GatheringStage) -> Range<Int> {
+        let first = stage.rawValue * bucketCount
         return first..<first + bucketCount
+    }
+
+    /// All records of a bucket, which stay in it.
+    func peek(_ bucket: Int) -> BucketContents? {
+        let tail = buffers[bucket] ?? []
+        let file = files.contains(bucket) ? file(of: bucket) : nil
+        return tail.isEmpty && file == nil ? nil : BucketContents(file: file, tail: tail, isTaken: false)
     }
 
     func append(_ record: ArraySlice<UInt8>, to bucket: Int) throws(RehearsalError) {
@@ -45,7 +52,7 @@ final class SpillFolder {
     func take(_ bucket: Int) -> BucketContents? {
         let tail = buffers.removeValue(forKey: bucket) ?? []
         let file = files.remove(bucket).map(file)
-        return tail.isEmpty && file == nil ? nil : BucketContents(file: file, tail: tail)
+        return tail.isEmpty && file == nil ? nil : BucketContents(file: file, tail: tail, isTaken: true)
     }
 
     private func file(of bucket: Int) -> String { path + "/\(bucket)" }
@@ -70,19 +77,24 @@ final class SpillFolder {
     }
 }
 
-/// The records of one bucket, read once.
+/// The records of one bucket.
 struct BucketContents: Sendable {
     let file: String?
     let tail: [UInt8]
+    /// Whether they are read for the last time.
+    let isTaken: Bool
 
     private static let chunkSize = 256 * 1024
 
-    /// Tells all records; the file goes with them.
+    /// Tells all records; where they are taken, the file goes with them.
     func forEach(_ body: (SpillRecord) -> Void) throws(RehearsalError) {
         var bytes: [UInt8] = []
         if let file {
             guard let handle = FileHandle(forReadingAtPath: file) else { throw .noRoom(file) }
-            defer { try? FileManager.default.removeItem(atPath: file) }
+            defer {
+                try? handle.close()
+                if isTaken { try? FileManager.default.removeItem(atPath: file) }
+            }
             while let chunk = try? handle.read(upToCount: Self.chunkSize), !chunk.isEmpty {
                 bytes.append(contentsOf: chunk)
                 Self.tell(&bytes, body)

@@ -1,11 +1,20 @@
 /// What is kept of a line until all lines are read: an entry under a customer's strongest name, or where a weaker name
 /// leads.
 ///
-/// As bytes: the length of the rest (4 bytes), then kind, names and content. Only this process reads them, and a disk
+/// As bytes: the length of the rest (4 bytes), then kind (0: an entry, 1: an alias, 2: an entry with a weaker name), names
+/// and content. Only this process reads them, and a disk
 /// may have changed them all the same: what makes no sense is passed over.
 struct SpillRecord {
+    /// What lines of one customer prove.
+    struct Entry {
+        let exportedID: String?
+        /// Of an entry under an `id`: the name that it has without that.
+        let weaker: CustomerName?
+        let facts: ArraySlice<UInt8>
+    }
+
     enum Content {
-        case entry(exportedID: String?, facts: ArraySlice<UInt8>)
+        case entry(Entry)
         /// Lines that have only this name are the customer's of that one.
         case alias(CustomerName)
     }
@@ -17,11 +26,12 @@ struct SpillRecord {
         let start = bytes.count
         bytes.append(contentsOf: [0, 0, 0, 0])
         switch content {
-        case .entry(let exportedID, let facts):
-            bytes.append(0)
+        case .entry(let entry):
+            bytes.append(entry.weaker == nil ? 0 : 2)
             Self.append(name, to: &bytes)
-            Self.append(exportedID ?? "", to: &bytes)
-            bytes.append(contentsOf: facts)
+            if let weaker = entry.weaker { Self.append(weaker, to: &bytes) }
+            Self.append(entry.exportedID ?? "", to: &bytes)
+            bytes.append(contentsOf: entry.facts)
         case .alias(let target):
             bytes.append(1)
             Self.append(name, to: &bytes)
@@ -40,9 +50,14 @@ struct SpillRecord {
         position += 4 + length
         guard let tag = rest.popFirst(), let name = Self.name(&rest) else { return nil }
         self.name = name
-        if tag == 0 {
+        if tag != 1 {
+            var weaker: CustomerName?
+            if tag == 2 {
+                guard let known = Self.name(&rest) else { return nil }
+                weaker = known
+            }
             guard let id = Self.text(&rest) else { return nil }
-            content = .entry(exportedID: id.isEmpty ? nil : id, facts: rest)
+            content = .entry(Entry(exportedID: id.isEmpty ? nil : id, weaker: weaker, facts: rest))
         } else {
             guard let target = Self.name(&rest) else { return nil }
             content = .alias(target)

@@ -1,7 +1,7 @@
 /// By what lines are known to speak of one customer, the weakest first.
 ///
 /// A customer has the strongest name that any line gives them: a weaker one leads to it where a line has both. Where it
-/// would lead to two, it leads nowhere: people are joined by what the App Store signed, and never guessed.
+/// would lead to two, it leads nowhere. Only an exporter's `id` joins several accounts (`AccountJoins`).
 enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
     /// The digest of what was signed: the same artifact twice is one.
     case content

@@ -98,7 +98,9 @@ struct EntryDraft {
         guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
         let names = names.count > 1 ? Self.distinct(names) : names
         guard names.count < 2 || names[1].kind != .appTransaction else {
-            throw LineFault(.severalAccounts, "it holds artifacts of several Apple Accounts; write a line for each")
+            throw LineFault(
+                .severalAccounts,
+                "it holds artifacts of several Apple Accounts; write a line for each, with the same `id`")
         }
         var facts = CustomerFacts()
         facts.add(proofs)

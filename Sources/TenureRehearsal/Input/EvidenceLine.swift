@@ -21,6 +21,8 @@ struct EvidenceLine {
     private(set) var parts: [Part] = []
     /// What the exporter called the customer.
     private(set) var id: String?
+    /// Whether it holds all purchases of its customer; nil where it doesn't say.
+    private(set) var purchasesAreComplete: Bool?
 
     /// The longest line: a receipt of the largest size, and as many transactions beside it.
     static let maximumSize = 8 << 20
@@ -51,6 +53,11 @@ struct EvidenceLine {
         for member in object.members where member.value != .null {
             switch member.name {
             case "id": id = try Self.id(member.value)
+            case "purchasesAreComplete":
+                guard case .boolean(let flag) = member.value else {
+                    throw LineFault(.wrongShape, "`purchasesAreComplete` is `true` or `false`")
+                }
+                purchasesAreComplete = flag
             case "appTransaction": try add(member.value, as: .appTransaction, named: member.name)
             case "receipt": try add(member.value, as: .receipt, named: member.name)
             case "transactions": try addAll(member.value, as: .transaction, named: member.name)

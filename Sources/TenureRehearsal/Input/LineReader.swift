@@ -8,7 +8,7 @@ struct LineReader: Sendable {
     let verifier: AppStoreVerifier
     /// Against which a signing date in the future is refused.
     let now: Date
-    /// Whether what a line holds is all that its customer has.
+    /// Whether what a line holds is all that its customer has, where the line doesn't say.
     let purchasesAreComplete: Bool
 
     /// What one line came to.
@@ -23,7 +23,8 @@ struct LineReader: Sendable {
         var reading = Reading()
         do throws(LineFault) {
             let line = try EvidenceLine(line)
-            var draft = EntryDraft(exportedID: line.id, purchasesAreComplete: purchasesAreComplete)
+            var draft = EntryDraft(
+                exportedID: line.id, purchasesAreComplete: line.purchasesAreComplete ?? purchasesAreComplete)
             for part in line.parts {
                 do throws(Rejection) {
                     let rejection = draft.add(try verify(part))

@@ -50,9 +50,38 @@ struct GroupingTests {
         #expect(try await customers([first, "{\"id\":\"a\",\"appTransaction\":\"\(second)\"}"]) == 1)
     }
 
-    @Test func `two Apple Accounts are two customers, under one id too`() async throws {
-        let lines = try ["1", "2"].map { "{\"id\":\"a\",\"appTransaction\":\"\(try appTransaction($0))\"}" }
-        #expect(try await customers(lines) == 2)
+    @Test func `two Apple Accounts are two customers, and one under one id`() async throws {
+        let accounts = try ["1", "2"].map { try appTransaction($0) }
+        #expect(try await customers(accounts) == 2)
+        #expect(try await customers(accounts.map { "{\"id\":\"a\",\"appTransaction\":\"\($0)\"}" }) == 1)
+        let ids = zip(["a", "b"], accounts).map { "{\"id\":\"\($0)\",\"appTransaction\":\"\($1)\"}" }
+        #expect(try await customers(ids) == 2)
+    }
+
+    @Test func `an id joins a receipt alone, a purchase alone and accounts that stand elsewhere`() async throws {
+        let lines = [
+            "{\"id\":\"a\",\"receipt\":\"\(try receipt(download: 5))\"}",
+            "{\"id\":\"a\",\"receipt\":\"\(try receipt(download: 6))\"}",
+            "{\"id\":\"a\",\"appTransaction\":\"\(try appTransaction("1"))\"}",
+            "{\"receipt\":\"\(try receipt(download: 6))\",\"appTransaction\":\"\(try appTransaction("2"))\"}",
+            try transaction("9", of: "2"), try transaction("8", of: nil),
+            "{\"id\":\"a\",\"transactions\":[\"\(try transaction("8", of: nil))\"]}",
+        ]
+        #expect(try await customers(lines) == 1)
+    }
+
+    @Test func `an id of more than ten accounts leaves every line to its own names`() async throws {
+        var lines = try (1...11).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
+        // A purchase in two lines, and one beside the first account.
+        lines.append("{\"id\":\"x\",\"transactions\":[\"\(try transaction("8", of: nil))\"]}")
+        lines.append(try transaction("8", of: nil))
+        lines.append(
+            "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"\(try transaction("7", of: nil))\"]}"
+        )
+        lines.append("{\"id\":\"x\",\"transactions\":[\"\(try transaction("7", of: nil))\"]}")
+        #expect(try await customers(lines) == 12)
+        let outcome = try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome
+        #expect(outcome.anonymousIDs == [.init(id: "x", accounts: 11)])
     }
 
     @Test func `names lead from one line to another, over a third`() async throws {
@@ -68,9 +97,9 @@ struct GroupingTests {
 
     @Test func `a name that would lead to two people leads to nobody`() async throws {
         let lines = [
-            "{\"id\":\"shared\",\"appTransaction\":\"\(try appTransaction("1"))\"}",
-            "{\"id\":\"shared\",\"appTransaction\":\"\(try appTransaction("2"))\"}",
-            "{\"id\":\"shared\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
+            "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
+            "{\"appTransaction\":\"\(try appTransaction("2"))\",\"transactions\":[\"\(try transaction("9", of: nil))\"]}",
+            try transaction("9", of: nil),
         ]
         #expect(try await customers(lines) == 3)
     }

@@ -1,0 +1,58 @@
+/// Which accounts are one customer, since an exporter gave them one `id`.
+///
+/// Nearly every `id` has one account and every account one `id`: those need no place here. What is kept in memory is
+/// the accounts of the others.
+struct AccountJoins: Sendable {
+    /// An `id` with more accounts than this is a placeholder such as `anonymous`, and joins nobody.
+    static let mostAccounts = 10
+
+    /// `id`s with too many accounts, and how many they have.
+    private(set) var anonymous: [CustomerName: Int] = [:]
+    /// By an account that is joined to another one: the next one on the way to the one that stands for all.
+    private var parents: [CustomerName: CustomerName] = [:]
+
+    /// Takes in the accounts that lines name beside an `id`.
+    mutating func add(_ accounts: Set<CustomerName>, of id: CustomerName) {
+        guard accounts.count > 1 else { return }
+        guard accounts.count <= Self.mostAccounts else {
+            anonymous[id] = accounts.count
+            return
+        }
+        let sorted = accounts.sorted { $0.precedes($1) }
+        for account in sorted.dropFirst() { join(account, sorted[0]) }
+    }
+
+    mutating func join(_ one: CustomerName, _ other: CustomerName) {
+        let roots = (root(of: one), root(of: other))
+        parents[roots.0] = parents[roots.0] ?? roots.0
+        parents[roots.1] = parents[roots.1] ?? roots.1
+        guard roots.0 != roots.1 else { return }
+        // The strongest stands for all, in whatever order they come.
+        if roots.0.precedes(roots.1) { parents[roots.1] = roots.0 } else { parents[roots.0] = roots.1 }
+    }
+
+    func joins(_ account: CustomerName) -> Bool { parents[account] != nil }
+
+    /// The account that stands for all that are joined; the account itself where none is.
+    func root(of account: CustomerName) -> CustomerName {
+        var name = account
+        while let parent = parents[name], parent != name { name = parent }
+        return name
+    }
+
+    /// Where a name leads that stands beside these stronger ones: to the one customer whom all of them name.
+    func target(of names: Set<CustomerName>) -> CustomerName? {
+        let known = names.filter { anonymous[$0] == nil }
+        guard let first = known.min(by: { $0.precedes($1) }) else { return nil }
+        let root = root(of: first)
+        return known.allSatisfy { self.root(of: $0) == root } ? first : nil
+    }
+}
+
+extension CustomerName {
+    /// The strongest first, then by text.
+    func precedes(_ other: CustomerName) -> Bool {
+        if kind != other.kind { return kind > other.kind }
+        return (realm, text) < (other.realm, other.text)
+    }
+}
