@@ -60,7 +60,8 @@ struct CorpusTests {
     private func json(_ outcome: EvidenceRehearsal.Outcome) throws -> [UInt8] {
         RehearsalReport(
             policyName: "new", oldPolicyName: "old", comparison: try Corpora.comparison(),
-            input: .evidence(name: "lines", counts: outcome.counts, badLines: nil), tally: outcome.tally
+            input: .evidence(name: "lines", counts: outcome.counts, badLines: nil, anonymousIDs: outcome.anonymousIDs),
+            tally: outcome.tally
         ).json()
     }
 

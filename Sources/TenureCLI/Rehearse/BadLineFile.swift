@@ -8,8 +8,12 @@ final class BadLineFile {
     private var handle: FileHandle?
     private var buffer: [UInt8] = []
 
-    init(path: String) {
+    /// Whether a file that is already there is replaced.
+    private let replaces: Bool
+
+    init(path: String, replaces: Bool = false) {
         self.path = path
+        self.replaces = replaces
     }
 
     var isUsed: Bool { handle != nil }
@@ -43,14 +47,7 @@ final class BadLineFile {
 
     private func make() throws {
         // What people bought is nobody else's.
-        guard
-            FileManager.default.createFile(
-                atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
-            let made = FileHandle(forWritingAtPath: path)
-        else {
-            throw CommandError("`\(path)` cannot be written; name another file for bad lines by `--rejected`")
-        }
-        handle = made
+        handle = try OutputFile.opened(at: path, replacing: replaces, permissions: 0o600)
     }
 
     private func flush() throws {

@@ -14,6 +14,7 @@ struct RehearsalSource {
 
     let command: RehearseCommand
     let comparison: Comparison
+    let files: FilePlan
 
     func population(interruption: Interruption, progress: RehearsalProgress) async throws -> Population {
         if let database = command.database {
@@ -27,14 +28,20 @@ struct RehearsalSource {
             comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
             trust: try trust.configuration(), now: max(comparison.instant, Date()),
             purchasesAreComplete: !command.incomplete)
-        let badLines = BadLineFile(path: command.rejected ?? (name == "-" ? "rehearsal" : name) + ".rejected.ndjson")
+        let badLines = BadLineFile(
+            path: command.rejected ?? files.freeName((name == "-" ? "rehearsal" : name) + ".rejected", "ndjson"),
+            replaces: command.replacing.force && command.rejected != nil)
         let outcome = try await rehearsal.run(
             over: source, isStopped: { interruption.isRequested }, progress: progress.show, report: badLines.add)
         try badLines.close()
+        if let rejected = command.rejected, !badLines.isUsed {
+            // What an earlier rehearsal rejected isn't this one's.
+            try OutputFile.opened(at: rejected, replacing: command.replacing.force).close()
+        }
         return Population(
             input: .evidence(
                 name: name == "-" ? "standard input" : name, counts: outcome.counts,
-                badLines: badLines.isUsed ? badLines.path : nil),
+                badLines: badLines.isUsed ? badLines.path : nil, anonymousIDs: outcome.anonymousIDs),
             tally: outcome.tally, isPartial: outcome.isPartial, problem: outcome.problem)
     }
 

@@ -20,10 +20,14 @@ struct RehearseCommand: AsyncParsableCommand {
             purchases may be missing.
 
             A condition of --fail-if is a measure, >, >=, < or <=, and a number or percentage of customers: lost, \
-            gained, changed (with --against), granted, denied, undetermined, a reason's code, or rejected (of lines). \
+            gained, changed (all whose outcome differs; with --against), granted, denied, undetermined, contradicting (the \
+            version and the date prove different eras), a reason's code, or rejected (of lines). \
             `everything.denied>0.5%` speaks of one entitlement, `denied>0.5%` of each.
 
-            Exit codes: 0 rehearsed, 2 a condition of --fail-if holds, 1 error, 64 wrong usage, 130 stopped by Ctrl-C: \
+            A rehearsal without customers fails. So does one in which more than 5% of the lines have a rejected artifact, \
+            unless --allow-rejected allows more.
+
+            Exit codes: 0 rehearsed, 2 it failed or a condition of --fail-if holds, 1 error, 64 wrong usage, 130 stopped by Ctrl-C: \
             then the report speaks of what was seen by then.
 
             Examples:
@@ -72,9 +76,16 @@ struct RehearseCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where bad lines are listed. Default: beside the evidence, with `.rejected.ndjson` behind its name.",
+            "Where bad lines are listed. Default: a new file beside the evidence, with `.rejected.ndjson` behind its name.",
             valueName: "file"))
     var rejected: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many percent of the lines may have a rejected artifact.", valueName: "percent"))
+    var allowRejected = Percentage(RehearsalReport.usualAllowedRejected)
+
+    @OptionGroup var replacing: ReplaceOption
 
     @OptionGroup var trust: TrustOptions
 
@@ -93,6 +104,8 @@ struct RehearseCommand: AsyncParsableCommand {
     }
 
     private func rehearse() async throws -> ExitCode {
+        let files = files
+        try files.check(replacing: replacing.force)
         let new = try PolicyOnDisk(path: policy).read()
         let old = try against.map { try PolicyOnDisk(path: $0).read() }
         let comparison = Comparison(of: new, against: old, at: at?.date ?? Date())
@@ -101,18 +114,31 @@ struct RehearseCommand: AsyncParsableCommand {
         let progress = RehearsalProgress(stepUnit: evidence == nil ? "customers" : "lines")
         defer { progress.end() }
 
-        let source = RehearsalSource(command: self, comparison: comparison)
+        let source = RehearsalSource(command: self, comparison: comparison, files: files)
         let population = try await source.population(interruption: interruption, progress: progress)
         progress.end()
         let result = RehearsalReport(
             policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
             tally: population.tally, isPartial: population.isPartial, problem: population.problem,
-            identifies: identify, conditions: conditions, findings: try findings(against: old))
-        if let report { try OutputFile(path: report).write(HTMLReport.bytes(of: result)) }
+            identifies: identify, conditions: conditions, allowedRejected: allowRejected.value,
+            findings: try findings(against: old))
+        if let report { try OutputFile(path: report, replaces: replacing.force).write(HTMLReport.bytes(of: result)) }
         try show(result)
         if interruption.isRequested { return ExitCode(130) }
         if population.problem != nil { return .error }
-        return result.verdicts.contains(where: \.fails) ? .refused : .success
+        return result.failures.isEmpty ? .success : .refused
+    }
+
+    private var files: FilePlan {
+        var plan = FilePlan()
+        plan.reads(PolicyOnDisk(path: policy))
+        if let against { plan.reads(PolicyOnDisk(path: against)) }
+        plan.reads(evidence)
+        if let database { plan.reads(database) }
+        for path in trust.paths { plan.reads(filesAt: path) }
+        plan.writes(report)
+        plan.writes(rejected)
+        return plan
     }
 
     private func findings(against old: Policy?) throws -> [LintFinding] {
@@ -130,6 +156,23 @@ struct RehearseCommand: AsyncParsableCommand {
             TextReport(result).write(to: .standardOutput)
         }
     }
+}
+
+/// A number of percent, such as `7.5` or `7.5%`.
+struct Percentage: ExpressibleByArgument {
+    let value: Double
+
+    init(_ value: Double) {
+        self.value = value
+    }
+
+    init?(argument: String) {
+        let number = argument.hasSuffix("%") ? String(argument.dropLast()) : argument
+        guard let value = Double(number), (0...100).contains(value) else { return nil }
+        self.value = value
+    }
+
+    var defaultValueDescription: String { value.percent }
 }
 
 extension TextReport {

@@ -13,16 +13,30 @@ package struct FailCondition: Sendable, Hashable {
     private enum Measure: Hashable {
         case outcome(Decision.Outcome)
         case change(Change)
+        /// The outcome differs, gains and losses included.
+        case changed
+        /// Version and date prove different eras.
+        case contradicting
         /// Of lines, not of customers.
         case rejected
         /// The deciding reason.
         case reason(Reason.Code)
 
+        var needsComparison: Bool {
+            switch self {
+            case .change, .changed: true
+            case .outcome, .contradicting, .rejected, .reason: false
+            }
+        }
+
         init?(_ name: String) {
             switch name {
             case "lost", "loses": self = .change(.loses)
             case "gained", "gains": self = .change(.gains)
-            case "changed", "changesReason": self = .change(.changesReason)
+            case "changed": self = .changed
+            case "changesOutcome": self = .change(.changesOutcome)
+            case "changesReason": self = .change(.changesReason)
+            case "contradicting": self = .contradicting
             case "rejected": self = .rejected
             default:
                 if let outcome = Decision.Outcome(rawValue: name) {
@@ -96,15 +110,18 @@ package struct FailCondition: Sendable, Hashable {
         }
         guard let measure = Measure(name) else {
             throw fault(
-                "`\(name)` is no measure; there are granted, denied, undetermined, gained, lost, changed, rejected, and each reason's code"
+                "`\(name)` is no measure; there are granted, denied, undetermined, gained, lost, changed, contradicting, rejected, and each reason's code"
             )
         }
         self.measure = measure
-        if case .change = measure, comparison.old == nil {
+        if measure.needsComparison, comparison.old == nil {
             throw fault("nobody gains or loses without a policy to compare with; add --against")
         }
         if measure == .rejected, entitlement != nil {
             throw fault("lines are rejected for all entitlements; write `rejected` alone")
+        }
+        if measure == .contradicting, entitlement != nil {
+            throw fault("proofs contradict each other for all entitlements; write `contradicting` alone")
         }
     }
 
@@ -117,8 +134,11 @@ package struct FailCondition: Sendable, Hashable {
         }
         switch measure {
         case .rejected:
-            guard case .evidence(_, let counts, _) = report.input else { return verdict(0, of: 0) }
-            return verdict(counts.rejectedLineCount, of: counts.lines - counts.blankLines)
+            guard case .evidence(_, let counts, _, _) = report.input else { return verdict(0, of: 0) }
+            return verdict(counts.linesWithRejections, of: counts.writtenLines)
+        case .contradicting: return verdict(report.tally.contradicting, of: report.tally.customers)
+        case .changed where entitlement == nil: return verdict(report.tally.changed, of: report.tally.customers)
+        case .changed: return worst { $0.counts.changed }
         case .change(.loses) where entitlement == nil: return verdict(report.tally.losing, of: report.tally.customers)
         case .change(.gains) where entitlement == nil: return verdict(report.tally.gaining, of: report.tally.customers)
         case .change(let change): return worst { $0.counts[change] }

@@ -21,6 +21,19 @@ extension RehearsalReport {
             writer.member("at", comparison.instant.rfc3339)
             writer.member("partial", isPartial)
             if let problem { writer.member("problem", problem.description) }
+            let headline = headline
+            writer.key("verdict")
+            writer.object {
+                $0.member("level", headline.level.rawValue)
+                $0.member("sentence", headline.sentence)
+            }
+            writer.key("failures")
+            writer.array(failures) { writer, failure in
+                writer.object {
+                    $0.member("code", failure.code)
+                    $0.member("detail", failure.sentence)
+                }
+            }
             writer.key("input")
             write(input, to: &writer)
             writer.key("customers")
@@ -29,11 +42,16 @@ extension RehearsalReport {
                 if comparison.old != nil {
                     $0.member("gaining", tally.gaining)
                     $0.member("losing", tally.losing)
+                    $0.member("losingWithPromises", tally.losingWithPromises)
+                    $0.member("changed", tally.changed)
                     $0.member("changingReason", tally.changingReason)
                     $0.member("unchanged", unchanged)
                 }
                 $0.member("heldByPromise", tally.heldByPromise)
+                $0.member("contradicting", tally.contradicting)
             }
+            writer.key("productsWithoutEntitlement")
+            write(tally.productsWithoutEntitlement, to: &writer)
             writer.key("entitlements")
             writer.array(entitlements) { write($1.name, $1.tally, names, to: &$0) }
             writer.key("places")
@@ -76,18 +94,26 @@ extension RehearsalReport {
     private func write(_ input: Input, to writer: inout JSONWriter) {
         writer.object { writer in
             switch input {
-            case .evidence(let name, let counts, let badLines):
+            case .evidence(let name, let counts, let badLines, let anonymousIDs):
                 writer.member("evidence", name)
                 writer.member("lines", counts.lines)
                 writer.member("blankLines", counts.blankLines)
                 writer.member("usableLines", counts.usableLines)
                 writer.member("repeatedLines", counts.usableLines - tally.customers)
                 writer.member("rejectedLines", counts.rejectedLineCount)
+                writer.member("linesWithRejections", counts.linesWithRejections)
                 writer.key("rejectedLinesByReason")
                 write(counts.rejectedLines, to: &writer)
                 writer.key("rejectedArtifactsByReason")
                 write(counts.rejectedArtifacts, to: &writer)
                 if let badLines { writer.member("rejectedFile", badLines) }
+                writer.key("anonymousIDs")
+                writer.array(anonymousIDs) { writer, anonymous in
+                    writer.object {
+                        if identifies { $0.member("id", anonymous.id) }
+                        $0.member("accounts", anonymous.accounts)
+                    }
+                }
             case .record(let name, let passedOver):
                 writer.member("database", name)
                 writer.member("passedOver", passedOver)
@@ -125,6 +151,29 @@ extension RehearsalReport {
                         $0.key("now")
                         write(entry.key.now, to: &$0)
                         $0.member("count", entry.count)
+                    }
+                }
+            }
+            if comparison.old != nil {
+                writer.key("losses")
+                writer.array(tally.sortedLosses) { writer, entry in
+                    writer.object { writer in
+                        writer.member("platform", entry.cause.platform?.rawValue ?? "none")
+                        writer.key("before")
+                        write(entry.cause.before, to: &writer)
+                        writer.key("now")
+                        write(entry.cause.now, to: &writer)
+                        writer.member("count", entry.group.count)
+                        if let versions = entry.group.versions {
+                            writer.member("lowestVersion", versions.lowest.description)
+                            writer.member("highestVersion", versions.highest.description)
+                        }
+                        if let months = entry.group.months {
+                            writer.member("firstMonth", months.lowerBound.description)
+                            writer.member("lastMonth", months.upperBound.description)
+                        }
+                        writer.key("examples")
+                        writer.array(entry.group.examples.all) { write($1, names, to: &$0) }
                     }
                 }
             }

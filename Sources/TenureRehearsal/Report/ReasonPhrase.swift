@@ -39,6 +39,7 @@ extension Change {
         switch self {
         case .gains: "gain"
         case .loses: "lose"
+        case .changesOutcome: "other outcome"
         case .changesReason: "other reason"
         case .same: "as before"
         }

@@ -6,8 +6,9 @@ package import TenurePolicyLint
 package struct RehearsalReport: Sendable {
     /// Where the customers came from.
     package enum Input: Sendable {
-        /// Lines of a file, and where the bad ones are listed; nil where there are none.
-        case evidence(name: String, counts: InputCounts, badLines: String?)
+        /// Lines of a file; where the bad ones are listed, nil where there are none; and `id`s that join nobody.
+        case evidence(
+            name: String, counts: InputCounts, badLines: String?, anonymousIDs: [EvidenceRehearsal.AnonymousID])
         /// A record, and how many customers of other realms were passed over.
         case record(name: String, passedOver: Int)
     }
@@ -24,13 +25,16 @@ package struct RehearsalReport: Sendable {
     /// Whether customers are called by their ids. Otherwise by numbers, which tell nothing.
     package let identifies: Bool
     package let conditions: [FailCondition]
+    /// How many percent of the lines may have a rejected artifact.
+    package let allowedRejected: Double
     /// What the linter says of the new policy, compared with the old one.
     package let findings: [LintFinding]
 
     package init(
         policyName: String, oldPolicyName: String?, comparison: Comparison, input: Input, tally: Tally,
         isPartial: Bool = false, problem: RehearsalError? = nil, identifies: Bool = false,
-        conditions: [FailCondition] = [], findings: [LintFinding] = []
+        conditions: [FailCondition] = [], allowedRejected: Double = Self.usualAllowedRejected,
+        findings: [LintFinding] = []
     ) {
         self.policyName = policyName
         self.oldPolicyName = oldPolicyName
@@ -41,6 +45,7 @@ package struct RehearsalReport: Sendable {
         self.problem = problem
         self.identifies = identifies
         self.conditions = conditions
+        self.allowedRejected = allowedRejected
         self.findings = findings
     }
 
@@ -54,7 +59,7 @@ package struct RehearsalReport: Sendable {
 
     /// Customers of whom nothing changes at all.
     package var unchanged: Int {
-        tally.customers - tally.changingReason - tally.moving
+        tally.customers - tally.changingReason - tally.changed
     }
 
     /// Those of the policies, then those that only promises name.
@@ -78,7 +83,8 @@ package struct ExampleNames: Sendable {
         identifies = identifying
         var ranks: [String: UInt64] = [:]
         for entitlement in tally.byEntitlement + tally.promisedOnly.values {
-            for example in entitlement.examples.values.flatMap(\.all) { ranks[example.id] = example.rank }
+            let groups = Array(entitlement.examples.values) + entitlement.losses.values.map(\.examples)
+            for example in groups.flatMap(\.all) { ranks[example.id] = example.rank }
         }
         let sorted = ranks.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
         numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
@@ -99,6 +105,16 @@ extension EntitlementTally {
         }
     }
 
+    /// Causes of losses, the most frequent first.
+    package var sortedLosses: [(cause: LossCause, group: LossGroup)] {
+        func order(_ cause: LossCause) -> String {
+            "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name)"
+        }
+        return losses.map { ($0.key, $0.value) }.sorted {
+            ($1.group.count, order($0.cause)) < ($0.group.count, order($1.cause))
+        }
+    }
+
     /// Losses first, then the most frequent.
     package var sortedTransitions: [(key: Transition, count: Int)] {
         func order(_ transition: Transition) -> String {
@@ -116,8 +132,9 @@ extension Change {
         switch self {
         case .loses: 0
         case .gains: 1
-        case .changesReason: 2
-        case .same: 3
+        case .changesOutcome: 2
+        case .changesReason: 3
+        case .same: 4
         }
     }
 }

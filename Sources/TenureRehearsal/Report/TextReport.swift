@@ -22,12 +22,23 @@ package struct TextReport: Sendable {
     package init(_ report: RehearsalReport) {
         self.report = report
         names = report.names
+        tellVerdict()
         tellInput()
         for (name, tally) in report.entitlements { tell(name, tally) }
         tellChanges()
         tellPlaces()
         tellFindings()
-        for verdict in report.verdicts { tell(verdict) }
+        for failure in report.failures { lines.append(.bad("fails: \(failure.sentence)")) }
+        for verdict in report.verdicts where !verdict.fails { tell(verdict) }
+    }
+
+    private mutating func tellVerdict() {
+        let headline = report.headline
+        switch headline.level {
+        case .stop: lines.append(.bad(headline.sentence))
+        case .check: lines.append(.heading(headline.sentence))
+        case .go: lines.append(.good(headline.sentence))
+        }
     }
 
     private mutating func tellFindings() {
@@ -40,14 +51,14 @@ package struct TextReport: Sendable {
 
     private mutating func tellInput() {
         let against = report.oldPolicyName.map { " against \($0)" } ?? ""
-        lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.rfc3339)"))
+        lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.written)"))
         if report.isPartial {
             let why = report.problem.map { ": \($0)" } ?? ": it was stopped"
             lines.append(.bad("PARTIAL\(why). What follows is what was known by then"))
         }
         let customers = report.tally.customers
         switch report.input {
-        case .evidence(let name, let counts, let badLines):
+        case .evidence(let name, let counts, let badLines, let anonymousIDs):
             lines.append(
                 .plain(
                     "\(name): \(counts.lines.grouped("line")), \(counts.usableLines.grouped) of them of \(customers.grouped("customer")), \(counts.rejectedLineCount.grouped) rejected, \(counts.blankLines.grouped) blank"
@@ -55,12 +66,10 @@ package struct TextReport: Sendable {
             tell(counts.rejectedLines, as: "rejected lines")
             tell(counts.rejectedArtifacts, as: "rejected beside what counts")
             if let badLines { lines.append(.faint("  each with its line number: \(badLines)")) }
+            if !anonymousIDs.isEmpty { lines.append(.plain("  " + report.remark(on: anonymousIDs))) }
         case .record(let name, let passedOver):
             let others = passedOver > 0 ? ", \(passedOver.grouped) of other realms passed over" : ""
             lines.append(.plain("\(name): \(customers.grouped("customer"))\(others)"))
-        }
-        if customers == 0 {
-            lines.append(.bad("nobody was rehearsed: no customer is in it, and so no number below says anything"))
         }
     }
 
@@ -84,7 +93,7 @@ package struct TextReport: Sendable {
             tellExamples([.outcome(.denied), .outcome(.undetermined)], of: tally)
             return
         }
-        for change in [Change.loses, .gains, .changesReason] {
+        for change in [Change.loses, .gains, .changesOutcome, .changesReason] {
             let count = tally.counts[change]
             let text = "  \(change.phrase.padded(13)) \(count.grouped.padded(left: 12))  \(share(count))"
             lines.append(change == .loses && count > 0 ? .bad(text) : .plain(text))
@@ -109,7 +118,7 @@ package struct TextReport: Sendable {
         var facts: [String] = []
         if let platform = example.platform { facts.append(platform.rawValue) }
         facts.append(example.originalAppVersion.map { "version \($0)" } ?? "no version")
-        facts.append(example.originalPurchaseDate.map { CivilDay(of: $0).description } ?? "no date")
+        facts.append(example.originalPurchaseDate.map { CivilDay(of: $0).written } ?? "no date")
         return "\(names[example]) (\(facts.joined(separator: ", "))): \(example.now.outcome), \(example.now.reasonName)"
     }
 
@@ -119,12 +128,18 @@ package struct TextReport: Sendable {
             lines.append(.heading("customers"))
             lines.append(
                 .plain(
-                    "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changingReason.grouped) have another reason only, \(report.unchanged.grouped) are as before"
+                    "  \(tally.losing.grouped) lose something, \(tally.gaining.grouped) gain something, \(tally.changed.grouped) have another outcome in all, \(tally.changingReason.grouped) another reason only, \(report.unchanged.grouped) are as before"
                 ))
+            if tally.losing > tally.losingWithPromises {
+                let held = tally.losing - tally.losingWithPromises
+                lines.append(
+                    .plain("  \(held.grouped) of those who lose were promised it, and keep it if promises are kept"))
+            }
         }
         if tally.heldByPromise > 0 {
             lines.append(.plain("  \(tally.heldByPromise.grouped) have something only because it was promised before"))
         }
+        for remark in report.remarks { lines.append(.plain("  " + remark)) }
     }
 
     private mutating func tellPlaces() {
@@ -146,13 +161,8 @@ package struct TextReport: Sendable {
     }
 
     private mutating func tell(_ verdict: FailCondition.Verdict) {
-        let value =
-            verdict.isPercentage ? String(format: "%.3f%%", verdict.value) : Int(verdict.value).grouped
         let place = verdict.entitlement.map { " of `\($0)`" } ?? ""
-        lines.append(
-            verdict.fails
-                ? .bad("fails: `\(verdict.condition)`, since it is \(value)\(place)")
-                : .good("holds: not `\(verdict.condition)`, since it is \(value)\(place)"))
+        lines.append(.good("passes: not `\(verdict.condition)`, since it is \(verdict.written)\(place)"))
     }
 
     private func share(_ count: Int) -> String { count.share(of: report.tally.customers) }

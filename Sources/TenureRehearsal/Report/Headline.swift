@@ -1,0 +1,144 @@
+package import TenureCore
+import TenurePolicyLint
+
+/// The verdict in one sentence, for somebody who reads nothing else.
+package struct Headline: Sendable, Hashable {
+    package enum Level: String, Sendable, Hashable {
+        /// Customers lose something, or the rehearsal fails.
+        case stop
+        /// Something changes that somebody should have meant.
+        case check
+        case go
+    }
+
+    package let level: Level
+    package let sentence: String
+
+    init(of report: RehearsalReport) {
+        let (level, sentence) = Self.verdict(on: report)
+        self.level = level
+        self.sentence = sentence + Self.rejections(in: report) + "."
+    }
+
+    private static func verdict(on report: RehearsalReport) -> (Level, String) {
+        let tally = report.tally
+        if report.isPartial {
+            let why = report.problem == nil ? "it was stopped before the end" : "the input could not be read to its end"
+            return (.stop, "No verdict: \(why)")
+        }
+        if tally.customers == 0 { return (.stop, "No verdict: no customer was rehearsed") }
+        for case .tooManyRejected(_, _, let allowed) in report.failures {
+            return (.stop, "No verdict: more than \(allowed.percent) of the lines have a rejected artifact")
+        }
+        if tally.losing > 0 { return (.stop, "Do not ship: \(losses(in: report))") }
+        for case .condition(let verdict) in report.failures {
+            return (.stop, "Do not ship: the condition “\(verdict.condition)” holds, at \(verdict.written)")
+        }
+        let errors = report.findings.count { $0.severity == .error }
+        if errors > 0 { return (.stop, "Do not ship: `tenure policy check` reports \(errors.grouped("error"))") }
+        return harmless(report)
+    }
+
+    private static func harmless(_ report: RehearsalReport) -> (Level, String) {
+        let tally = report.tally
+        let customers = tally.customers.grouped("customer")
+        let isDoubtful = tally.contradicting > 0 || !tally.productsWithoutEntitlement.isEmpty
+        guard report.comparison.old != nil else {
+            let shares = report.entitlements.prefix(3).map {
+                "\($0.tally.counts.granted.share(of: tally.customers)) have `\($0.name)`"
+            }
+            return (isDoubtful ? .check : .go, "Of \(customers), \(shares.listed)")
+        }
+        if tally.gaining > 0 {
+            let most = report.entitlements.max { $0.tally.counts.gains < $1.tally.counts.gains }
+            let what = most.map { $0.tally.counts.gains == tally.gaining ? "`\($0.name)`" : "something" } ?? "something"
+            return (
+                .check,
+                "Nobody loses anything, and \(tally.gaining.grouped) of \(customers) would gain \(what): check that this is meant"
+            )
+        }
+        let rest = tally.changed > 0 ? "nobody gains or loses anything" : "every outcome stays the same"
+        return (isDoubtful ? .check : .go, "Ready to ship: \(rest) for all \(customers)")
+    }
+
+    /// `618 owners of builds 100–119 on iOS would lose “everything”`.
+    private static func losses(in report: RehearsalReport) -> String {
+        let losing = report.tally.losing
+        guard let most = report.losses.max(by: { $0.count < $1.count }), most.count > 0 else {
+            return "\(losing.grouped("customer")) would lose something"
+        }
+        let sentence = "\(most.owners) would lose `\(most.entitlement)`"
+        let others = losing - most.count
+        guard others > 0 else { return sentence }
+        return sentence + ", and \(others.grouped("other")) would lose something"
+    }
+
+    /// Rejected lines are in no number.
+    private static func rejections(in report: RehearsalReport) -> String {
+        guard case .evidence(_, let counts, _, _) = report.input, counts.linesWithRejections > 0 else { return "" }
+        let rejected = counts.linesWithRejections
+        return "; \(rejected.grouped) of \(counts.writtenLines.grouped("line")) "
+            + "(\(rejected.share(of: counts.writtenLines))) \(rejected == 1 ? "was" : "were") rejected, whole or in part"
+    }
+}
+
+/// Customers of one platform who lose one entitlement.
+package struct PlatformLoss: Sendable {
+    package let entitlement: String
+    package let platform: Platform?
+    package let count: Int
+    package let versions: VersionRange?
+
+    /// `618 owners of builds 100–119 on iOS`.
+    package var owners: String {
+        let place = platform.map { " on \($0.rawValue)" } ?? ""
+        guard let versions else { return count.grouped("customer") + place }
+        return "\(count.grouped("owner")) of \(versions.phrase(on: platform))\(place)"
+    }
+}
+
+extension VersionRange {
+    /// `builds 100–119`, `version 1.9`.
+    package func phrase(on platform: Platform?) -> String {
+        let noun = platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
+        let (first, last) = (lowest.description.shortened, highest.description.shortened)
+        return lowest == highest ? "\(noun) \(first)" : "\(noun)s \(first)–\(last)"
+    }
+}
+
+extension String {
+    /// A number of a hundred digits is a version, and nothing to read.
+    fileprivate var shortened: String { count > 16 ? prefix(15) + "…" : self }
+}
+
+extension [String] {
+    /// `a, b and c`.
+    package var listed: String {
+        guard let last, count > 1 else { return first ?? "" }
+        return dropLast().joined(separator: ", ") + " and " + last
+    }
+}
+
+extension RehearsalReport {
+    package var headline: Headline { Headline(of: self) }
+
+    /// Losses by entitlement and platform, over all causes; the most first.
+    package var losses: [PlatformLoss] {
+        var losses: [PlatformLoss] = []
+        for (name, tally) in entitlements {
+            for (platform, groups) in Dictionary(grouping: tally.losses, by: \.key.platform) {
+                losses.append(
+                    PlatformLoss(
+                        entitlement: name, platform: platform, count: groups.reduce(0) { $0 + $1.value.count },
+                        versions: groups.reduce(nil) { known, group in
+                            group.value.versions.map { $0.joined(with: known) } ?? known
+                        }))
+            }
+        }
+        return losses.sorted {
+            ($1.count, $0.entitlement, $0.platform?.rawValue ?? "") < (
+                $0.count, $1.entitlement, $1.platform?.rawValue ?? ""
+            )
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// Why a rehearsal fails, so that the command ends with 2.
+package enum RehearsalFailure: Sendable, Hashable {
+    /// There is no customer in it, and so no number says anything.
+    case noCustomers
+    /// More lines have a rejected artifact than are allowed to.
+    case tooManyRejected(lines: Int, of: Int, allowedPercent: Double)
+    /// A condition of `--fail-if` holds.
+    case condition(FailCondition.Verdict)
+
+    /// Stable; as the JSON report names it.
+    package var code: String {
+        switch self {
+        case .noCustomers: "noCustomers"
+        case .tooManyRejected: "tooManyRejected"
+        case .condition: "condition"
+        }
+    }
+
+    /// As the terminal says it.
+    package var sentence: String {
+        switch self {
+        case .noCustomers: "no customer was rehearsed"
+        case .tooManyRejected(let lines, let total, let allowed):
+            "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) have a rejected artifact; "
+                + "\(allowed.percent) are allowed, and `--allow-rejected` allows more"
+        case .condition(let verdict):
+            "`\(verdict.condition)`, since it is \(verdict.written)\(verdict.entitlement.map { " of `\($0)`" } ?? "")"
+        }
+    }
+}
+
+extension RehearsalReport {
+    /// How many percent of the lines may have a rejected artifact, unless the command allows more.
+    package static let usualAllowedRejected = 5.0
+
+    package var failures: [RehearsalFailure] {
+        var failures: [RehearsalFailure] = []
+        if tally.customers == 0 { failures.append(.noCustomers) }
+        if case .evidence(_, let counts, _, _) = input, counts.writtenLines > 0 {
+            let percent = Double(counts.linesWithRejections) / Double(counts.writtenLines) * 100
+            if percent > allowedRejected {
+                failures.append(
+                    .tooManyRejected(
+                        lines: counts.linesWithRejections, of: counts.writtenLines, allowedPercent: allowedRejected))
+            }
+        }
+        return failures + verdicts.filter(\.fails).map(RehearsalFailure.condition)
+    }
+}
+
+extension FailCondition.Verdict {
+    /// What was measured: `12`, `3.2%`.
+    package var written: String { isPercentage ? value.percent : Int(value).grouped }
+}
+
+extension Double {
+    /// `5%`, `3.25%`.
+    package var percent: String {
+        let hundredths = Int((Swift.min(Swift.max(self, 0), 1e9) * 100).rounded())
+        if hundredths == 0, self > 0 { return "<0.01%" }
+        let (whole, rest) = (hundredths / 100, hundredths % 100)
+        if rest == 0 { return "\(whole)%" }
+        return rest % 10 == 0 ? "\(whole).\(rest / 10)%" : "\(whole).\(rest < 10 ? "0" : "")\(rest)%"
+    }
+}

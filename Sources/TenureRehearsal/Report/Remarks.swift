@@ -1,0 +1,61 @@
+import Foundation
+import TenureCore
+
+extension RehearsalReport {
+    /// What is odd about the customers, in sentences.
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if tally.contradicting > 0 {
+            let verb = tally.contradicting == 1 ? "has" : "have"
+            remarks.append(
+                "\(tally.contradicting.grouped("customer")) (\(tally.contradicting.share(of: tally.customers))) \(verb) contradicting proofs: the version and the purchase date are of different eras"
+            )
+        }
+        let products = tally.productsWithoutEntitlement.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        for (product, count) in products.prefix(Self.mostProducts) {
+            let verb = count == 1 ? "has" : "have"
+            remarks.append("\(count.grouped("customer")) \(verb) bought `\(product)`, which no entitlement lists")
+        }
+        if products.count > Self.mostProducts {
+            remarks.append(
+                "\((products.count - Self.mostProducts).grouped) more products are listed by no entitlement; the JSON report has them all"
+            )
+        }
+        return remarks
+    }
+
+    private static let mostProducts = 5
+
+    /// Which `id`s join nobody.
+    func remark(on anonymous: [EvidenceRehearsal.AnonymousID]) -> String {
+        let count = anonymous.count
+        let names =
+            identifies
+            ? " (\(anonymous.prefix(3).map { "`\($0.id)`" }.joined(separator: ", "))\(count > 3 ? ", …" : ""))" : ""
+        let most = anonymous.map(\.accounts).max() ?? 0
+        return count == 1
+            ? "1 `id`\(names) is shared by \(most.grouped) Apple Accounts, and joins none of their lines"
+            : "\(count.grouped) `id`s\(names) are shared by up to \(most.grouped) Apple Accounts each, and join none of their lines"
+    }
+}
+
+extension CivilDay {
+    private static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+
+    /// `June 10, 2015`.
+    package var written: String { "\(Self.months[(month - 1) % 12]) \(day), \(year)" }
+}
+
+extension Date {
+    /// `June 10, 2015`, or `June 10, 2015, 18:00 UTC` where it isn't a midnight.
+    package var written: String {
+        let day = CivilDay(of: self)
+        let minutes = Int((timeIntervalSince(day.midnight) / 60).rounded(.down))
+        guard minutes > 0, minutes < 24 * 60 else { return day.written }
+        let (hour, minute) = (minutes / 60, minutes % 60)
+        return "\(day.written), \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute) UTC"
+    }
+}
