@@ -1,3 +1,5 @@
+import Foundation
+
 /// Text for a page: what comes from outside is escaped where it is put in, and nowhere else.
 struct HTMLText {
     private(set) var text = ""
@@ -60,5 +62,16 @@ extension Int {
         case ..<999_500: return short(Double(self) / 1000, "k")
         default: return short(Double(self) / 1_000_000, "M")
         }
+    }
+}
+
+extension String {
+    /// As text, with what stands between backticks as code.
+    var htmlWithCode: String {
+        let parts = components(separatedBy: "`")
+        // An odd backtick is a character like any other.
+        guard parts.count % 2 == 1 else { return htmlEscaped }
+        return parts.enumerated()
+            .map { $0 % 2 == 0 ? $1.htmlEscaped : "<code>\($1.htmlEscaped)</code>" }.joined()
     }
 }

@@ -1,74 +1,96 @@
 /// How the page looks: in light, in dark, and on paper. Nothing is loaded from anywhere.
+///
+/// A color has one meaning: blue has it, green gains it, amber can't be determined, gray doesn't have it, and red loses
+/// it, for which a release stops.
 enum PageStyle {
     static let css = """
-        :root { color-scheme: light dark; --paper: #ffffff; --card: #f6f7f9; --ink: #1c2330; --soft: #5b6575;
-          --line: #d9dee6; --granted: #2f6fb3; --undetermined: #dba520; --denied: #c4472f; --mostlyGranted: #7aa5d4;
-          --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColor: #ffffff; --doubt: #8a6200; }
+        :root { color-scheme: light dark; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #5b6575;
+          --line: #d9dee6; --granted: #2f6fb3; --gains: #1f8a5b; --undetermined: #e0a81f; --denied: #b4bcc8;
+          --loses: #c8322b; --stop: #b3261e; --span: #e9ecf1; --odd: #d5dae3; --changeover: #8a5cc2; }
         @media (prefers-color-scheme: dark) { :root { --paper: #14181f; --card: #1d232d; --ink: #e8ecf2;
-          --soft: #a3adbd; --line: #39424f; --granted: #5a9be0; --undetermined: #d9a93a; --denied: #e0674d;
-          --mostlyGranted: #4a6f9b; --mostlyDenied: #9a5446; --era: #e8ecf2; --changeover: #b18be0;
-          --onColor: #0e1116; --doubt: #d9a93a; } }
+          --soft: #a3adbd; --line: #39424f; --granted: #5a9be0; --gains: #3fb67f; --undetermined: #d9a93a;
+          --denied: #5c6676; --loses: #f0665c; --stop: #a3261e; --span: #262e3a; --odd: #333d4c; --changeover: #b18be0; } }
         * { box-sizing: border-box; }
         html { -webkit-text-size-adjust: 100%; }
-        body { margin: 0 auto; padding: 32px 24px 64px; max-width: 1040px; background: var(--paper); color: var(--ink);
-          font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif; }
-        h1 { font-size: 27px; line-height: 1.25; margin: 0 0 4px; letter-spacing: -0.01em; }
-        h2 { font-size: 20px; margin: 44px 0 8px; padding-bottom: 4px; border-bottom: 2px solid var(--line); }
-        h3 { font-size: 15px; margin: 24px 0 4px; }
-        p { margin: 6px 0; max-width: 74ch; }
-        code { font: 13px/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-        .soft { color: var(--soft); }
-        .partial { border-left: 5px solid var(--undetermined); background: var(--card); padding: 10px 14px; margin: 16px 0; }
-        .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 20px 0 8px; }
-        .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 12px 14px; }
-        .card b { display: block; font-size: 26px; line-height: 1.2; font-variant-numeric: tabular-nums; }
-        .card span { color: var(--soft); font-size: 13px; }
-        .card.alarm { border-color: var(--denied); } .card.alarm b { color: var(--denied); }
-        .card.good b { color: var(--granted); }
-        .bar { display: flex; height: 26px; border-radius: 6px; overflow: hidden; margin: 10px 0; background: var(--line); }
-        .bar i { display: block; height: 100%; min-width: 2px; }
-        i.granted { background: var(--granted); } i.undetermined { background: var(--undetermined); }
-        i.denied { background: var(--denied); } i.mostlyGranted { background: var(--mostlyGranted); }
-        i.mostlyDenied { background: var(--mostlyDenied); } i.gains { background: var(--granted); }
-        i.loses { background: var(--denied); } i.changeover { background: var(--changeover); opacity: 0.5; }
-        .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13px; color: var(--soft); margin: 4px 0 2px; }
-        .legend i { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
-        .legend u { display: inline-block; width: 14px; border-top: 2px dashed var(--era); margin-right: 6px; vertical-align: 4px; }
-        .scroll { overflow-x: auto; } .scroll svg { min-width: 640px; } .caption { break-after: avoid; }
+        body { margin: 0 auto; padding: 28px 24px 56px; max-width: 1080px; background: var(--paper); color: var(--ink);
+          font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif;
+          overflow-wrap: break-word; }
+        h1 { font-size: 22px; line-height: 1.3; margin: 0; letter-spacing: -0.01em; font-weight: 650; }
+        h2 { font-size: 19px; margin: 40px 0 10px; padding-bottom: 4px; border-bottom: 2px solid var(--line); }
+        h3 { font-size: 15px; margin: 20px 0 4px; }
+        h4 { font-size: 14px; margin: 0 0 4px; } h4 span { font-weight: 400; color: var(--soft); }
+        p { margin: 6px 0; max-width: 78ch; }
+        code { font: 0.92em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+        .soft, .note { color: var(--soft); } .note { font-size: 12px; margin: 2px 0; }
+        .verdict { border-radius: 10px; padding: 18px 20px; margin: 0 0 14px; border: 2px solid var(--ink);
+          background: var(--card); }
+        .verdict.stop { background: var(--stop); border-color: var(--stop); color: #fff; }
+        .alert { border-left: 4px solid var(--loses); padding: 2px 0 2px 12px; } .remark { font-size: 14px; }
+        .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 10px; margin: 18px 0 12px; }
+        .card { background: var(--card); border-radius: 8px; padding: 10px 12px; }
+        .card b { display: block; font-size: 23px; line-height: 1.2; font-variant-numeric: tabular-nums; }
+        .card span { color: var(--soft); font-size: 13px; line-height: 1.3; display: block; }
+        .card.loses b { color: var(--loses); } .card.gains b { color: var(--gains); }
+        .cause { display: grid; grid-template-columns: 84px 1fr; gap: 0 14px; padding: 8px 0; border-bottom: 1px solid var(--line); }
+        .cause p { margin: 0 0 2px; }
+        .amount { font-size: 20px; line-height: 1.25; font-weight: 650; color: var(--loses); text-align: right;
+          font-variant-numeric: tabular-nums; }
+        details { margin: 4px 0; } summary { cursor: pointer; color: var(--soft); font-size: 13px; padding: 3px 0; }
+        ul { margin: 4px 0; padding-left: 20px; font-size: 13.5px; }
+        .parts { display: flex; height: 100%; overflow: hidden; border-radius: 3px; }
+        .parts i { display: block; height: 100%; min-width: 2px; flex: none; }
+        body > .parts { height: 22px; border-radius: 6px; background: var(--line); } body > .parts i { flex: 0 1 auto; }
+        i.granted { background: var(--granted); } i.gains { background: var(--gains); }
+        i.undetermined { background: var(--undetermined); } i.denied { background: var(--denied); }
+        i.loses { background: var(--loses); } i.changeover { background: var(--changeover); opacity: 0.45; }
+        .legend { display: flex; flex-wrap: wrap; gap: 2px 18px; font-size: 13px; color: var(--soft); margin: 8px 0 14px; }
+        .legend i { display: inline-block; width: 11px; height: 11px; border-radius: 3px; margin-right: 6px; vertical-align: -1px; }
+        .legend b { color: var(--ink); font-variant-numeric: tabular-nums; }
+        .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(420px, 100%), 1fr)); gap: 26px 32px; margin: 8px 0 18px; }
+        .panel { min-width: 0; }
+        .rows { font-size: 12px; margin-top: 6px; }
+        .row { display: grid; grid-template-columns: 92px 1fr 56px; gap: 8px; align-items: center; min-height: 17px; }
+        .row > span:first-child { text-align: right; color: var(--soft); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+        .row > span:last-child { text-align: right; font-variant-numeric: tabular-nums; }
+        .row .parts { height: 11px; } .row.head { font-weight: 600; color: var(--soft); }
+        .begins { display: grid; grid-template-columns: 92px 1fr; gap: 8px; line-height: 15px; }
+        .begins span { grid-column: 2; border-top: 1px dashed var(--ink); font-size: 11px; margin-top: 2px; color: var(--soft); }
         table { border-collapse: collapse; width: 100%; margin: 8px 0; font-size: 14px; }
-        th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--line); padding: 4px 10px 4px 0; }
-        td { border-bottom: 1px solid var(--line); padding: 4px 10px 4px 0; vertical-align: top; }
-        td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-        td.tight { white-space: nowrap; }
-        .tag { display: inline-block; white-space: nowrap; font-size: 12px; font-weight: 600; border-radius: 5px; padding: 0 7px; border: 1px solid currentColor; }
-        .tag.error, .tag.denied, .tag.loses { color: var(--denied); } .tag.granted, .tag.gains { color: var(--granted); }
-        .tag.warning, .tag.undetermined { color: var(--doubt); } .tag.note, .tag.changesReason { color: var(--soft); }
-        svg { display: block; width: 100%; height: auto; margin: 6px 0 2px; }
-        svg text { font-family: inherit; fill: var(--ink); }
-        .tick { font-size: 11px; fill: var(--soft) !important; font-variant-numeric: tabular-nums; }
-        .cell { font-size: 10px; pointer-events: none; } .cell.strong { fill: var(--onColor); }
-        .cell.doubt { fill: #14181f; } .cell.crossed { font-weight: 600; paint-order: stroke; stroke: var(--paper);
-          stroke-width: 3px; stroke-linejoin: round; }
-        .cell.strong.crossed { stroke: var(--ink); } .cell.doubt.crossed { stroke: var(--undetermined); }
-        .eraName { font-size: 11.5px; font-weight: 600; paint-order: stroke; stroke: var(--paper); stroke-width: 5px;
-          stroke-linejoin: round; }
+        th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--line); padding: 3px 12px 3px 0; }
+        td { border-bottom: 1px solid var(--line); padding: 3px 12px 3px 0; vertical-align: top; }
+        td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; width: 1%; }
+        .finding { padding: 4px 0; border-bottom: 1px solid var(--line); } .finding p { max-width: none; }
+        .severity { text-transform: capitalize; } .severity.error { text-decoration: underline; }
+        svg { display: block; width: 100%; height: auto; margin: 2px 0; }
+        svg text { font-family: inherit; fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
+        svg .tick, svg .axisTitle { font-size: 11px; fill: var(--soft); font-variant-numeric: tabular-nums; }
+        svg .axisTitle { font-weight: 600; } svg .eraName { font-size: 10.5px; stroke: none; }
         .grid { stroke: var(--line); stroke-width: 1; } .axis { stroke: var(--soft); stroke-width: 1; }
-        .era { stroke: var(--era); stroke-width: 1.4; stroke-dasharray: 4 3; }
-        rect.changeover { fill: var(--changeover); fill-opacity: 0.35; }
-        rect.granted { fill: var(--granted); } rect.undetermined { fill: var(--undetermined); }
-        rect.denied { fill: var(--denied); } rect.mostlyGranted { fill: var(--mostlyGranted); }
-        rect.mostlyDenied { fill: var(--mostlyDenied); } rect.gains { fill: var(--granted); } rect.loses { fill: var(--denied); }
-        footer { margin-top: 48px; padding-top: 10px; border-top: 1px solid var(--line); font-size: 13px; color: var(--soft); }
-        @media print { :root { color-scheme: light; --paper: #fff; --card: #f6f7f9; --ink: #1c2330; --soft: #4b5565;
-            --line: #cfd5de; --granted: #2f6fb3; --undetermined: #dba520; --denied: #c4472f; --mostlyGranted: #7aa5d4;
-            --mostlyDenied: #dc8d7c; --era: #1c2330; --changeover: #8a5cc2; --onColor: #fff;
-            --doubt: #8a6200; }
-          body { padding: 0; max-width: none; font-size: 11pt; }
+        .era { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 3 2; }
+        .eraSpan { fill: var(--span); } .eraSpan.odd { fill: var(--odd); }
+        rect.changeover { fill: var(--changeover); fill-opacity: 0.45; }
+        rect.granted { fill: var(--granted); } rect.gains { fill: var(--gains); }
+        rect.undetermined { fill: var(--undetermined); } rect.denied { fill: var(--denied); } rect.loses { fill: var(--loses); }
+        footer { margin-top: 36px; padding-top: 8px; border-top: 1px solid var(--line); font-size: 13px; color: var(--soft); }
+        @media (max-width: 600px) { body { padding: 14px 14px 40px; } h1 { font-size: 19px; } .verdict { padding: 14px; }
+          .cards { grid-template-columns: 1fr 1fr; } .cause { grid-template-columns: 1fr; } .amount { text-align: left; }
+          .row { grid-template-columns: 84px 1fr 50px; } .begins { grid-template-columns: 84px 1fr; }
+          svg .tick, svg .axisTitle { font-size: 12.5px; } svg .eraName { font-size: 12px; } }
+        @media print { :root { color-scheme: light; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #4b5565;
+            --line: #cfd5de; --granted: #2f6fb3; --gains: #1f8a5b; --undetermined: #e0a81f; --denied: #b4bcc8;
+            --loses: #c8322b; --stop: #b3261e; --span: #e9ecf1; --odd: #d5dae3; --changeover: #8a5cc2; }
+          body { padding: 0; max-width: none; font-size: 9.5pt; line-height: 1.4; }
           * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-          h2 { break-after: avoid; } h3 { break-after: avoid; } svg, .card, .bar, tr, .finding { break-inside: avoid; }
-          table { font-size: 9pt; } thead { display: table-header-group; } .scroll { overflow: visible; }
-          .scroll svg { min-width: 0; } h2 + p, .caption { break-after: avoid; } .legend { break-inside: avoid; }
-          footer { margin-top: 16px; break-before: avoid; } }
-        @page { margin: 16mm 14mm; }
+          h1 { font-size: 14pt; } h2 { font-size: 12pt; margin: 18px 0 6px; break-after: avoid; } h3 { break-after: avoid; }
+          .card b { font-size: 14pt; } .cards { gap: 6px; margin: 10px 0 6px; } .card { padding: 6px 9px; }
+          details { display: none; } .amount { font-size: 13pt; } .cause { padding: 4px 0; }
+          .panels { grid-template-columns: 1fr 1fr; gap: 8px 22px; } .panel svg { width: 91%; }
+          .panel, .cause, .finding, .cards, .legend, tr { break-inside: avoid; }
+          h4 { font-size: 9pt; } .note { font-size: 7.5pt; line-height: 1.25; }
+          .rows { margin-top: 2px; line-height: 1.15; } .row { min-height: 12px; font-size: 7.5pt; }
+          .row .parts { height: 8px; } .begins { line-height: 1.1; } .begins span { font-size: 7pt; }
+          table { font-size: 8.5pt; } thead { display: table-header-group; } td, th { padding: 1px 10px 1px 0; }
+          footer { margin-top: 12px; } }
+        @page { margin: 13mm 13mm; }
         """
 }

@@ -1,14 +1,18 @@
 import Foundation
 import TenureCore
 
-/// From months and instants to places on a chart.
+/// From months and instants to places on a chart. Bars are months, quarters or years, as there is room.
 struct TimeScale {
-    let first: Month
+    private let first: Month
+    /// Months to a bar: 1, 3 or 12.
+    let unit: Int
+    /// Bars.
     let count: Int
     let left: Double
     let width: Double
 
-    private static let mostMonths = 240
+    private static let mostMonths = 360
+    private static let mostBars = 54
 
     /// Over all months that have customers, and the changes of the policy that lie near them. Nil where no date is known.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
@@ -24,52 +28,60 @@ struct TimeScale {
             if first.distance(to: last) < 11 { first = first.advanced(by: -1) }
         }
         if first.distance(to: last) >= Self.mostMonths { first = last.advanced(by: 1 - Self.mostMonths) }
-        self.first = first
+        let length = first.distance(to: last) + 1
+        unit = [1, 3, 12].first { length / $0 <= Self.mostBars } ?? 12
+        self.first = first.advanced(by: -((first.month - 1) % unit))
         self.left = left
         self.width = width
-        count = first.distance(to: last) + 1
+        count = self.first.distance(to: last) / unit + 1
     }
 
     var step: Double { width / Double(count) }
 
-    func contains(_ month: Month) -> Bool { month.isCertain && (0..<count).contains(first.distance(to: month)) }
+    /// `month`, `quarter` or `year`.
+    var unitName: String { unit == 1 ? "month" : unit == 3 ? "quarter" : "year" }
 
-    func x(_ month: Month) -> Double { left + Double(first.distance(to: month)) * step }
+    /// The bar of a month; nil where it lies beyond the chart.
+    func bar(of month: Month) -> Int? {
+        guard month.isCertain else { return nil }
+        let bar = first.distance(to: month) / unit
+        return first.distance(to: month) >= 0 && bar < count ? bar : nil
+    }
 
-    /// Nil where it lies beyond the chart.
-    func x(_ date: Date) -> Double? {
+    func x(ofBar bar: Int) -> Double { left + Double(bar) * step }
+
+    /// `May 2014`, `Q2 2014`, `2014`.
+    func title(ofBar bar: Int) -> String {
+        let month = first.advanced(by: bar * unit)
+        switch unit {
+        case 1: return month.title
+        case 3: return "Q\((month.month - 1) / 3 + 1) \(month.year)"
+        default: return "\(month.year)"
+        }
+    }
+
+    /// Where an instant lies, also beyond the chart.
+    func position(of date: Date) -> Double {
         let month = Month(of: date)
-        guard contains(month) else { return nil }
+        guard month.isCertain else { return month < first ? left - 1 : left + width + 1 }
         let length = month.advanced(by: 1).start.timeIntervalSince(month.start)
-        return x(month) + step * date.timeIntervalSince(month.start) / length
+        let months = Double(first.distance(to: month)) + date.timeIntervalSince(month.start) / length
+        return left + months / Double(unit) * step
     }
 
-    /// The years that begin in the chart, as many as have room, and where.
-    var years: [(text: String, x: Double)] {
-        let every = max(1, Int((46 / (step * 12)).rounded(.up)))
-        return (0..<count).map { first.advanced(by: $0) }
-            .filter { $0.month == 1 && $0.year % every == 0 }
-            .map { ("\($0.year)", x($0)) }
-    }
-
-    /// Years and, where there is room, quarters, as lines under a chart.
+    /// A line under a chart, with the years that begin there, as many as have room.
     func axis(at y: Double) -> String {
         var svg =
             "<line class=\"axis\" x1=\"\(left.svg)\" y1=\"\(y.svg)\" x2=\"\((left + width).svg)\" y2=\"\(y.svg)\"/>"
-        for year in years {
-            svg +=
-                "<line class=\"axis\" x1=\"\(year.x.svg)\" y1=\"\(y.svg)\" x2=\"\(year.x.svg)\" y2=\"\((y + 6).svg)\"/>"
-            svg += "<text class=\"tick\" x=\"\((year.x + 3).svg)\" y=\"\((y + 16).svg)\">\(year.text)</text>"
-        }
-        guard step >= 7 else { return svg }
-        for number in 0..<count {
+        let yearWidth = step / Double(unit) * 12
+        let every = max(1, Int((38 / yearWidth).rounded(.up)))
+        for number in 0..<(count * unit) {
             let month = first.advanced(by: number)
-            guard month.month % 3 == 1, month.month != 1 else { continue }
-            let x = x(month)
+            guard month.month == 1, month.year % every == 0 else { continue }
+            let x = left + Double(number) / Double(unit) * step
             svg += "<line class=\"axis\" x1=\"\(x.svg)\" y1=\"\(y.svg)\" x2=\"\(x.svg)\" y2=\"\((y + 4).svg)\"/>"
-            if step >= 12 {
-                svg += "<text class=\"tick\" x=\"\((x + 3).svg)\" y=\"\((y + 16).svg)\">\(month.shortName)</text>"
-            }
+            guard x + 26 <= left + width + 8 else { continue }
+            svg += "<text class=\"tick\" x=\"\((x + 2).svg)\" y=\"\((y + 13).svg)\">\(month.year)</text>"
         }
         return svg
     }
@@ -80,10 +92,8 @@ extension Month {
 
     private static let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    var shortName: String { Self.names[(month - 1) % 12] }
-
     /// `May 2014`.
-    var title: String { isCertain ? "\(shortName) \(year)" : description }
+    package var title: String { isCertain ? "\(Self.names[(month - 1) % 12]) \(year)" : description }
 }
 
 /// Round numbers for the side of a chart.
@@ -95,7 +105,7 @@ struct CountScale {
     init(upTo highest: Int) {
         var unit = 1
         while unit * 5 < highest { unit *= 10 }
-        let step = [unit / 5, unit / 2, unit].filter { $0 > 0 }.first { $0 * 5 >= highest } ?? max(1, unit)
+        let step = [unit / 5, unit / 2, unit].filter { $0 > 0 }.first { $0 * 4 >= highest } ?? max(1, unit)
         top = max(step, (highest + step - 1) / step * step)
         ticks = Array(stride(from: 0, through: top, by: step))
     }

@@ -1,7 +1,7 @@
 import TenureCore
 
-/// The rows of a heat map: a version each, or where there are many, neighbors together. No row reaches over a version
-/// with which an era begins.
+/// The versions of a platform as rows: a version each, or where there are many, neighbors together. No row reaches over a
+/// version with which an era begins.
 struct VersionRows {
     struct Row {
         let title: String
@@ -47,7 +47,7 @@ struct VersionRows {
             let end = part.startIndex + part.count * (number + 1) / share
             let some = part[start..<end]
             guard let first = some.first, let last = some.last else { return nil }
-            let title = some.count == 1 ? first.place.title : "\(first.place.title) – \(last.place.title)"
+            let title = some.count == 1 ? first.place.title : "\(first.place.title)–\(last.place.title)"
             return Row(title: title, lowest: first.version, versions: some.map(\.place))
         }
     }

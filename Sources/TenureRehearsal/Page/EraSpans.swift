@@ -1,0 +1,101 @@
+import Foundation
+import TenureCore
+
+/// The eras of one platform in time: each with its beginning, as a strip above a chart. A name stands within its own
+/// span, so that it can't be read as another one's.
+struct EraSpans {
+    private struct Beginning {
+        let name: String
+        let date: Date
+        let changeover: Changeover?
+    }
+
+    private let first: String
+    private let beginnings: [Beginning]
+    /// Eras whose beginning on this platform has no instant, and so no place in time.
+    private let undated: [String]
+
+    /// Nil where no single platform is meant, or nothing is known of it.
+    init?(of policy: Policy, on platform: Platform?) {
+        guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
+        else {
+            return nil
+        }
+        var names = [policy.eras.indices.contains(timeline.firstEra) ? policy.eras[timeline.firstEra].name : ""]
+        var beginnings: [Beginning] = []
+        var undated: [String] = []
+        var first: String?
+        for (index, era) in policy.eras.enumerated()
+        where index > timeline.firstEra && timeline.beginnings.indices.contains(index) {
+            guard let beginning = timeline.beginnings[index] else { continue }
+            if let date = beginning.date {
+                if first == nil { first = names.joined(separator: " / ") }
+                beginnings.append(Beginning(name: era.name, date: date, changeover: era.changeover))
+            } else {
+                names.append(era.name)
+                undated.append(era.name)
+            }
+        }
+        self.first = first ?? names.joined(separator: " / ")
+        self.beginnings = beginnings
+        self.undated = undated
+    }
+
+    var dates: [Date] { beginnings.map(\.date) }
+    var hasChangeover: Bool { beginnings.contains { $0.changeover != nil } }
+
+    /// `paid until June 10, 2015; freemium since then`.
+    var caption: String {
+        var text = ""
+        if !beginnings.isEmpty {
+            let names = [first] + beginnings.map(\.name)
+            let parts = zip(names, beginnings).map { "\($0) until \(CivilDay(of: $1.date).written)" }
+            text = "Eras: " + parts.joined(separator: "; ") + "; \(names.last ?? "") since then."
+        }
+        if !undated.isEmpty {
+            text += "\(text.isEmpty ? "" : " ")No date is known for the beginning of \(undated.listed)."
+        }
+        return text
+    }
+
+    static let stripHeight = 15.0
+
+    /// The strip, with a line down to `bottom` where each era begins.
+    func svg(_ scale: TimeScale, top: Double, bottom: Double) -> String {
+        guard !beginnings.isEmpty else { return "" }
+        var svg = ""
+        let right = scale.left + scale.width
+        var spans: [(name: String, start: Double, end: Double)] = []
+        var start = scale.left
+        for (index, name) in ([first] + beginnings.map(\.name)).enumerated() {
+            let end =
+                index < beginnings.count ? min(max(scale.position(of: beginnings[index].date), start), right) : right
+            spans.append((name, start, end))
+            start = end
+        }
+        for beginning in beginnings {
+            guard let changeover = beginning.changeover else { continue }
+            let from = scale.position(of: beginning.date.addingTimeInterval(changeover.from))
+            let until = scale.position(of: beginning.date.addingTimeInterval(changeover.until))
+            // A window of days is thin among years, and has to be seen.
+            let (x, width) = (min(from, until - 3), max(3, until - from))
+            guard x >= scale.left, x + width <= right else { continue }
+            svg +=
+                "<rect class=\"changeover\" x=\"\(x.svg)\" y=\"\((top + Self.stripHeight).svg)\" width=\"\(width.svg)\" height=\"\((bottom - top - Self.stripHeight).svg)\"><title>changeover window of \(beginning.name.htmlEscaped)</title></rect>"
+        }
+        for (index, span) in spans.enumerated() where span.end > span.start {
+            svg +=
+                "<rect class=\"eraSpan\(index % 2 == 0 ? "" : " odd")\" x=\"\(span.start.svg)\" y=\"\(top.svg)\" width=\"\((span.end - span.start).svg)\" height=\"\(Self.stripHeight.svg)\"><title>\(span.name.htmlEscaped)</title></rect>"
+            if Double(span.name.count) * 6.4 + 8 <= span.end - span.start {
+                svg +=
+                    "<text class=\"eraName\" text-anchor=\"middle\" x=\"\(((span.start + span.end) / 2).svg)\" y=\"\((top + 11).svg)\">\(span.name.htmlEscaped)</text>"
+            }
+        }
+        for (beginning, span) in zip(beginnings, spans) where span.end > scale.left && span.end < right {
+            let title = "\(beginning.name) begins on \(beginning.date.written)"
+            svg +=
+                "<line class=\"era\" x1=\"\(span.end.svg)\" y1=\"\(top.svg)\" x2=\"\(span.end.svg)\" y2=\"\(bottom.svg)\"><title>\(title.htmlEscaped)</title></line>"
+        }
+        return svg
+    }
+}

@@ -1,0 +1,99 @@
+import TenureCore
+
+extension HTMLReport {
+    /// So many charts fit on a page that somebody reads to its end; those of further entitlements are folded away.
+    private static let mostPanels = 12
+
+    mutating func writeEntitlements() {
+        let panels = report.tally.entitlements.indices.map { PlatformPanel.all(report, entitlement: $0) }
+        // What changes comes first among those that are open.
+        let order = panels.indices.sorted { left, right in
+            let changes = (
+                report.tally.byEntitlement[left].counts.changed, report.tally.byEntitlement[right].counts.changed
+            )
+            return changes.0 != changes.1 ? changes.0 > changes.1 : left < right
+        }
+        var room = Self.mostPanels
+        var open: Set<Int> = []
+        for index in order where open.isEmpty || panels[index].count <= room {
+            open.insert(index)
+            room -= panels[index].count
+        }
+        // They are the same for all entitlements.
+        let first = open.min()
+        for (index, name) in report.tally.entitlements.enumerated() {
+            write(
+                name, report.tally.byEntitlement[index], panels[index], isOpen: open.contains(index),
+                tellingEras: index == first)
+        }
+        for (name, tally) in report.tally.promisedOnly.sorted(by: { $0.key < $1.key }) {
+            write(name, tally, [], isOpen: true, tellingEras: false)
+        }
+    }
+
+    private mutating func write(
+        _ name: String, _ tally: EntitlementTally, _ panels: [PlatformPanel], isOpen: Bool, tellingEras: Bool
+    ) {
+        page.element("h2", name)
+        page.markup(tally.counts.bar(isCompared: isCompared))
+        page.markup("<div class=\"legend\">")
+        for part in Part.allCases where isCompared || part != .gains && part != .loses {
+            let count = tally.counts.count(part)
+            page.markup(
+                "<span><i class=\"\(part.rawValue)\"></i>\(part.label(isCompared: isCompared)) <b>\(count.grouped)</b> (\(count.share(of: customers).htmlEscaped))</span>"
+            )
+        }
+        if panels.contains(where: \.hasChangeover) {
+            page.markup("<span><i class=\"changeover\"></i>changeover window</span>")
+        }
+        page.markup("</div>")
+        if !panels.isEmpty {
+            if !isOpen { page.markup("<details><summary>By platform</summary>") }
+            page.markup("<div class=\"panels\">")
+            for panel in panels { page.markup(panel.markup(tellingEras: tellingEras)) }
+            page.markup("</div>")
+            if !isOpen { page.markup("</details>") }
+        }
+        writeReasons(tally)
+        if isCompared { writeTransitions(tally) }
+    }
+
+    private mutating func writeReasons(_ tally: EntitlementTally) {
+        page.markup(
+            "<table><thead><tr><th class=\"number\">Customers</th><th class=\"number\">Share</th><th>Outcome now, and why</th></tr></thead><tbody>"
+        )
+        for (key, count) in tally.sortedReasons {
+            page.markup(
+                "<tr><td class=\"number\">\(count.grouped)</td><td class=\"number\">\(count.share(of: customers).htmlEscaped)</td><td>\(key.outcome.words.htmlEscaped): \(key.reason.phrase.htmlEscaped)</td></tr>"
+            )
+        }
+        page.markup("</tbody></table>")
+    }
+
+    private mutating func writeTransitions(_ tally: EntitlementTally) {
+        guard !tally.transitions.isEmpty else { return }
+        page.markup("<details><summary>Every change, with its reasons</summary><ul class=\"changes\">")
+        for (key, count) in tally.sortedTransitions {
+            let before = "\(key.before.outcome.words), \(key.before.reason.phrase)"
+            let now = "\(key.now.outcome.words), \(key.now.reason.phrase)"
+            page.markup(
+                "<li><b>\(count.grouped)</b> \(key.change.phrase(of: count).htmlEscaped). Before: \(before.htmlEscaped). Now: \(now.htmlEscaped).</li>"
+            )
+        }
+        page.markup("</ul></details>")
+    }
+}
+
+extension Change {
+    /// `lose it`, `have another reason`.
+    fileprivate func phrase(of count: Int) -> String {
+        let isOne = count == 1
+        return switch self {
+        case .gains: isOne ? "gains it" : "gain it"
+        case .loses: isOne ? "loses it" : "lose it"
+        case .changesOutcome: isOne ? "has another outcome" : "have another outcome"
+        case .changesReason: isOne ? "has another reason" : "have another reason"
+        case .same: isOne ? "stays the same" : "stay the same"
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import TenureCore
+
+extension HTMLReport {
+    private static let mostCauses = 10
+
+    /// Losses by cause, the most frequent first; the customers themselves are folded away.
+    mutating func writeLosses() {
+        page.element("h2", "Who loses, and why")
+        guard report.tally.losing > 0 else {
+            page.element("p", "Nobody loses anything.")
+            return
+        }
+        let causes = report.entitlements
+            .flatMap { entitlement in entitlement.tally.sortedLosses.map { (entitlement.name, $0.cause, $0.group) } }
+            .enumerated().sorted { ($1.element.2.count, $0.offset) < ($0.element.2.count, $1.offset) }.map(\.element)
+        for (name, cause, group) in causes.prefix(Self.mostCauses) { write(name, cause, group) }
+        let rest = causes.dropFirst(Self.mostCauses)
+        guard !rest.isEmpty else { return }
+        page.markup("<details><summary>\(rest.count.grouped("smaller cause"))</summary>")
+        for (name, cause, group) in rest { write(name, cause, group) }
+        page.markup("</details>")
+    }
+
+    private mutating func write(_ entitlement: String, _ cause: LossCause, _ group: LossGroup) {
+        var who = group.count == 1 ? "customer" : "customers"
+        who += cause.platform.map { " on \($0.rawValue)" } ?? " without a signed platform"
+        if let versions = group.versions { who += ", \(versions.phrase(on: cause.platform))" }
+        if let months = group.months {
+            who +=
+                months.lowerBound == months.upperBound
+                ? ", bought in \(months.lowerBound.title)"
+                : ", bought from \(months.lowerBound.title) to \(months.upperBound.title)"
+        }
+        page.markup("<div class=\"cause\"><div class=\"amount\">\(group.count.grouped)</div><div>")
+        page.markup("<p><b>\(who.htmlEscaped)</b></p>")
+        page.markup(
+            "<p>lose <code>\(entitlement.htmlEscaped)</code>. Before: \(words(cause.before)). Now: \(words(cause.now)).</p>"
+        )
+        writeExamples(of: group)
+        page.markup("</div></div>")
+    }
+
+    private func words(_ answer: EntitlementTally.OutcomeReason) -> String {
+        "\(answer.outcome.words), \(answer.reason.phrase)".htmlEscaped
+    }
+
+    private mutating func writeExamples(of group: LossGroup) {
+        let examples = group.examples.all
+        guard !examples.isEmpty else { return }
+        page.markup("<details><summary>\(examples.count.grouped("example"))</summary><ul>")
+        for example in examples {
+            var facts = [names[example]]
+            if let version = example.originalAppVersion {
+                let noun = example.platform.map { $0.versionKey == .bundleVersion ? "build" : "version" } ?? "version"
+                facts.append("\(noun) \(version)")
+            }
+            if let date = example.originalPurchaseDate { facts.append("bought on \(CivilDay(of: date).written)") }
+            if let until = example.now.until { facts.append("now ends on \(CivilDay(of: until).written)") }
+            page.element("li", facts.joined(separator: ", "))
+        }
+        page.markup("</ul></details>")
+    }
+}
+
+extension Decision.Outcome {
+    /// As a page says it.
+    var words: String {
+        switch self {
+        case .granted: "granted"
+        case .denied: "denied"
+        case .undetermined: "can’t be determined"
+        }
+    }
+}

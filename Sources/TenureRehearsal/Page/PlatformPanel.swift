@@ -1,0 +1,154 @@
+import Foundation
+import TenureCore
+
+/// What becomes of one entitlement on one platform: by purchase date as a chart, and by version as rows.
+struct PlatformPanel {
+    let platform: Platform?
+    let counts: Counts
+    private let entitlement: String
+    private let isCompared: Bool
+    private let scale: TimeScale?
+    private let spans: EraSpans?
+    private let bars: [Int: Counts]
+    private let rows: [(row: VersionRows.Row, counts: Counts)]
+    private let boundaries: [(era: String, version: AppVersion)]
+    private let beyond: Int
+
+    private static let width = 420.0
+    private static let left = 40.0
+    private static let height = 92.0
+    private static let mostRows = 7
+
+    /// One for each platform that has customers, the largest first.
+    static func all(_ report: RehearsalReport, entitlement index: Int) -> [PlatformPanel] {
+        Set(report.tally.cells.counts.keys.map(\.platform))
+            .map { PlatformPanel(report, entitlement: index, on: $0) }
+            .filter { $0.counts.total > 0 }
+            .sorted { ($1.counts.total, $0.name) < ($0.counts.total, $1.name) }
+    }
+
+    var name: String { platform?.rawValue ?? "No signed platform" }
+    var hasChangeover: Bool { spans?.hasChangeover ?? false }
+
+    private init(_ report: RehearsalReport, entitlement index: Int, on platform: Platform?) {
+        var counts = Counts()
+        var byMonth: [Month: Counts] = [:]
+        var byVersion: [Place.Version: Counts] = [:]
+        for (place, cells) in report.tally.cells.counts
+        where place.platform == platform && cells.indices.contains(index) {
+            counts.add(cells[index])
+            byMonth[place.month, default: Counts()].add(cells[index])
+            byVersion[place.version, default: Counts()].add(cells[index])
+        }
+        let policy = report.comparison.new
+        let spans = EraSpans(of: policy, on: platform)
+        // One scale for all platforms, so that their charts can be compared.
+        let changes = Platform.allCases.flatMap { EraSpans(of: policy, on: $0)?.dates ?? [] }
+        let scale = TimeScale(
+            months: report.tally.cells.counts.keys.map(\.month), changes: changes, left: Self.left,
+            width: Self.width - Self.left - 6)
+        var bars: [Int: Counts] = [:]
+        var beyond = 0
+        for (month, more) in byMonth {
+            if let bar = scale?.bar(of: month) {
+                bars[bar, default: Counts()].add(more)
+            } else {
+                beyond += more.total
+            }
+        }
+        let boundaries = Self.boundaries(of: policy, on: platform)
+        self.platform = platform
+        self.counts = counts
+        self.spans = spans
+        self.scale = scale
+        self.bars = bars
+        self.beyond = beyond
+        self.boundaries = boundaries
+        entitlement = report.tally.entitlements[index]
+        isCompared = report.comparison.old != nil
+        rows = VersionRows(byVersion.keys, boundaries: boundaries.map(\.version), most: Self.mostRows).rows.map { row in
+            (row, row.versions.reduce(into: Counts()) { $0.add(byVersion[$1] ?? Counts()) })
+        }
+    }
+
+    private static func boundaries(of policy: Policy, on platform: Platform?) -> [(era: String, version: AppVersion)] {
+        guard let platform, let timeline = policy.timelines.possible(for: platform).first else { return [] }
+        return zip(policy.eras, timeline.beginnings).compactMap { era, beginning in
+            beginning?.version.map { (era.name, $0) }
+        }
+    }
+
+    /// `tellingEras`: the eras stand under the chart in words too.
+    func markup(tellingEras: Bool) -> String {
+        var markup =
+            "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"
+        if let scale, !bars.isEmpty { markup += chart(scale) }
+        if tellingEras, let caption = spans?.caption, !caption.isEmpty {
+            markup += "<p class=\"note\">\(caption.htmlEscaped)</p>"
+        }
+        if beyond > 0 {
+            markup += "<p class=\"note\">\(beyond.grouped("customer")) without a purchase date in this range.</p>"
+        }
+        return markup + versions + "</section>"
+    }
+
+    // MARK: By purchase date
+
+    private func chart(_ scale: TimeScale) -> String {
+        let top = spans?.dates.isEmpty == false ? EraSpans.stripHeight + 22 : 22
+        let bottom = top + Self.height
+        let heights = CountScale(upTo: bars.values.map(\.total).max() ?? 0)
+        func height(_ count: Int) -> Double { Self.height * Double(count) / Double(heights.top) }
+        let label = "\(name): customers by purchase date, and what becomes of \(entitlement)"
+        var svg =
+            "<svg role=\"img\" aria-label=\"\(label.htmlEscaped)\" viewBox=\"0 0 \(Self.width.svg) \((bottom + 32).svg)\">"
+        svg += "<text class=\"axisTitle\" x=\"0\" y=\"\((top - 8).svg)\">Customers per \(scale.unitName)</text>"
+        for tick in heights.ticks {
+            let y = bottom - height(tick)
+            svg +=
+                "<line class=\"grid\" x1=\"\(Self.left.svg)\" y1=\"\(y.svg)\" x2=\"\((Self.width - 6).svg)\" y2=\"\(y.svg)\"/>"
+            svg +=
+                "<text class=\"tick\" text-anchor=\"end\" x=\"\((Self.left - 5).svg)\" y=\"\((y + 4).svg)\">\(tick.brief)</text>"
+        }
+        let gap = min(1.5, scale.step * 0.15)
+        for (bar, count) in bars.sorted(by: { $0.key < $1.key }) {
+            var y = bottom
+            let words = count.words(isCompared: isCompared)
+            svg += "<g><title>\(scale.title(ofBar: bar)): \(words.htmlEscaped)</title>"
+            for part in Part.allCases where count.count(part) > 0 {
+                let tall = max(1, height(count.count(part)))
+                y -= tall
+                svg +=
+                    "<rect class=\"\(part.rawValue)\" x=\"\((scale.x(ofBar: bar) + gap / 2).svg)\" y=\"\(y.svg)\" width=\"\((scale.step - gap).svg)\" height=\"\(tall.svg)\"/>"
+            }
+            svg += "</g>"
+        }
+        // The strip of eras above the title of the axis, and its lines down through the bars.
+        svg += spans?.svg(scale, top: 0, bottom: bottom) ?? ""
+        svg += scale.axis(at: bottom)
+        svg +=
+            "<text class=\"axisTitle\" text-anchor=\"middle\" x=\"\((Self.left + scale.width / 2).svg)\" y=\"\((bottom + 28).svg)\">Purchase date</text>"
+        return svg + "</svg>"
+    }
+
+    // MARK: By version
+
+    private var versions: String {
+        let noun = platform.map { $0.versionKey == .bundleVersion ? "Build" : "Version" } ?? "Version"
+        let most = rows.map(\.counts.total).max() ?? 1
+        var markup =
+            "<div class=\"rows\"><div class=\"row head\"><span>\(noun)</span><span>Customers</span><span></span></div>"
+        var left = boundaries.sorted { $0.version < $1.version }[...]
+        for (row, counts) in rows {
+            while let boundary = left.first, row.lowest.map({ $0 >= boundary.version }) ?? true {
+                markup +=
+                    "<div class=\"begins\"><span>\(boundary.era.htmlEscaped) begins with \(boundary.version.description.htmlEscaped)</span></div>"
+                left = left.dropFirst()
+            }
+            let share = Double(counts.total) / Double(max(1, most)) * 100
+            markup +=
+                "<div class=\"row\"><span>\(row.title.htmlEscaped)</span>\(counts.bar(isCompared: isCompared, share: max(1, share)))<span>\(counts.total.grouped)</span></div>"
+        }
+        return markup + "</div>"
+    }
+}
