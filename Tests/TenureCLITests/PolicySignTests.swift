@@ -55,12 +55,12 @@ import Testing
         let before = try Data(contentsOf: URL(fileURLWithPath: out))
         for counter in ["7", "6"] {
             let result = try await Command.run(
-                "policy", "sign", policy, "--key", key, "--counter", counter, "--out", out)
+                "policy", "sign", policy, "--key", key, "--counter", counter, "--out", out, "--force")
             #expect(result.status == 1 && result.errors.contains("`--counter 8`"), "\(result.errors)")
         }
         // Somebody else's file is not replaced either.
         let foreign = try folder.write("notes", to: "notes.txt")
-        let result = try await Command.run("policy", "sign", policy, "--key", key, "--out", foreign)
+        let result = try await Command.run("policy", "sign", policy, "--key", key, "--out", foreign, "--force")
         #expect(result.status == 1 && result.errors.contains("would be replaced"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: out)) == before)
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "notes")

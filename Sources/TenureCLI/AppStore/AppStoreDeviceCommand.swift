@@ -24,8 +24,14 @@ struct AppStoreDeviceCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write.", valueName: "file"))
     var out: String?
 
+    @OptionGroup var replacing: ReplaceOption
+
     func run() async throws {
         try await reportingErrors {
+            var plan = FilePlan()
+            plan.writes(out)
+            plan.writes(out.map { $0 + ".receipt" })
+            try plan.check(replacing: replacing.force)
             guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
                 throw CommandError("`\(customer)` is no name")
             }
@@ -43,9 +49,9 @@ struct AppStoreDeviceCommand: AsyncParsableCommand {
                 default: break
                 }
             }
-            try OutputFile(path: out).write(Array(lines.joined(separator: "\n").utf8))
+            try OutputFile(path: out, replaces: replacing.force).write(Array(lines.joined(separator: "\n").utf8))
             if case .string(let receipt)? = answer["receipt"] {
-                try OutputFile(path: out + ".receipt").write(Array(receipt.utf8))
+                try OutputFile(path: out + ".receipt", replaces: replacing.force).write(Array(receipt.utf8))
             }
         }
     }

@@ -81,6 +81,8 @@ struct MintOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
     var out: String?
 
+    @OptionGroup var replacing: ReplaceOption
+
     @Option(help: "The environment it claims: production, sandbox or xcode.")
     var environment: TrustOptions.EnvironmentName?
 
@@ -135,16 +137,30 @@ struct MintOptions: ParsableArguments {
         }
     }
 
+    /// Throws where a file would be lost.
+    func checkFiles() throws {
+        var plan = FilePlan()
+        plan.reads(filesAt: authority)
+        plan.reads(payload)
+        plan.writes(out)
+        try plan.check(replacing: replacing.force)
+    }
+
+    func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
+        try OutputFile(path: out, replaces: replacing.force).write(bytes, newlineAtEnd: newlineAtEnd)
+    }
+
     /// Mints a JWS as the options say.
     func mint(_ kind: JWSKind) async throws {
         try await reportingErrors {
+            try checkFiles()
             let minter = JWSMinter(authority: try signer(), app: app, signedAt: Date())
             if let defect {
-                return try OutputFile(path: out).write(DefectName.jws(defect, of: kind, by: minter))
+                return try write(DefectName.jws(defect, of: kind, by: minter))
             }
             var fields = try payloadObject() ?? minter.payload(of: kind)
             for (field, value) in settings { fields = try kind.setting(field, to: value, in: fields) }
-            try OutputFile(path: out).write(minter.mint(payload: fields))
+            try write(minter.mint(payload: fields))
         }
     }
 }
@@ -238,13 +254,14 @@ struct MintReceiptCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
+            try options.checkFiles()
             let minter = ReceiptMinter(authority: try options.signer(), app: options.app, signedAt: Date())
             let receipt =
                 if let defect = options.defect { try DefectName.receipt(defect, by: minter) } else {
                     try sound(by: minter)
                 }
             let isText = form == .base64 || (options.out == nil && form == nil)
-            try OutputFile(path: options.out).write(
+            try options.write(
                 isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
         }
     }

@@ -39,15 +39,22 @@ struct MintCorpusCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write what a rehearsal must find, as JSON.", valueName: "file"))
     var truth: String?
 
+    @OptionGroup var replacing: ReplaceOption
+
     func validate() throws {
         guard count >= 0 else { throw ValidationError("`--count` is how many lines to make, and not \(count)") }
     }
 
     func run() async throws {
         try await reportingErrors {
+            var plan = FilePlan()
+            plan.reads(filesAt: self.authority)
+            plan.writes(out)
+            plan.writes(truth)
+            try plan.check(replacing: replacing.force)
             let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
             let corpus = try Corpus(count: count, seed: seed, authority: authority)
-            let output = try StreamedFile(path: out)
+            let output = try StreamedFile(path: out, replacing: replacing.force)
             var found = CorpusTruth()
             var blocks = (0..<corpus.blockCount).makeIterator()
             let progress = Progress("lines")
@@ -61,7 +68,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
             }
             progress.end()
             try output.close()
-            if let truth { try OutputFile(path: truth).write(found.json) }
+            if let truth { try OutputFile(path: truth, replaces: replacing.force).write(found.json) }
         }
     }
 }
@@ -71,16 +78,13 @@ private final class StreamedFile {
     private let path: String
     private let handle: FileHandle?
 
-    init(path: String) throws {
+    init(path: String, replacing: Bool) throws {
         self.path = path
         guard path != "-" else {
             handle = nil
             return
         }
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let made = FileHandle(forWritingAtPath: path)
-        else { throw CommandError("`\(path)` cannot be written; check the folder and who may write to it") }
-        handle = made
+        handle = try OutputFile.opened(at: path, replacing: replacing)
     }
 
     func write(_ bytes: [UInt8]) throws {

@@ -103,10 +103,17 @@ struct PolicyCompileCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
     var out: String?
 
+    @OptionGroup var replacing: ReplaceOption
+
     func run() async throws {
         try await reportingErrors {
+            let source = PolicyOnDisk(path: file)
+            var plan = FilePlan()
+            plan.reads(source)
+            plan.writes(out)
+            try plan.check(replacing: replacing.force)
             do {
-                try OutputFile(path: out).write(try PolicyOnDisk(path: file).compiled())
+                try OutputFile(path: out, replaces: replacing.force).write(try source.compiled())
             } catch let error as PolicyFileError {
                 for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
                 throw ExitCode.refused

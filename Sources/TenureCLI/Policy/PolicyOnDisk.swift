@@ -9,6 +9,17 @@ struct PolicyOnDisk {
         try InputFile(path: path).bytes(limit: PolicyFile.maximumSize)
     }
 
+    /// The policy and the release list that it names, as far as they can be found; standard input can be read only once.
+    var files: [String] {
+        guard path != "-", let bytes = try? bytes() else { return [path] }
+        var files = [path]
+        _ = PolicyFile.draft(bytes, named: path) { relative in
+            files.append(beside(relative))
+            return try releaseList(relative)
+        }
+        return files
+    }
+
     /// Throws `PolicyFileError` with every mistake, or where a file cannot be read.
     func read() throws -> Policy {
         try PolicyFile.read(try bytes(), named: path, releaseList: releaseList)

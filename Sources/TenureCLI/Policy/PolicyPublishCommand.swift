@@ -8,11 +8,11 @@ struct PolicyPublishCommand: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Rehearse a policy over a service's whole record, and let it decide.",
         discussion: """
-            Shows who gains and who loses, and publishes only where nobody loses: otherwise it says by what words it \
-            goes on. Every customer's next sync or read follows it. Docs/publishing.md has the rest.
+            Shows who gains and who loses, and what the linter finds. It publishes only a policy without errors, and only \
+            where nobody loses or gains anything: otherwise it says with which options it goes on. Every customer's next sync or read follows it. Docs/publishing.md has the rest.
 
-            Exit codes: 0 published, or rehearsed with --rehearse; 2 refused, since it takes something, or the file has \
-            mistakes; 1 any other refusal, or no service answers; 64 wrong usage.
+            Exit codes: 0 published, or rehearsed with --rehearse; 2 refused, since it takes or gives \
+            something or has errors, or nobody was rehearsed; 1 any other refusal, or no service answers; 64 wrong usage.
 
             Examples:
               tenure policy publish policy.yaml --rehearse --key-file policy.key
@@ -132,10 +132,16 @@ struct PolicyShowCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
     var out: String?
 
+    @OptionGroup var replacing: ReplaceOption
+
     func run() async throws {
         try await reportingErrors {
+            var plan = FilePlan()
+            plan.reads(service.keyFile)
+            plan.writes(out)
+            try plan.check(replacing: replacing.force)
             let answer: PolicyVersionAnswer = try await service.client().get("/v1/admin/policies/\(version)")
-            try OutputFile(path: out).write(Array((answer.policy ?? "").utf8))
+            try OutputFile(path: out, replaces: replacing.force).write(Array((answer.policy ?? "").utf8))
         }
     }
 }

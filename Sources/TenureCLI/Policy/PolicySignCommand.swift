@@ -11,7 +11,8 @@ struct PolicySignCommand: AsyncParsableCommand {
         discussion: """
             Apps that pin the public half of the key (`tenure policy key` prints it) take the policy with the highest counter
             that they ever saw, and never an older one. Without --counter the counter is the time in seconds since 1970.
-            Where the file of --out has a policy of the same key, the new counter must be higher than its own.
+            With --force, --out may be the file with the policy that was signed before: then the new counter must be higher
+            than its own.
 
             Exit codes: 0 written, 2 mistakes in the policy, 1 error, 64 wrong usage.
 
@@ -32,6 +33,8 @@ struct PolicySignCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write; without it, standard output.", valueName: "file"))
     var out: String?
 
+    @OptionGroup var replacing: ReplaceOption
+
     func validate() throws {
         guard counter.map({ (1...SignedPolicy.largestCounter).contains($0) }) ?? true else {
             throw ValidationError("a counter is a whole number between 1 and \(SignedPolicy.largestCounter)")
@@ -40,10 +43,16 @@ struct PolicySignCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingErrors {
+            let source = PolicyOnDisk(path: file)
+            var plan = FilePlan()
+            plan.reads(source)
+            plan.reads(self.key)
+            plan.writes(out)
+            try plan.check(replacing: replacing.force)
             let key = try PolicySigningKey.read(self.key, makingIfMissing: false)
             let policy: Policy
             do {
-                policy = try PolicyOnDisk(path: file).read()
+                policy = try source.read()
             } catch let error as PolicyFileError {
                 for mistake in error.mistakes { Terminal.standardError.write(mistake.description) }
                 throw ExitCode.refused
@@ -56,7 +65,7 @@ struct PolicySignCommand: AsyncParsableCommand {
                 )
             }
             let signed = try SignedPolicy(policy, counter: counter, issuedAt: now, by: key)
-            try OutputFile(path: out).write(Array(signed.text.utf8))
+            try OutputFile(path: out, replaces: replacing.force).write(Array(signed.text.utf8))
             Terminal.standardError.write("signed with the counter \(counter)")
         }
     }

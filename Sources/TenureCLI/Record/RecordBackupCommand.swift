@@ -35,6 +35,11 @@ struct RecordBackupCommand: AsyncParsableCommand {
                     `pg_restore` to bring one back; or `tenure record migrate --to \(file)` for a copy in SQLite
                     """)
             }
+            var plan = FilePlan()
+            // The database itself, by whatever name, is refused by the copy.
+            for name in ["-wal", "-shm", "-journal"] { plan.reads(database.text + name) }
+            plan.writes(file)
+            try plan.check(replacing: true)
             let receipt = try SQLiteBackup(of: database.text, to: file).run(replacing: force)
             Terminal.standardOutput.write(
                 "copied \(receipt.customers) customers and \(receipt.artifacts) artifacts to \(file) (\(receipt.size) bytes)"

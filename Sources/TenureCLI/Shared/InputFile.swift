@@ -34,21 +34,3 @@ struct InputFile {
         return bytes
     }
 }
-
-/// A file that a command writes; nil is standard output.
-struct OutputFile {
-    let path: String?
-
-    /// Whole or not at all.
-    func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
-        guard let path else {
-            Terminal.standardOutput.write(bytes: bytes + (newlineAtEnd ? [UInt8(ascii: "\n")] : []))
-            return
-        }
-        do {
-            try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw CommandError("`\(path)` cannot be written; check the folder and who may write to it")
-        }
-    }
-}

@@ -34,6 +34,9 @@ struct TrustOptions: ParsableArguments {
         }
     }
 
+    /// The files and folders with certificates.
+    var paths: [String] { trust.map { Named($0).path } }
+
     var environments: [AppStoreEnvironment] {
         environment.isEmpty ? [.production, .sandbox] : environment.map(\.environment)
     }

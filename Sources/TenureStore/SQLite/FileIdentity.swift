@@ -1,0 +1,47 @@
+import Foundation
+
+/// Which file a path leads to, whatever it's called: links and other names of one file have one identity.
+///
+/// It is read here because the compiler attributes `stat` to another module in each target that imports SwiftNIO.
+package struct FileIdentity: Sendable, Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+    /// What is at the path.
+    package let kind: Kind
+
+    package enum Kind: Sendable, Hashable {
+        case file, folder
+        /// A device, a pipe or a socket, which has no content to lose.
+        case other
+    }
+
+    private init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            default: .other
+            }
+    }
+
+    /// Nil where there is nothing, or only a link that leads nowhere.
+    package init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    package init?(descriptor: CInt) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether there is anything under the name, also a link that leads nowhere.
+    package static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+}
