@@ -126,7 +126,8 @@ let package = Package(
         .target(
             name: "TenureServer",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureRehearsal",
+                "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore", "TenureAPI",
+                "TenureRehearsal",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: service),

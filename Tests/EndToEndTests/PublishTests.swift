@@ -58,8 +58,8 @@ import Testing
         let overHTTP = try await world.send("POST", "/v1/admin/policies", to: port, body, token: try world.keyText)
         #expect(overHTTP.status == 409 && overHTTP.json["reason"] as? String == "takesRights")
         let id = try #require(overHTTP.json["rehearsal"] as? String)
-        let wrong = try await Command.run(publish + ["--take-from", "2", "--rehearsal", id] + options)
-        #expect(wrong.status == 1 && wrong.errors.contains("found that 1 customers"))
+        let wrong = try await Command.run(publish + ["--take-from", "0", "--rehearsal", id] + options)
+        #expect(wrong.status == 1 && wrong.errors.contains("found that 1 customers lose"))
         #expect(try await Command.run(publish + ["--take-from", "1"] + options).status == 64)
 
         let published = try await Command.run(publish + ["--take-from", "1", "--rehearsal", id] + options)
@@ -90,6 +90,53 @@ import Testing
         let read = try await world.send("GET", "/v1/customer", to: newPort, token: tokens[Self.between])
         #expect(read.outcome == "granted" && read.reason == "promise")
         #expect(await again.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a rehearsal of the database and of a publication give one number for one question`() async throws {
+        let world = try await PublishingWorld()
+        let (service, port) = try await world.start()
+        for (id, version) in [(Self.early, "37"), (Self.between, "110"), (Self.late, "300")] {
+            _ = try await world.sync(try world.appTransaction(of: id, version: version), to: port)
+        }
+        // Shown by a device that it isn't bound to: no customer.
+        let shown = try await world.appTransaction(of: Self.between, version: "110")
+        #expect(try await world.send("POST", "/v1/sync", to: port, ["appTransaction": shown]).status == 200)
+        let old = try world.write(PublishingWorld.policy(), to: "old.yaml")
+        for boundary in ["100", "400"] {
+            let new = try world.write(PublishingWorld.policy(boundary: boundary), to: "new-\(boundary).yaml")
+            let published = try await Command.run(
+                ["policy", "publish", new, "--rehearse", "--json"] + world.options(port)
+            ).json()
+            let rehearsed = try await Command.run(
+                ["rehearse", "--policy", new, "--against", old, "--database", world.database, "--json"] + world.trust)
+            let customers = try #require(try rehearsed.json()["customers"] as? [String: Int], "\(rehearsed.errors)")
+            #expect(customers["total"] == 3 && published["customers"] as? Int == 3)
+            for name in ["losing", "losingWithPromises", "gaining", "contradicting"] {
+                #expect(customers[name] == published[name] as? Int, "\(name)")
+            }
+            #expect(customers["losing"] == (boundary == "100" ? 1 : 0))
+            #expect(customers["losingWithPromises"] == 0)
+            #expect(customers["gaining"] == (boundary == "100" ? 0 : 1))
+        }
+        let generous = world.folder.url("new-400.yaml").path
+        let publish = ["policy", "publish", generous, "--reason", "r"] + world.options(port)
+        let refused = try await Command.run(publish)
+        #expect(refused.status == 2 && refused.errors.contains("--give-to 1 --rehearsal reh_"), "\(refused.errors)")
+        let id = try #require(refused.errors.components(separatedBy: "--rehearsal ").last?.split(separator: "`").first)
+        #expect(try await Command.run(publish + ["--give-to", "1"]).status == 64)
+        #expect(try await Command.run(publish + ["--give-to", "0", "--rehearsal", String(id)]).status == 1)
+        let given = try await Command.run(publish + ["--give-to", "1", "--rehearsal", String(id)])
+        #expect(given.status == 0, "\(given.errors)")
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a rehearsal for a publication without customers says nothing`() async throws {
+        let world = try await PublishingWorld()
+        let (service, port) = try await world.start()
+        let file = try world.write(PublishingWorld.policy(boundary: "100"))
+        let result = try await Command.run(["policy", "publish", file, "--rehearse"] + world.options(port))
+        #expect(result.status == 2 && result.errors.contains("no customer was rehearsed"), "\(result.errors)")
+        #expect(await service.end(by: SIGTERM) == 0)
     }
 
     @Test func `two services beside one PostgreSQL follow one policy`() async throws {

@@ -57,6 +57,9 @@ struct PublishingWorld {
     /// Of commands that talk to it.
     func options(_ port: Int) -> [String] { ["--service", "http://127.0.0.1:\(port)", "--key-file", key] }
 
+    /// Of commands that read the database.
+    var trust: [String] { ["--trust", authority] }
+
     var keyText: String {
         get throws {
             try String(contentsOfFile: key, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)

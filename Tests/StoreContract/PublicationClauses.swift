@@ -50,6 +50,29 @@ extension StoreClause {
             }
             try expect(publication.counts.losing == 1, "one loses")
         },
+        StoreClause("more gains than are allowed publish nothing, and any number is allowed where none is said") {
+            store in
+            let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
+            let known = try await store.amend("1") { $0.add([Sample.artifact("a")], proving: [Sample.proof("1")]) }
+            var survey = PublicationSurvey(mark: try await store.ledgerMark())
+            survey.verdicts[known.id] = PublicationVerdict(gains: true)
+            _ = try await store.amend("2") { $0.add([Sample.artifact("b")], proving: [Sample.proof("2")]) }
+            let gains: @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict = { _ in
+                PublicationVerdict(gains: true)
+            }
+            let refused = try await store.attempt([2], after: start, survey: survey, gainAllowance: 1, gains)
+            try expect(refused == .gives(2), "the new one counts")
+            try expect(try await store.publications().count == 1, "nothing was published")
+            let bounded = try await store.attempt([2], after: start, survey: survey, gainAllowance: 2, gains)
+            guard case .published(let publication) = bounded else {
+                throw BrokenClause(description: "not published: \(bounded)")
+            }
+            try expect(publication.counts.gaining == 2, "two gain")
+            survey = PublicationSurvey(mark: try await store.ledgerMark())
+            survey.verdicts[known.id] = PublicationVerdict(gains: true)
+            let unbounded = try await store.attempt([1], after: publication, act: .rollback, survey: survey)
+            guard case .published = unbounded else { throw BrokenClause(description: "not published: \(unbounded)") }
+        },
         StoreClause("who turned out to be another, or was erased, is nobody who loses") { store in
             let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
             let one = try await store.amend("1") { $0.add([Sample.artifact("a")]) }
@@ -194,7 +217,8 @@ extension StoreClause {
         StoreClause("a rehearsal is kept as it was found") { store in
             let start = try await store.start(with: [1], sha256: [1], at: Sample.now)
             let rehearsal = RecordedRehearsal(
-                base: start.id, sha256: [2], at: Sample.now, actor: "ada", losing: 12, losingWithPromises: 3,
+                base: start.id, sha256: [2], at: Sample.now, actor: "ada", gaining: 5, losing: 12,
+                losingWithPromises: 3,
                 report: Array(#"{"customers":40}"#.utf8))
             try await store.record(rehearsal)
             try expect(try await store.rehearsal(rehearsal.id) == rehearsal, "the same")
@@ -257,7 +281,8 @@ extension Store {
 
     fileprivate func attempt(
         _ policy: [UInt8], after base: RecordedPublication, act: RecordedPublication.Act = .publish,
-        survey: PublicationSurvey? = nil, allowance: Int = 0, endsPromises: Bool = false, restoringAfter: Int64? = nil,
+        survey: PublicationSurvey? = nil, allowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false,
+        restoringAfter: Int64? = nil,
         _ judge: @escaping @Sendable (SurveyedCustomer) throws(StoreError) -> PublicationVerdict = { _ in
             PublicationVerdict()
         }
@@ -265,7 +290,7 @@ extension Store {
         let request = RequestedPublication(
             compiled: policy, sha256: policy, act: act, at: Sample.now, actor: "console", author: "ada",
             reason: "because", base: base.id, restoringAfter: restoringAfter, allowance: allowance,
-            endsPromises: endsPromises)
+            gainAllowance: gainAllowance, endsPromises: endsPromises)
         var known = survey
         if known == nil { known = PublicationSurvey(mark: try await ledgerMark()) }
         return try await publish(

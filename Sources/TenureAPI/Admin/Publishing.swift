@@ -25,17 +25,19 @@ public struct PublishRequest: Sendable, Hashable, Codable {
     public var author: String?
     /// Whoever was promised what the policy does not give any more keeps it.
     public var keepPromises: Bool?
-    /// So many customers may lose something: as many as `rehearsal` found.
+    /// At most so many customers may lose something; not fewer than `rehearsal` found.
     public var takeFrom: Int?
+    /// At most so many customers may gain something; not fewer than `rehearsal` found. A rollback needs no number.
+    public var giveTo: Int?
     public var rehearsal: String?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
-        case policy, version, reason, author, keepPromises, takeFrom, rehearsal
+        case policy, version, reason, author, keepPromises, takeFrom, giveTo, rehearsal
     }
 
     public init(
         policy: String? = nil, version: Int64? = nil, reason: String, author: String? = nil, keepPromises: Bool? = nil,
-        takeFrom: Int? = nil, rehearsal: String? = nil
+        takeFrom: Int? = nil, giveTo: Int? = nil, rehearsal: String? = nil
     ) {
         self.policy = policy
         self.version = version
@@ -43,6 +45,7 @@ public struct PublishRequest: Sendable, Hashable, Codable {
         self.author = author
         self.keepPromises = keepPromises
         self.takeFrom = takeFrom
+        self.giveTo = giveTo
         self.rehearsal = rehearsal
     }
 }
@@ -111,6 +114,43 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         }
     }
 
+    /// What the linter found in the policy.
+    package struct Finding: Sendable, Hashable, Codable {
+        package let code: String
+        /// `error`, `warning` or `note`.
+        package let severity: String
+        package let message: String
+        package let fix: String?
+        /// Where it is in the policy as it was sent, counted from 1.
+        package let line: Int
+        package let column: Int
+        /// Whether it keeps the policy from being published.
+        package let blocks: Bool
+
+        package init(
+            code: String, severity: String, message: String, fix: String?, line: Int, column: Int, blocks: Bool
+        ) {
+            self.code = code
+            self.severity = severity
+            self.message = message
+            self.fix = fix
+            self.line = line
+            self.column = column
+            self.blocks = blocks
+        }
+    }
+
+    /// A product that customers bought and no entitlement lists.
+    package struct Product: Sendable, Hashable, Codable {
+        package let id: String
+        package let customers: Int
+
+        package init(id: String, customers: Int) {
+            self.id = id
+            self.customers = customers
+        }
+    }
+
     package let id: String
     /// As in RFC 3339.
     package let at: String
@@ -122,11 +162,15 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let losing: Int
     /// Who would lose something although every promise is kept.
     package let losingWithPromises: Int
+    /// Customers with an acquisition whose version and date prove different eras.
+    package let contradicting: Int
+    package let productsWithoutEntitlement: [Product]
     package let entitlements: [Entitlement]
+    package let findings: [Finding]
 
     package init(
         id: String, at: String, against: Int64, customers: Int, gaining: Int, losing: Int, losingWithPromises: Int,
-        entitlements: [Entitlement]
+        contradicting: Int, productsWithoutEntitlement: [Product], entitlements: [Entitlement], findings: [Finding]
     ) {
         self.id = id
         self.at = at
@@ -135,7 +179,10 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         self.gaining = gaining
         self.losing = losing
         self.losingWithPromises = losingWithPromises
+        self.contradicting = contradicting
+        self.productsWithoutEntitlement = productsWithoutEntitlement
         self.entitlements = entitlements
+        self.findings = findings
     }
 }
 

@@ -13,10 +13,18 @@ struct PublishingOptions: ParsableArguments {
     @Flag(help: "Whoever was promised what the policy does not give any more keeps it.")
     var keepPromises = false
 
-    @Option(help: ArgumentHelp("So many customers may lose something, as --rehearsal found.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "At most so many customers may lose something; not fewer than --rehearsal found.", valueName: "number"))
     var takeFrom: Int?
 
-    @Option(help: ArgumentHelp("The rehearsal whose number --take-from repeats.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp(
+            "At most so many customers may gain something; not fewer than --rehearsal found. A rollback needs no number.",
+            valueName: "number"))
+    var giveTo: Int?
+
+    @Option(help: ArgumentHelp("The rehearsal that found those of --take-from and --give-to.", valueName: "id"))
     var rehearsal: String?
 
     @Flag(help: "Only rehearse, and publish nothing.")
@@ -26,10 +34,16 @@ struct PublishingOptions: ParsableArguments {
     var json = false
 
     func validate() throws {
-        guard (takeFrom == nil) == (rehearsal == nil) else {
-            throw ValidationError("--take-from and --rehearsal go together: how many, as which rehearsal found")
+        guard (takeFrom == nil && giveTo == nil) == (rehearsal == nil) else {
+            throw ValidationError(
+                "--take-from or --give-to, and --rehearsal, go together: at most how many, and which rehearsal found them"
+            )
         }
-        guard takeFrom.map({ $0 >= 0 }) ?? true else { throw ValidationError("--take-from is a number of customers") }
+        for number in [takeFrom, giveTo] {
+            guard number ?? 0 >= 0 else {
+                throw ValidationError("--take-from and --give-to are numbers of customers")
+            }
+        }
         guard rehearse || reason != nil else { throw ValidationError("say why, by --reason") }
     }
 
@@ -38,23 +52,30 @@ struct PublishingOptions: ParsableArguments {
         _ client: ServiceClient, rehearsing asked: RehearseRequest, publishingAt path: String
     ) async throws {
         var found: RehearsalAnswer?
-        if takeFrom == nil {
+        if rehearsal == nil {
             let rehearsal: RehearsalAnswer = try await client.post("/v1/admin/policies/rehearsals", asked)
             if !json || rehearse { show(rehearsal) }
             found = rehearsal
         }
+        if rehearse, found?.customers == 0 {
+            Terminal.standardError.write("no customer was rehearsed: these numbers say nothing")
+            throw ExitCode.refused
+        }
         guard !rehearse, let reason else { return }
         let request = PublishRequest(
             policy: asked.policy, version: asked.version, reason: reason, author: author,
-            keepPromises: keepPromises ? true : nil, takeFrom: takeFrom, rehearsal: rehearsal)
+            keepPromises: keepPromises ? true : nil, takeFrom: takeFrom, giveTo: giveTo, rehearsal: rehearsal)
         do {
             let publication: PublicationAnswer = try await client.post(path, request)
             show(publication)
-        } catch let refusal as ServiceClient.Refusal where Self.takes(refusal.problem) {
+        } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "policyErrors" {
+            Terminal.standardError.write(Terminal.clean("refused: \(refusal.problem.detail)"))
+            throw ExitCode.refused
+        } catch let refusal as ServiceClient.Refusal where Self.changesRights(refusal.problem) {
             let id = refusal.problem.rehearsal ?? ""
             if found == nil || found?.id != id {
                 found = try await client.get("/v1/admin/policies/rehearsals/\(ServiceClient.escaped(id))")
-                if takeFrom != nil, let found, !json { show(found) }
+                if self.rehearsal != nil, let found, !json { show(found) }
             }
             Terminal.standardError.write("refused: nothing was changed")
             guard let found else { throw ExitCode.refused }
@@ -63,8 +84,8 @@ struct PublishingOptions: ParsableArguments {
         }
     }
 
-    private static func takes(_ problem: Problem) -> Bool {
-        ["takesRights", "takesMore"].contains(problem.reason)
+    private static func changesRights(_ problem: Problem) -> Bool {
+        ["takesRights", "takesMore", "givesRights", "givesMore"].contains(problem.reason)
     }
 
     private func advice(on found: RehearsalAnswer) -> [String] {
@@ -77,10 +98,12 @@ struct PublishingOptions: ParsableArguments {
                     + (rest > 0
                         ? ", and \(rest) others lose (--take-from \(rest) --rehearsal \(found.id))" : ""))
         }
-        let number = keepPromises ? found.losingWithPromises : found.losing
-        lines.append(
-            "  to take it from \(number), say it again with `\(keepPromises ? "--keep-promises " : "")"
-                + "--take-from \(number) --rehearsal \(found.id)`")
+        let losing = keepPromises ? found.losingWithPromises : found.losing
+        var words = keepPromises ? ["--keep-promises"] : []
+        if losing > 0 { words.append("--take-from \(losing)") }
+        if found.gaining > 0 { words.append("--give-to \(found.gaining)") }
+        words.append("--rehearsal \(found.id)")
+        lines.append("  to publish it all the same, repeat the command with `\(words.joined(separator: " "))`")
         return lines
     }
 
@@ -95,12 +118,23 @@ struct PublishingOptions: ParsableArguments {
         let held = rehearsal.losing - rehearsal.losingWithPromises
         terminal.write(
             "  \(rehearsal.losing) lose" + (held > 0 ? ", \(held) of whom were promised what they lose" : ""))
+        if rehearsal.contradicting > 0 {
+            terminal.write(
+                "  \(rehearsal.contradicting) have contradicting proofs: version and date are of different eras")
+        }
+        for product in rehearsal.productsWithoutEntitlement {
+            terminal.write(Terminal.clean("  \(product.customers) bought `\(product.id)`, which no entitlement lists"))
+        }
         for entitlement in rehearsal.entitlements where entitlement.gains + entitlement.loses > 0 {
             terminal.write(
                 Terminal.clean("\(entitlement.name): \(entitlement.gains) gain, \(entitlement.loses) lose"))
             for (word, examples) in [("gains", entitlement.gainers), ("loses", entitlement.losers)] {
                 for example in examples.prefix(5) { terminal.write("  " + example.line(word)) }
             }
+        }
+        for finding in rehearsal.findings {
+            let text = Terminal.clean("\(finding.severity): \(finding.message) [\(finding.code)]")
+            terminal.write(finding.blocks ? terminal.styled(text, .red) : text)
         }
     }
 

@@ -3,6 +3,8 @@ import Logging
 import TenureAPI
 import TenureCore
 import TenurePolicyFile
+import TenurePolicyLint
+import TenureRehearsal
 import TenureStore
 
 /// Rehearses, publishes and goes back: the one way by which another policy comes to decide.
@@ -15,6 +17,8 @@ struct PolicyPublisher: Sendable {
     /// A policy that is to decide, and from where it comes.
     struct Candidate: Sendable {
         let policy: Policy
+        /// The policy as it was sent, or as the database keeps it.
+        let source: [UInt8]
         let act: RecordedPublication.Act
         /// Of a rollback: the publication to which it goes back.
         let restoringAfter: Int64?
@@ -38,7 +42,7 @@ struct PolicyPublisher: Sendable {
             throw Problem(
                 .malformedRequest, "the policy is of `\(policy.app.bundleID)`, and this service of `\(bundleID)`")
         }
-        return Candidate(policy: policy, act: .publish, restoringAfter: nil)
+        return Candidate(policy: policy, source: Array(text.utf8), act: .publish, restoringAfter: nil)
     }
 
     /// A version that decided before; nil: the last one that is another than now.
@@ -52,7 +56,8 @@ struct PolicyPublisher: Sendable {
             throw Problem(
                 .notFound, version.map { "version \($0) never decided before" } ?? "no other version decided before")
         }
-        return Candidate(policy: try recorded.read(), act: .rollback, restoringAfter: target.id)
+        return Candidate(
+            policy: try recorded.read(), source: recorded.compiled, act: .rollback, restoringAfter: target.id)
     }
 
     // MARK: Acts
@@ -78,20 +83,27 @@ struct PolicyPublisher: Sendable {
         }
         let keepsPromises = request.keepPromises ?? false
         try await check(request, of: sha256, against: present, keepingPromises: keepsPromises)
+        try await refuseErrors(in: candidate, as: request, instead: present, by: actor)
+        // Going back gives back what was taken: that is what it's for.
+        let gainAllowance = candidate.act == .rollback ? nil : request.giveTo ?? 0
         // Whoever is parted or erased meanwhile makes the walk begin again.
         for _ in 0..<3 {
             let now = now()
             let judge = judge(of: candidate, instead: present, at: now)
             let findings = try await findings(
                 on: candidate, instead: present, keepingPromises: keepsPromises, at: now)
-            guard findings.losing(keepingPromises: keepsPromises) <= request.takeFrom ?? 0 else {
+            if let refusal = Self.refusal(
+                of: request, losing: findings.losing(keepingPromises: keepsPromises), gaining: findings.tally.gaining,
+                gainAllowance: gainAllowance)
+            {
                 let rehearsal = try await keep(findings, of: candidate, against: present, by: actor, at: now)
-                throw try await refused(request, candidate, by: actor, rehearsal)
+                throw try await refused(request, candidate, as: refusal, by: actor, rehearsal)
             }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, act: candidate.act, at: now, actor: actor, author: request.author,
                 reason: request.reason, rehearsal: request.rehearsal, base: present.publication,
                 restoringAfter: candidate.restoringAfter, allowance: request.takeFrom ?? 0,
+                gainAllowance: gainAllowance,
                 endsPromises: request.takeFrom != nil && !keepsPromises)
             let outcome = try await store.publish(requested, after: findings.survey) {
                 surveyed throws(StoreError) in
@@ -109,8 +121,8 @@ struct PolicyPublisher: Sendable {
                 throw Problem(
                     .conflict, "another policy was published meanwhile; rehearse yours against it",
                     reason: Refusal.overtaken.rawValue)
-            // Whoever came or changed since loses too: the next walk says who they are.
-            case .takes, .unsettled: continue
+            // Whoever came or changed since counts too: the next walk says who they are.
+            case .takes, .gives, .unsettled: continue
             }
         }
         throw Problem(.busy, "customers changed while the policy was published; try again", retryAfter: 1)
@@ -125,7 +137,13 @@ struct PolicyPublisher: Sendable {
         case takesRights
         /// It takes from more customers than it says.
         case takesMore
-        /// The number is not what the rehearsal found.
+        /// It gives something, and does not say to how many.
+        case givesRights
+        /// It gives to more customers than it says.
+        case givesMore
+        /// The linter finds errors in it that nobody acknowledged.
+        case policyErrors
+        /// The rehearsal found more customers than the number.
         case otherNumber
         case unknownRehearsal
         /// Of another policy, or against another one.
@@ -153,23 +171,65 @@ struct PolicyPublisher: Sendable {
         _ findings: PolicyRehearser.Findings, of candidate: Candidate, against present: PolicyBook.Present,
         by actor: String, at now: Date
     ) async throws -> RehearsalAnswer {
-        let answer = RehearsalAnswer(findings, id: PublicID.rehearsal.random(), against: present.version, at: now)
+        let answer = RehearsalAnswer(
+            findings, linted: Self.linted(candidate, instead: present, at: now), id: PublicID.rehearsal.random(),
+            against: present.version, at: now)
         try await store.record(
             RecordedRehearsal(
                 id: answer.id, base: present.publication, sha256: PolicyBook.digest(of: candidate.policy), at: now,
-                actor: actor, losing: answer.losing, losingWithPromises: answer.losingWithPromises,
+                actor: actor, gaining: answer.gaining, losing: answer.losing,
+                losingWithPromises: answer.losingWithPromises,
                 report: try answer.encoded))
         return answer
     }
 
-    /// That what it may take is what a rehearsal of this very policy found.
+    /// What the linter says of a policy, compared with the one that decides.
+    private static func linted(
+        _ candidate: Candidate, instead present: PolicyBook.Present, at now: Date
+    ) -> [LintFinding] {
+        Linter.findings(
+            in: PolicyFile.draft(candidate.source, named: "policy"), against: present.policy, at: now)
+    }
+
+    /// A version that decided before may decide again, whatever the linter says of it by now.
+    private func refuseErrors(
+        in candidate: Candidate, as request: PublishRequest, instead present: PolicyBook.Present, by actor: String
+    ) async throws {
+        guard candidate.act == .publish else { return }
+        let errors = Self.linted(candidate, instead: present, at: now()).filter(\.blocksPublication)
+        guard let first = errors.first else { return }
+        let detail = [
+            "refused": Refusal.policyErrors.rawValue, "reason": request.reason,
+            "codes": Set(errors.map(\.code)).sorted().joined(separator: " "),
+        ]
+        try await store.audit(AuditEntry(at: now(), actor: actor, act: candidate.act.rawValue, detail: detail))
+        let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
+        throw Problem(
+            .conflict,
+            "the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check` shows them all",
+            reason: Refusal.policyErrors.rawValue)
+    }
+
+    /// Nil where no more customers lose or gain something than the request allows.
+    private static func refusal(
+        of request: PublishRequest, losing: Int, gaining: Int, gainAllowance: Int?
+    ) -> Refusal? {
+        if losing > request.takeFrom ?? 0 { return request.takeFrom == nil ? .takesRights : .takesMore }
+        guard let gainAllowance, gaining > gainAllowance else { return nil }
+        return request.giveTo == nil ? .givesRights : .givesMore
+    }
+
+    /// That what it may take and give is no less than a rehearsal of this very policy found.
     private func check(
         _ request: PublishRequest, of sha256: [UInt8], against present: PolicyBook.Present, keepingPromises: Bool
     ) async throws {
-        guard request.takeFrom != nil || request.rehearsal != nil else { return }
-        guard let number = request.takeFrom, let id = request.rehearsal, number >= 0 else {
+        let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
+        guard !numbers.isEmpty || request.rehearsal != nil else { return }
+        guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
             throw Problem(
-                .malformedRequest, "`takeFrom` and `rehearsal` go together: how many, as which rehearsal found")
+                .malformedRequest,
+                "`takeFrom` or `giveTo`, and `rehearsal`, go together: at most how many, and which rehearsal found them"
+            )
         }
         guard let rehearsal = try await store.rehearsal(id) else {
             throw Problem(
@@ -180,31 +240,40 @@ struct PolicyPublisher: Sendable {
                 .conflict, "`\(rehearsal.id)` rehearsed another policy, or against another one than decides now",
                 reason: Refusal.otherRehearsal.rawValue)
         }
-        let found = keepingPromises ? rehearsal.losingWithPromises : rehearsal.losing
-        guard number == found else {
+        let losing = keepingPromises ? rehearsal.losingWithPromises : rehearsal.losing
+        for (number, found, verb) in [(request.takeFrom, losing, "lose"), (request.giveTo, rehearsal.gaining, "gain")] {
+            guard let number, number < found else { continue }
             throw Problem(
-                .conflict, "`\(rehearsal.id)` found that \(found) customers lose something, not \(number)",
+                .conflict, "`\(rehearsal.id)` found that \(found) customers \(verb) something, more than \(number)",
                 reason: Refusal.otherNumber.rawValue)
         }
     }
 
     /// With a line in the audit trail.
     private func refused(
-        _ request: PublishRequest, _ candidate: Candidate, by actor: String, _ rehearsal: RehearsalAnswer
+        _ request: PublishRequest, _ candidate: Candidate, as refusal: Refusal, by actor: String,
+        _ rehearsal: RehearsalAnswer
     ) async throws -> Problem {
-        let refusal: Refusal = request.takeFrom == nil ? .takesRights : .takesMore
         var detail = [
             "refused": refusal.rawValue, "rehearsal": rehearsal.id, "reason": request.reason,
             "losing": String(rehearsal.losing), "losingWithPromises": String(rehearsal.losingWithPromises),
+            "gaining": String(rehearsal.gaining),
         ]
         detail["author"] = request.author
         try await store.audit(AuditEntry(at: now(), actor: actor, act: candidate.act.rawValue, detail: detail))
         let held = rehearsal.losing - rehearsal.losingWithPromises
+        let gives = refusal == .givesRights || refusal == .givesMore
         return Problem(
             .conflict,
-            """
-            \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom were promised \
-            it; keep promises, or say from how many you take it by the number that `\(rehearsal.id)` found
-            """, reason: refusal.rawValue, rehearsal: rehearsal.id)
+            gives
+                ? """
+                \(rehearsal.gaining) of \(rehearsal.customers) customers would gain something; say with `giveTo` to how \
+                many you give it, and with `rehearsal` that `\(rehearsal.id)` found them
+                """
+                : """
+                \(rehearsal.losing) of \(rehearsal.customers) customers would lose something, \(held) of whom were \
+                promised it; keep promises, or say with `takeFrom` from how many you take it, and with `rehearsal` that \
+                `\(rehearsal.id)` found them
+                """, reason: refusal.rawValue, rehearsal: rehearsal.id)
     }
 }

@@ -14,11 +14,9 @@ struct PolicyRehearser: Sendable {
     struct Findings: Sendable {
         /// As the policy is written.
         let tally: Tally
-        /// Customers who lose something although every promise is kept.
-        let losingWithPromises: Int
         let survey: PublicationSurvey
 
-        func losing(keepingPromises: Bool) -> Int { keepingPromises ? losingWithPromises : tally.losing }
+        func losing(keepingPromises: Bool) -> Int { keepingPromises ? tally.losingWithPromises : tally.losing }
     }
 
     private static let pageSize = 500
@@ -30,7 +28,6 @@ struct PolicyRehearser: Sendable {
         var survey = PublicationSurvey(mark: try await store.ledgerMark())
         let restored = try await store.restorablePromises(after: restoringAfter)
         var tally = Tally(for: judge.comparison)
-        var losingWithPromises = 0
         var page = try await store.survey(after: 0, limit: Self.pageSize)
         while let last = page.last {
             async let next = store.survey(after: last.customer.id, limit: Self.pageSize)
@@ -42,12 +39,10 @@ struct PolicyRehearser: Sendable {
                 if verdict != PublicationVerdict() { survey.verdicts[found.customer.id] = verdict }
                 if surveyed.isVisit { continue }
                 survey.customers += 1
-                if judgment.kept.contains(where: { $0.change == .loses }) { losingWithPromises += 1 }
-                tally.add(
-                    RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), judgment.written)
+                tally.add(RehearsedCustomer(id: found.customer.publicID, found.customer.evidence), judgment)
             }
             page = try await next
         }
-        return Findings(tally: tally, losingWithPromises: losingWithPromises, survey: survey)
+        return Findings(tally: tally, survey: survey)
     }
 }

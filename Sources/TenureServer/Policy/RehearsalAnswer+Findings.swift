@@ -1,24 +1,35 @@
 import Foundation
 import TenureAPI
 import TenureCore
+import TenurePolicyFile
+import TenurePolicyLint
 import TenureRehearsal
 
 extension RehearsalAnswer {
     /// Examples of each class; the tally has more of those who lose.
     private static let mostExamples = 10
 
-    init(_ findings: PolicyRehearser.Findings, id: String, against version: Int64, at now: Date) {
+    init(
+        _ findings: PolicyRehearser.Findings, linted: [LintFinding], id: String, against version: Int64, at now: Date
+    ) {
         let tally = findings.tally
         let promised = tally.promisedOnly.sorted { $0.key < $1.key }
         let all = Array(zip(tally.entitlements, tally.byEntitlement)) + promised.map { ($0.key, $0.value) }
         self.init(
             id: id, at: now.rfc3339, against: version, customers: tally.customers, gaining: tally.gaining,
-            losing: tally.losing, losingWithPromises: findings.losingWithPromises,
+            losing: tally.losing, losingWithPromises: tally.losingWithPromises, contradicting: tally.contradicting,
+            productsWithoutEntitlement: tally.productsWithoutEntitlement.sorted { $0.key < $1.key }
+                .map { Product(id: $0.key, customers: $0.value) },
             entitlements: all.map { name, tally in
                 Entitlement(
                     name: name, granted: tally.counts.granted, denied: tally.counts.denied,
                     undetermined: tally.counts.undetermined, gains: tally.counts.gains, loses: tally.counts.loses,
                     gainers: Self.examples(of: .gains, in: tally), losers: Self.examples(of: .loses, in: tally))
+            },
+            findings: linted.map {
+                Finding(
+                    code: $0.code, severity: $0.severity.rawValue, message: $0.message, fix: $0.fix,
+                    line: $0.position.line, column: $0.position.column, blocks: $0.blocksPublication)
             })
     }
 

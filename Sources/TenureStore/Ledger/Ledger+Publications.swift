@@ -58,6 +58,7 @@ extension Ledger {
         counts.gaining = verdicts.values.count { $0.gains }
         counts.losing = verdicts.values.count { $0.loses }
         guard counts.losing <= request.allowance else { return .takes(counts.losing) }
+        if let most = request.gainAllowance, counts.gaining > most { return .gives(counts.gaining) }
 
         let version = try version(of: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)

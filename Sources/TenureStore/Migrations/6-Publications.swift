@@ -30,6 +30,7 @@ extension Migration {
                     sha256 BLOB NOT NULL,
                     at INTEGER NOT NULL,
                     actor TEXT NOT NULL,
+                    gaining INTEGER NOT NULL,
                     losing INTEGER NOT NULL,
                     losing_with_promises INTEGER NOT NULL,
                     report TEXT NOT NULL

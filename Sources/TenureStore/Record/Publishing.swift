@@ -16,13 +16,15 @@ package struct RequestedPublication: Sendable, Hashable {
     package let restoringAfter: Int64?
     /// Customers who may lose something.
     package let allowance: Int
+    /// Customers who may gain something; nil: any number.
+    package let gainAllowance: Int?
     /// Whether what the new policy does not give ends for who has it, promised or not.
     package let endsPromises: Bool
 
     package init(
         compiled: [UInt8], sha256: [UInt8], act: RecordedPublication.Act, at: Date, actor: String,
         author: String? = nil, reason: String?, rehearsal: String? = nil, base: Int64, restoringAfter: Int64? = nil,
-        allowance: Int = 0, endsPromises: Bool = false
+        allowance: Int = 0, gainAllowance: Int? = nil, endsPromises: Bool = false
     ) {
         self.compiled = compiled
         self.sha256 = sha256
@@ -35,6 +37,7 @@ package struct RequestedPublication: Sendable, Hashable {
         self.base = base
         self.restoringAfter = restoringAfter
         self.allowance = allowance
+        self.gainAllowance = gainAllowance
         self.endsPromises = endsPromises
     }
 }
@@ -103,6 +106,8 @@ package enum PublicationOutcome: Sendable, Hashable {
     case overtaken
     /// So many customers would lose something, more than are allowed to.
     case takes(Int)
+    /// So many customers would gain something, more than are allowed to.
+    case gives(Int)
     /// Customers were parted or erased since the survey: it must be made again.
     case unsettled
 }

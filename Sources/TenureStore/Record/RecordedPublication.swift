@@ -64,6 +64,8 @@ package struct RecordedRehearsal: Sendable, Hashable {
     package let sha256: [UInt8]
     package let at: Date
     package let actor: String
+    /// Customers who would gain something.
+    package let gaining: Int
     /// Customers who would lose something.
     package let losing: Int
     /// Those of them who would lose it although every promise is kept.
@@ -72,14 +74,15 @@ package struct RecordedRehearsal: Sendable, Hashable {
     package let report: [UInt8]
 
     package init(
-        id: String = PublicID.rehearsal.random(), base: Int64, sha256: [UInt8], at: Date, actor: String, losing: Int,
-        losingWithPromises: Int, report: [UInt8]
+        id: String = PublicID.rehearsal.random(), base: Int64, sha256: [UInt8], at: Date, actor: String, gaining: Int,
+        losing: Int, losingWithPromises: Int, report: [UInt8]
     ) {
         self.id = id
         self.base = base
         self.sha256 = sha256
         self.at = at.toMillisecond
         self.actor = actor
+        self.gaining = gaining
         self.losing = losing
         self.losingWithPromises = losingWithPromises
         self.report = report

@@ -13,12 +13,22 @@ import Testing
 @testable import TenureServer
 
 @Suite struct `publishing a policy` {
-    @Test func `that takes nothing lets it decide at once, with a line in the audit trail`() async throws {
+    @Test func `that gives something is refused until a number is said, and then decides at once`() async throws {
         try await withDesk { desk, keys in
             let desk = desk.with(keys[.policy])
             let newcomer = try await desk.newcomer()
             #expect(try await desk.outcome(of: newcomer) == ["denied", "eraNotHonored"])
-            let published = try await desk.publish(try .generous(), ["author": "ada"])
+            let refused = try await desk.publish(try .generous())
+            #expect(refused.reason == "givesRights", "\(refused.text)")
+            #expect(try await desk.outcome(of: newcomer) == ["denied", "eraNotHonored"])
+            let id = try #require(refused.rehearsal)
+            for (number, reason) in [(0, "otherNumber"), (-1, nil)] {
+                let wrong = try await desk.publish(try .generous(), ["giveTo": number, "rehearsal": id])
+                #expect(wrong.reason == reason && wrong.status != .ok, "\(wrong.text)")
+            }
+            // An upper bound.
+            let published = try await desk.publish(
+                try .generous(), ["author": "ada", "giveTo": 5, "rehearsal": id])
             #expect(published.status == .ok, "\(published.text)")
             #expect(published.number("version") == 2 && published.number("gaining") == 1)
             #expect(published.number("losing") == 0 && published.number("customers") == 1)
@@ -53,7 +63,7 @@ import Testing
             let line = try await desk.lastAudit()
             #expect((line["detail"] as? [String: String])?["refused"] == "takesRights")
             for (number, rehearsal, reason) in [
-                (2, id, "otherNumber"), (1, "reh_x", "unknownRehearsal"), (0, id, "otherNumber"),
+                (1, "reh_x", "unknownRehearsal"), (0, id, "otherNumber"),
             ] {
                 let wrong = try await desk.publish(
                     try .harsh(), ["takeFrom": number, "rehearsal": rehearsal])
@@ -63,7 +73,8 @@ import Testing
                 try Calculator.policy(inDoubt: .undetermined), ["takeFrom": 1, "rehearsal": id])
             #expect(other.reason == "otherRehearsal")
 
-            let taken = try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": id])
+            // An upper bound.
+            let taken = try await desk.publish(try .harsh(), ["takeFrom": 3, "rehearsal": id])
             #expect(taken.status == .ok, "\(taken.text)")
             #expect(taken.number("losing") == 1 && taken.number("ended") == 1)
             #expect(try await desk.outcome(of: owner)[0] == "denied")
@@ -86,6 +97,37 @@ import Testing
             let acts = (try await desk.get(Desk.policies).json["publications"] as? [[String: Any]])?
                 .compactMap { $0["act"] as? String }
             #expect(acts == ["start", "publish", "rollback"])
+        }
+    }
+
+    @Test func `a rehearsal against another policy than today's doesn't count`() async throws {
+        try await withDesk { desk, _ in
+            _ = try await desk.owner()
+            let early = try #require(try await desk.rehearse(try .harsh()).rehearsal)
+            let between = try await desk.publish(try Calculator.policy(inDoubt: .undetermined))
+            #expect(between.status == .ok, "\(between.text)")
+            let stale = try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": early])
+            #expect(stale.reason == "otherRehearsal", "\(stale.text)")
+            let fresh = try #require(try await desk.rehearse(try .harsh()).rehearsal)
+            #expect(try await desk.publish(try .harsh(), ["takeFrom": 1, "rehearsal": fresh]).status == .ok)
+        }
+    }
+
+    @Test func `a policy with errors is shown with them and refused`() async throws {
+        try await withDesk { desk, _ in
+            // Nothing can grant `nothing`.
+            let usual = try Calculator.policy()
+            let text = usual.text.replacingOccurrences(
+                of: #""entitlements":{"#, with: #""entitlements":{"nothing":{},"#)
+            let rehearsal = try await desk.post(Desk.policies + "/rehearsals", ["policy": text])
+            let findings = try #require(rehearsal.json["findings"] as? [[String: Any]], "\(rehearsal.text)")
+            let error = findings.first { $0["code"] as? String == "entitlement-without-source" }
+            #expect(error?["blocks"] as? Bool == true && error?["severity"] as? String == "error")
+            let refused = try await desk.post(Desk.policies, ["policy": text, "reason": "r"])
+            #expect(refused.reason == "policyErrors" && refused.problem?.detail.contains("nothing") == true)
+            let line = try await desk.lastAudit()
+            #expect((line["detail"] as? [String: String])?["refused"] == "policyErrors")
+            #expect((try await desk.get(Desk.policies).json["publications"] as? [Any])?.count == 1)
         }
     }
 
@@ -164,6 +206,20 @@ import Testing
             let again = try await desk.publish(
                 try .harsh(), ["takeFrom": 2, "rehearsal": refused.problem?.rehearsal])
             #expect(again.status == .ok && again.number("losing") == 2, "\(again.text)")
+        }
+    }
+
+    @Test func `whoever gains after the rehearsal counts at the moment of publication`() async throws {
+        try await withDesk { desk, _ in
+            _ = try await desk.newcomer()
+            let rehearsal = try #require(try await desk.rehearse(try .generous()).rehearsal)
+            let late = try await desk.newcomer("704000000000000007")
+            let refused = try await desk.publish(try .generous(), ["giveTo": 1, "rehearsal": rehearsal])
+            #expect(refused.reason == "givesMore", "\(refused.text)")
+            #expect(try await desk.outcome(of: late)[0] == "denied")
+            let again = try await desk.publish(
+                try .generous(), ["giveTo": 2, "rehearsal": refused.problem?.rehearsal])
+            #expect(again.status == .ok && again.number("gaining") == 2, "\(again.text)")
         }
     }
 

@@ -69,4 +69,40 @@ import Testing
             }
         }
     }
+
+    @Test func `announces the end of an entitlement that it drops to those who bought it`() async throws {
+        try await withFolder { folder in
+            let usual = try Calculator.policy()
+            let both = try Policy(
+                app: usual.app, eras: usual.eras, buildNumbers: .increasing,
+                entitlements: usual.entitlements + [Entitlement(name: "other", honors: [Honor(era: "paid")])])
+            try await withHooks(in: folder, [Webhook.local(9)], policy: both) { client, hooks in
+                // One bought it, and another one never had it.
+                let buyer = "704000000000000002"
+                let bought = try await client.sync(
+                    SyncRequest(
+                        appTransaction: try Calculator.minter().newcomer(buyer),
+                        transactions: [
+                            try Calculator.minter().transaction(
+                                "20", of: buyer,
+                                ["productId": .string(Calculator.everything), "type": .string("Non-Consumable")])
+                        ]))
+                #expect(bought.everything.outcome == "granted")
+                _ = try await client.sync(
+                    SyncRequest(
+                        appTransaction: try Calculator.minter().newcomer("704000000000000003"), transactions: []))
+                while try await hooks.announcements.pass() {}
+                let before = try await hooks.outbox().count
+                try await hooks.service.publish(
+                    try Policy(
+                        app: usual.app, eras: usual.eras, buildNumbers: .increasing,
+                        entitlements: [Entitlement(name: "other", honors: [Honor(era: "paid")])]))
+                while try await hooks.announcements.pass() {}
+                let told = try await hooks.outbox().dropFirst(before).map(\.message)
+                #expect(told.map(\.type) == ["policy.published", "entitlement.revoked"])
+                let text = String(decoding: told.last?.data ?? [], as: UTF8.self)
+                #expect(text.contains(#""entitlement":"everything""#) && told.last?.publicID == bought.id, "\(text)")
+            }
+        }
+    }
 }
