@@ -54,7 +54,7 @@ struct LintPlatform: Sendable {
 
     /// The eras that the version alone proves, as the policy decides; nil where it proves nothing.
     func eras(provenBy number: AppVersion) -> EraSet? {
-        func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.allEras ? nil : eras }
+        func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.eras ? nil : eras }
         if let list = timeline.erasOfRelease {
             if let listed = list[number].flatMap(separating) { return listed }
             // A boundary without a date that no release has separates nothing. What it was meant to say is its number.

@@ -25,7 +25,7 @@ import Testing
                 == 0
         )
         let empty = try await desk.rehearse(policy, "--database", database)
-        #expect(empty.status == 2 && (try empty.customers("total")) == 0, "\(empty.errors)")
+        #expect(try empty.customers("total") == 0 && empty.status == 2, "\(empty.errors)")
         let text = try await Command.run(["rehearse", "--policy", policy, "--database", database])
         #expect(text.status == 2 && text.output.contains("fails: no customer was rehearsed"))
     }
@@ -65,7 +65,7 @@ import Testing
         let plain = try await desk.appTransaction("3")
         let file = try desk.evidence([bought, early, plain])
         let result = try await desk.rehearse(policy, "--evidence", file)
-        #expect(result.status == 0 && (try result.customers("contradicting")) == 2, "\(result.errors)")
+        #expect(try result.customers("contradicting") == 2 && result.status == 0, "\(result.errors)")
         #expect(try result.level == "check")
         #expect(try await desk.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>1").status == 2)
         #expect(try await desk.rehearse(policy, "--evidence", file, "--fail-if", "contradicting>2").status == 0)

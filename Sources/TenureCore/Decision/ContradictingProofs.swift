@@ -1,3 +1,5 @@
+import Foundation
+
 extension Evidence {
     /// Whether the version and the date of some acquisition prove different eras, whichever reason decides.
     ///
@@ -5,17 +7,9 @@ extension Evidence {
     /// for whom no entitlement honors an era, has the same contradicting proofs.
     package func hasContradictingProofs(under policy: Policy) -> Bool {
         guard environment.isProduction else { return false }
-        return acquisitions.enumerated().contains { index, acquisition in
-            PossibleEras(of: acquisition, index: index, under: policy).findings.contains(where: \.isContradiction)
-        }
-    }
-}
-
-extension Finding {
-    fileprivate var isContradiction: Bool {
-        switch self {
-        case .contradiction, .dateBeforeVersion, .versionAuthoritative: true
-        default: false
+        // Proofs don't depend on the present.
+        return acquisitions.contains {
+            EraSource($0, under: policy, at: .distantPast).possible.contradiction != nil
         }
     }
 }

@@ -20,7 +20,7 @@ extension LintRule {
             // Out of an honored era it's a mistake of the policy, which the reader finds.
             guard subject.honored(in: change.previous).isEmpty else { continue }
             report.add(
-                at: ["eras", .index(index)], .warning,
+                at: ["eras", .index(index)], severity: .warning,
                 "`\(era.name.shortened)` doesn't state its changeover: customers who got the app as before just after \(date.rfc3339), where the store hadn't changed yet, get \(inWords(change.gained)) all the same",
                 fix: .suggestion(
                     "write `changeover: { from: -24h, until: +48h }` for `\(era.name.shortened)`",

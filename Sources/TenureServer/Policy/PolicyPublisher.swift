@@ -4,6 +4,7 @@ import TenureAPI
 import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
+import TenureRehearsal
 import TenureStore
 
 /// Rehearses, publishes and goes back: the one way by which another policy comes to decide.
