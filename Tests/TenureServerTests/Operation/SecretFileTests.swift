@@ -26,7 +26,6 @@ import Testing
             eras: [{ name: free, model: free }]
             entitlements: { everything: { products: [com.example.calculator.everything] } }
             """, to: "policy.yaml")
-        // With a port that can't be had, a service that finds nothing wrong before says so.
         return try await Command.run(
             ["serve", "--check", "--policy", policy, "--database", folder.url("tenure.sqlite").path] + more)
     }
