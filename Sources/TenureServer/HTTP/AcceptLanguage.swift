@@ -17,7 +17,9 @@ enum AcceptLanguage {
         var weighted: [(language: String, weight: Double)] = []
         for range in header.prefix(1024).split(separator: ",").prefix(most) {
             let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
-            guard let language = parts.first, !language.isEmpty, language != "*" else { continue }
+            guard let language = parts.first, !language.isEmpty,
+                language.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
+            else { continue }
             var weight = 1.0
             if let text = parts.dropFirst().first(where: { $0.lowercased().hasPrefix("q=") }) {
                 guard let number = Double(text.dropFirst(2)), (0...1).contains(number) else { continue }

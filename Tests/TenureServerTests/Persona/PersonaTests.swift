@@ -23,7 +23,8 @@ import Testing
             let answer = try await desk.sandboxed(as: token, environment)
             #expect(answer.everything.outcome == "granted")
             #expect(answer.everything.codes.first == "eraHonored" && answer.everything.codes.contains("persona"))
-            #expect(answer.entitlements["everything"]?.sentence.hasPrefix("As the test customer “early-buyer”: ") == true)
+            #expect(
+                answer.entitlements["everything"]?.sentence.hasPrefix("As the test customer “early-buyer”: ") == true)
             #expect(answer.persona == "early-buyer" && answer.environment == environment)
             #expect(answer.problems.isEmpty)
             // The next read is of the same persona, and another sync without one is of the tester again.
