@@ -2,10 +2,10 @@ import ArgumentParser
 import TenureCore
 
 extension Secret: ExpressibleByArgument where Value == String {
-    package init?(argument: String) {
+    init?(argument: String) {
         self.init(argument)
     }
 
     /// ArgumentParser shows it in help.
-    package var defaultValueDescription: String { description }
+    var defaultValueDescription: String { description }
 }

@@ -89,7 +89,8 @@ private struct Judge {
             var isPromised = false
             if case .gives(let promisedUntil, _)? = promised { isPromised = !until.outlasts(promisedUntil) }
             return decision(
-                on: entitlement, .granted, until: until, findings: findings, rights: eras.rights, isPromised: isPromised)
+                on: entitlement, .granted, until: until, findings: findings, rights: eras.rights, isPromised: isPromised
+            )
         }
 
         let productsMatter = !entitlement.products.isEmpty

@@ -14,7 +14,9 @@ extension LintRule {
         fix: "Make it as long as price and binary can have disagreed: a day before, two after."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() {
-            guard let changeover = era.changeover?.window, changeover.until - changeover.from > widestWindow else { continue }
+            guard let changeover = era.changeover?.window, changeover.until - changeover.from > widestWindow else {
+                continue
+            }
             let changes = subject.changes.filter { $0.index == index && $0.matters && $0.date != nil }
             guard let last = changes.max(by: { ($0.date ?? .distantPast) < ($1.date ?? .distantPast) }),
                 let date = last.date

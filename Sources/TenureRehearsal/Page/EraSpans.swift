@@ -74,7 +74,7 @@ struct EraSpans {
             start = end
         }
         for beginning in beginnings {
-            guard let changeover = beginning.changeover else { continue }
+            guard let changeover = beginning.changeover?.window else { continue }
             let from = scale.position(of: beginning.date.addingTimeInterval(changeover.from))
             let until = scale.position(of: beginning.date.addingTimeInterval(changeover.until))
             // A window of days is thin among years, and has to be seen.
