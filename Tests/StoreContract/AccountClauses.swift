@@ -103,13 +103,12 @@ extension StoreClause {
     static let visits: [StoreClause] = [
         StoreClause("of what names one customer so many visits are kept, the latest") { store in
             let owner = try await store.bring("1")
-            func visit(_ shown: Identity, _ list: Int) async throws -> Customer {
-                let identity = Identity(visitLedBy: .transactions, naming: shown, showing: "list\(list)")
-                return try unwrap(
-                    try await store.recordUnbound(
-                        identity, naming: [shown], in: Sample.production, at: Sample.now, Sample.shown("\(list)")),
-                    "a record"
-                ).record
+            func visit(_ named: Identity, _ list: Int) async throws -> Customer {
+                let identity = Identity(visitLedBy: .transactions, naming: named, showing: "list\(list)")
+                let unbound = try await store.recordUnbound(
+                    identity, naming: [named], in: Sample.production, at: Sample.now, Sample.shown("\(list)"))
+                let shown = try unwrap(unbound, "a record")
+                return shown.record
             }
             _ = try await store.bring("12")
             let other = try await visit(Identity(.appTransactionID, "12"), 0)

@@ -12,11 +12,11 @@ extension StoreClause {
             let stays = try await store.bring("3")
             func show(_ id: String) async throws -> Customer {
                 let named = Identity(.appTransactionID, id)
-                return try unwrap(
-                    try await store.recordUnbound(
-                        Identity(visitLedBy: .app, naming: named, showing: "hash"), naming: [named],
-                        in: Sample.production, at: Sample.now, Sample.shown("1")), "a record"
-                ).record
+                let unbound = try await store.recordUnbound(
+                    Identity(visitLedBy: .app, naming: named, showing: "hash"), naming: [named],
+                    in: Sample.production, at: Sample.now, Sample.shown("1"))
+                let shown = try unwrap(unbound, "a record")
+                return shown.record
             }
             let visitor = try await show("1")
             let other = try await show("3")

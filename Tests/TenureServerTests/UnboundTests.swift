@@ -245,7 +245,7 @@ import Testing
                 #expect(answer.id != customer.id)
                 #expect(answer.purchases.isEmpty)
                 #expect(!answer.purchasesAreComplete)
-                #expect(answer.certificate == nil)
+                #expect(answer.entitlementToken == nil)
                 #expect(answer.entitlements["everything"]?.outcome != .granted)
             }
         }
@@ -341,7 +341,7 @@ import Testing
                 SyncRequest(receipt: receipt, deviceIdentifier: Calculator.device.uuidString))
             #expect(!alone.bound)
             #expect(alone.id != owner.id)
-            #expect(alone.certificate == nil)
+            #expect(alone.entitlementToken == nil)
             #expect(alone.accessToken?.expiresAt == Calculator.now.addingTimeInterval(600))
             #expect(try await !client.customer(try alone.token).bound)
             // Nor beside transactions that were not made for the device.

@@ -205,7 +205,7 @@ private enum Facts {
                         .iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange),
                         .macOS: .at(version: AppVersion("2.0"), date: Calculator.macChange),
                     ],
-                    changeover: Changeover(from: -24 * 3600, until: 48 * 3600)),
+                    changeover: .window(from: -24 * 3600, until: 48 * 3600)),
             ],
             buildNumbers: .increasing,
             entitlements: [

@@ -30,7 +30,7 @@ import Testing
     func `begins after ten wrong keys, spares the right one and ignores requests without a key`(
         path: String
     ) async throws {
-        try await withProxiedService { port in
+        try await withProxiedService { port async throws in
             func status(_ key: String?) async throws -> Int? {
                 try await self.status(path, key: key, from: "198.51.100.7", port: port)
             }
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `counts an IPv6 client by its /64, and others not`() async throws {
-        try await withProxiedService { port in
+        try await withProxiedService { port async throws in
             for number in 0..<FailedTries.limit {
                 #expect(try await status(key: "wrong", from: "2001:db8:1:1:\(number)::7", port: port) == 401)
             }

@@ -158,7 +158,7 @@ import Testing
         }
         await #expect(throws: AppStoreFailure.self) {
             try await http.transport.send(
-                .init(method: "GET", url: "http://127.0.0.1:9/", token: "t", body: nil))
+                .init(method: "GET", url: "http://127.0.0.1:9/", token: Secret("t"), body: nil))
         }
     }
 

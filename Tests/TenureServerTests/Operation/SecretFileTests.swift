@@ -1,5 +1,7 @@
 import CommandRunner
+import Crypto
 import Foundation
+import TenureMint
 import TenureStore
 import Testing
 
