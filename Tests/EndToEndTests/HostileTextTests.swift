@@ -90,7 +90,8 @@ import Testing
             #expect(await client.get(path, token: SoakWorld.adminKey).0 == 400, "\(path)")
         }
         let policy = try world.folder.text("policy.yaml").replacingOccurrences(of: "everything", with: "\"e\\0e\"")
-        let (status, answer) = await client.post("/v1/admin/policies", ["policy": policy], token: SoakWorld.adminKey)
+        let (status, answer) = await client.post(
+            "/v1/admin/policies", ["policy": policy, "reason": "r"], token: SoakWorld.adminKey)
         #expect(status == 400 && "\(answer)".contains("NUL"), "\(answer)")
         // In what the App Store signed, which it never does.
         for field in ["originalApplicationVersion", "appTransactionId", "originalPlatform"] {

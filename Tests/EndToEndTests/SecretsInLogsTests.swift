@@ -82,11 +82,14 @@ import Testing
             "admin key": Array(SoakWorld.adminKey.utf8), "password": Array(Self.password.utf8),
             "bearer token": Array(Self.bearer.utf8), "webhook secret": Array("canary-webhook-secret-4711".utf8),
         ]
-        for (name, file) in [
-            ("App Store key", "SubscriptionKey.p8"), ("signing key", "certificate-key.pem"),
-            ("policy key", "policy-key.pem"),
-        ] {
-            guard let pem = try? folder.text(file) else { continue }
+        var keys = [
+            "App Store key": try? folder.text("SubscriptionKey.p8"), "policy key": try? folder.text("policy-key.pem"),
+        ].compactMapValues(\.self)
+        if let file = try? Data(contentsOf: folder.url("signing-key.json")) {
+            let contents = try #require(try JSONSerialization.jsonObject(with: file) as? [String: Any])
+            keys["signing key"] = try #require(contents["privateKey"] as? String)
+        }
+        for (name, pem) in keys {
             canaries[name + " (PEM)"] = Array((pem.split(separator: "\n").dropFirst().first ?? "").utf8)
             canaries[name] = try Array(P256.Signing.PrivateKey(pemRepresentation: pem).rawRepresentation)
         }
@@ -182,11 +185,14 @@ import Testing
 
     @Test func `of a service that cannot start shows a secret`() async throws {
         let word = Self.password
-        var outputs: [(String, Command.Result)] = []
-        func run(_ what: String, _ arguments: [String], _ environment: [String: String] = [:]) async throws {
+        func run(
+            _ what: String, _ arguments: [String], _ environment: [String: String] = [:],
+            without known: [String: [UInt8]]? = nil
+        ) async throws {
             let result = try await Command.run(arguments, environment: environment)
             #expect(result.status != 0, "\(what): \(result.output)")
-            outputs.append((what, result))
+            // At once: each configuration has an App Store key of its own.
+            expect(result.output + result.errors, without: try known ?? canaries(), what)
         }
         let urls = [
             "postgres://ada:\(word)@127.0.0.1:9/name", "postgres://ada:\(word)@x@127.0.0.1:9/name",
@@ -223,10 +229,11 @@ import Testing
         for (name, secret) in [("--admin-key-file", SoakWorld.adminKey), ("--tls-key", urls[0])] {
             try await run("serve \(name)", ["serve", "--config", config, name, secret])
         }
+        let known = try canaries()
         try folder.writeSecret("no key: \(word)", to: "SubscriptionKey.p8")
         try await run(
-            "serve with a broken key", ["serve", "--config", config, "--database", folder.url("new.sqlite").path])
-        for (what, result) in outputs { expect(result.output + result.errors, without: try canaries(), what) }
+            "serve with a broken key", ["serve", "--config", config, "--database", folder.url("new.sqlite").path],
+            without: known)
     }
 
     @Test func `of a service that the database refuses shows its password`() async throws {

@@ -32,7 +32,8 @@ enum Calculator {
 
     static func policy(
         honors: [Honor]? = [Honor(era: "paid")], inDoubt: Policy.InDoubt = .favorCustomer,
-        testEnvironments: Policy.TestEnvironments = .newCustomer, appleID: Int64? = 828_838_134
+        testEnvironments: Policy.TestEnvironments = .newCustomer, appleID: Int64? = 828_838_134,
+        acknowledgments: [Acknowledgment] = []
     ) throws -> Policy {
         try Policy(
             app: Policy.App(bundleID: "com.example.calculator", appleID: appleID),
@@ -50,7 +51,7 @@ enum Calculator {
             entitlements: [
                 Entitlement(name: "everything", products: [.init(id: everything), .init(id: yearly)], honors: honors)
             ],
-            inDoubt: inDoubt, testEnvironments: testEnvironments)
+            inDoubt: inDoubt, testEnvironments: testEnvironments, acknowledgments: acknowledgments)
     }
 
     static func configuration(

@@ -69,9 +69,16 @@ struct DemoCommand: AsyncParsableCommand {
 /// Lets the policy in the folder decide, where it is another one than before and takes nothing from anybody.
 private func publish(_ policy: Policy, of folder: DemoFolder, by client: ServiceClient) async {
     let terminal = Terminal.standardOutput
-    let request = PublishRequest(
-        policy: String(decoding: PolicyFile.compile(policy), as: UTF8.self), reason: "\(folder.policy) was changed")
+    let text = String(decoding: PolicyFile.compile(policy), as: UTF8.self)
+    var request = PublishRequest(policy: text, reason: "\(folder.policy) was changed")
     do {
+        // What gives something is published here without a question: these customers are invented.
+        let rehearsal: RehearsalAnswer = try await client.post(
+            "/v1/admin/policies/rehearsals", RehearseRequest(policy: text))
+        if rehearsal.gaining > 0, rehearsal.losing == 0 {
+            request.giveTo = rehearsal.gaining
+            request.rehearsal = rehearsal.id
+        }
         let publication: PublicationAnswer = try await client.post("/v1/admin/policies", request)
         terminal.write("\(folder.policy) was changed, and decides from now on as version \(publication.version)\n")
     } catch let refusal as ServiceClient.Refusal where refusal.problem.reason == "decides" {

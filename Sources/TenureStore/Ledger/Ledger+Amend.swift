@@ -79,19 +79,15 @@ extension Ledger {
             acquisition.appTransactionID.map { Identity(.appTransactionID, $0) },
             acquisition.downloadID.map { Identity(.downloadID, $0) },
         ]
-        for case let identity? in identities {
-            if let found = try self.customer(by: identity, in: customer.realm), found.id == customer.id {
-                return found.member
-            }
-        }
-        return customer.member
+        // Without the facts, which may hold thousands of purchases.
+        let named = try resolve(identities.compactMap(\.self), in: customer.realm)
+        return named.known.first { $0.root == customer.id }?.member ?? customer.member
     }
 
     /// Whom the identities name, without reading what is known of anybody.
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
         let members = try members(by: identities, in: realm)
-        var roots = Roots(self)
-        for member in Set(members.values).sorted() { try roots.find(member) }
+        let roots = try Roots(of: Set(members.values), in: self)
         return NamedMembers(identities, in: realm, members: members, roots: roots.known, factsSize: roots.factsSize)
     }
 
@@ -197,37 +193,49 @@ extension CustomerFacts {
     }
 }
 
-/// Who those are that members turned out to be, each asked for once.
+/// Who the members turned out to be. Each customer is read once, many by one statement.
 private struct Roots {
-    private let ledger: Ledger
+    /// By member; without those who are gone.
     private(set) var known: [Int64: Int64] = [:]
-    /// Bytes, of all of them.
+    /// Bytes of the facts of all of them.
     private(set) var factsSize = 0
+    /// A single customer gets a statement of its own, so that little is asked for in vain.
+    private static let one = "\(columns) FROM customers WHERE id = $1"
+    private static let many = "\(columns) FROM customers WHERE id IN \(RecordTable.batchPlaces)"
+    private static let columns = "SELECT id, merged_into, length(facts)"
 
-    init(_ ledger: Ledger) {
-        self.ledger = ledger
+    init(of members: Set<Int64>, in ledger: Ledger) throws(StoreError) {
+        var parents: [Int64: Int64] = [:]
+        var read: Set<Int64> = []
+        var next = members
+        while !next.isEmpty {
+            read.formUnion(next)
+            let rows =
+                next.count == 1
+                ? try ledger.session.rows(Self.one, next.map { .integer($0) })
+                : try ledger.rows(Self.many, about: next.sorted())
+            var merged: Set<Int64> = []
+            for row in rows {
+                let id = try row.integer(0)
+                if let parent = try row.integerIfPresent(1) {
+                    parents[id] = parent
+                    merged.insert(parent)
+                } else {
+                    known[id] = id
+                    factsSize += Int(clamping: try row.integer(2))
+                }
+            }
+            next = merged.subtracting(read)
+        }
+        for member in members { known[member] = try root(of: member, parents) }
     }
 
-    mutating func find(_ member: Int64) throws(StoreError) {
-        var path: [Int64] = []
-        var next = member
-        while known[next] == nil {
-            guard path.count <= Ledger.mostMembers else {
-                throw .damaged("customer \(member) was merged in a circle")
-            }
-            path.append(next)
-            guard
-                let row = try ledger.session.row(
-                    "SELECT merged_into, length(facts) FROM customers WHERE id = $1", [.integer(next)])
-            else { return }
-            guard let parent = try row.integerIfPresent(0) else {
-                known[next] = next
-                factsSize += Int(clamping: try row.integer(1))
-                break
-            }
-            next = parent
+    private func root(of member: Int64, _ parents: [Int64: Int64]) throws(StoreError) -> Int64? {
+        var root = member
+        for _ in 0...Ledger.mostMembers {
+            guard let parent = parents[root] else { return known[root] }
+            root = parent
         }
-        let root = known[next]
-        for id in path { known[id] = root }
+        throw .damaged("customer \(member) was merged in a circle")
     }
 }

@@ -10,7 +10,8 @@ package struct Identity: Sendable, Hashable {
         case downloadID = 2
         case originalTransactionID = 3
         /// A purchase of the app (its date and version) on a device (the hash of its id) that it was verified to be
-        /// signed for, where it has no id of its own. Never the device alone, which several accounts may use.
+        /// signed for; in test environments only where it has no id of its own. Never the device alone, which several
+        /// accounts may use.
         case device = 4
         /// The hash of an artifact. Only where nothing above is known.
         case artifact = 5

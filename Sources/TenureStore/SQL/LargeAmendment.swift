@@ -29,7 +29,7 @@ struct LargeAmendment<Database: SQLStore, Outcome: Sendable>: Sendable {
     /// So many customers are joined by one piece.
     private static var customersPerPiece: Int { 20 }
     /// By which nobody is found who sends something, so that no lock is needed for them.
-    private static var otherIdentitiesPerPiece: Int { 4 * Ledger.identitiesPerStatement }
+    private static var otherIdentitiesPerPiece: Int { 2 * Ledger.identitiesPerStatement }
 
     /// Nil where somebody else changed what it rests on.
     private func attempt() async throws(StoreError) -> (Customer, Outcome)? {

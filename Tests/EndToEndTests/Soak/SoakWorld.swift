@@ -74,12 +74,14 @@ struct SoakWorld: Sendable {
 
     // MARK: Artifacts
 
+    /// Each account got the app in another minute: one device and one date would name one acquisition.
     func appTransaction(of id: String) throws -> String {
-        try text(
+        let minutes = Double(id.suffix(5)) ?? 0
+        return try text(
             .appTransaction,
             [
                 "appTransactionId": .string(id), "originalApplicationVersion": .string("37"),
-                "originalPurchaseDate": .instant(Date(timeIntervalSince1970: 1_398_938_400)),
+                "originalPurchaseDate": .instant(Date(timeIntervalSince1970: 1_398_938_400 + 60 * minutes)),
             ])
     }
 

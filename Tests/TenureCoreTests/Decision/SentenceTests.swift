@@ -401,7 +401,7 @@ struct SentencePolicy: Sendable {
                 Era(name: "paid", model: .paid),
                 Era(
                     name: "freemium", model: .free,
-                    begins: [.iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange)]),
+                    begins: [.iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange)], changeover: .noWindow),
             ],
             buildNumbers: .increasing,
             entitlements: [

@@ -125,7 +125,7 @@ import Testing
             #expect(answer.text.contains("\"sentence\""))
             #expect(answer.text.contains("\"eraHonored\""))
             let kinds = (answer.json["identities"] as? [[String: Any]] ?? []).compactMap { $0["kind"] as? String }
-            #expect(Set(kinds) == ["appTransactionID", "originalTransactionID", "appAccountToken"])
+            #expect(Set(kinds) == ["appTransactionID", "originalTransactionID", "appAccountToken", "device"])
             #expect((answer.json["promises"] as? [[String: Any]])?.first?["entitlement"] as? String == "everything")
             #expect(answer.json["artifacts"] as? Int == 2)
             #expect(try await desk.get("/v1/admin/customers/cus_nobody").problem?.code == .notFound)

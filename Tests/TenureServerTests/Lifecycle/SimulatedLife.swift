@@ -31,7 +31,8 @@ struct SimulatedLife {
                 Era(name: "paid", model: .paid),
                 Era(
                     name: "freemium", model: .free,
-                    begins: [.iOS: .at(version: AppVersion("120"), date: Date(timeIntervalSince1970: 1_433_959_200))]),
+                    begins: [.iOS: .at(version: AppVersion("120"), date: Date(timeIntervalSince1970: 1_433_959_200))],
+                    changeover: .noWindow),
             ],
             buildNumbers: .increasing,
             entitlements: [

@@ -5,12 +5,15 @@ import Foundation
 struct AppStoreKeyFile {
     let path: String
 
+    /// In bytes. Genuine files have fewer than 300.
+    private static let largest = 16 * 1024
+
     /// Throws `keyFile` with what is wrong, and never with what stands in it.
     func key() throws(ServiceError) -> P256.Signing.PrivateKey {
         guard FileManager.default.fileExists(atPath: path) else {
             throw mistake("there is no such file; download the key in App Store Connect, where it is offered once")
         }
-        let contents = try SecretFile(path: path).existingContents()
+        let contents = try SecretFile(path: path).existingContents(upTo: Self.largest)
         return try key(inPEM: String(decoding: contents, as: UTF8.self))
     }
 
