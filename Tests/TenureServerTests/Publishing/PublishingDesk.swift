@@ -20,13 +20,13 @@ extension Policy {
     }
 
     /// Having acquired the app gives nothing.
-    static func harsh() throws -> Policy {
-        try Calculator.policy(
-            honors: nil,
-            acknowledgments: [
-                Acknowledgment(code: "paid-era-unhonored", at: "eras/paid", reason: "the tests take something away")
-            ])
+    static func harsh(inDoubt: InDoubt = .favorCustomer) throws -> Policy {
+        try Calculator.policy(honors: nil, inDoubt: inDoubt, acknowledgments: [takesFromOwners])
     }
+
+    /// Otherwise the linter's error would refuse the publication.
+    static let takesFromOwners = Acknowledgment(
+        code: "paid-era-unhonored", at: "eras/paid", reason: "the tests take something away")
 }
 
 extension Desk {

@@ -140,7 +140,7 @@ import Testing
             #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
             #expect(try await desk.owner("704000000000000007").everything.outcome == "denied")
             // What an earlier edit left to promises stands in the way of no later one.
-            let harmless = try Calculator.policy(honors: nil, inDoubt: .undetermined)
+            let harmless = try Policy.harsh(inDoubt: .undetermined)
             let published = try await desk.publish(harmless)
             #expect(published.status == .ok && published.number("losing") == 0, "\(published.text)")
             #expect(try await desk.outcome(of: owner) == ["granted", "promise"])
@@ -180,7 +180,8 @@ import Testing
             let usual = try Calculator.policy()
             let without = try Policy(
                 app: usual.app, eras: usual.eras, buildNumbers: .increasing,
-                entitlements: [Entitlement(name: "everything", products: [.init(id: Calculator.yearly)])])
+                entitlements: [Entitlement(name: "everything", products: [.init(id: Calculator.yearly)])],
+                acknowledgments: [Policy.takesFromOwners])
             let rehearsal = try await desk.rehearse(without)
             #expect(rehearsal.number("losing") == 2 && rehearsal.number("losingWithPromises") == 1)
             let keep = try await desk.publish(without, ["keepPromises": true])
