@@ -38,7 +38,7 @@ struct EntitlementTokenReader: Sendable {
         case missing = "is missing"
         case replayed = "does not answer this request"
         case fromTheFuture = "was issued later than now"
-        case over = "is of a persona who stands for nobody any more"
+        case over = "is for a persona that has expired"
     }
 
     /// An entitlement token, and what vouches for the key that signed it.

@@ -28,9 +28,9 @@ struct KeyCreateCommand: AsyncParsableCommand {
     func validate() throws {
         guard !name.isEmpty, name.utf8.count <= 64,
             name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw ValidationError("a name has 1 to 64 letters, digits and signs of ASCII, without blanks") }
+        else { throw ValidationError("a name must have 1 to 64 printable ASCII characters and no spaces") }
         guard ![KeyGate.configuredName, consoleActor].contains(name) else {
-            throw ValidationError("`\(name)` is what the audit trail calls something else; take another name")
+            throw ValidationError("`\(name)` is reserved for the audit trail; choose another name")
         }
     }
 

@@ -25,7 +25,7 @@ struct KeyRevokeCommand: AsyncParsableCommand {
                 try await $0.revokeKey(named: name, at: Date(), actor: consoleActor)
             }
             guard key != nil else {
-                throw CommandError("no key `\(name)` is good; `tenure key list` shows all")
+                throw CommandError("there is no active key `\(name)`; `tenure key list` shows all keys")
             }
             Terminal.standardOutput.write("revoked `\(name)`")
         }

@@ -7,7 +7,7 @@ import TenurePolicyLint
 struct PolicyCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Report every mistake of a policy file, and what it would do that nobody means.",
+        abstract: "Report the mistakes and the unintended effects of a policy file.",
         discussion: """
             Errors are mistakes that keep the file from being a policy, customers who lose what they paid for, and \
             others who get it for nothing. Warnings may become that; notes are worth knowing. Docs/policy-check.md \

@@ -10,7 +10,7 @@ struct PublishingOptions: ParsableArguments {
     @Option(help: "Who wrote the policy, where that is not who holds the key.")
     var author: String?
 
-    @Flag(help: "Whoever was promised what the policy does not give any more keeps it.")
+    @Flag(help: "Customers keep promised rights that the new policy doesn't give.")
     var keepPromises = false
 
     @Option(
@@ -44,7 +44,7 @@ struct PublishingOptions: ParsableArguments {
                 throw ValidationError("--take-from and --give-to are numbers of customers")
             }
         }
-        guard rehearse || reason != nil else { throw ValidationError("say why, by --reason") }
+        guard rehearse || reason != nil else { throw ValidationError("`--reason` is missing; say why you publish") }
     }
 
     /// Rehearses where nothing was rehearsed yet, shows what was found, and publishes where that is wanted.

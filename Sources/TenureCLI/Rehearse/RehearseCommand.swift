@@ -68,10 +68,10 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(
         name: .long, parsing: .singleValue,
         help: ArgumentHelp(
-            "Fails where this holds: 'lost>0', 'denied>0.5%'. May stand several times.", valueName: "condition"))
+            "Fail if this holds, such as 'lost>0' or 'denied>0.5%'. Repeatable.", valueName: "condition"))
     var failIf: [String] = []
 
-    @Flag(help: "Call customers by their ids. Without it, by numbers that tell nothing.")
+    @Flag(help: "Show customers' IDs in the report. Without it, customers are numbered.")
     var identify = false
 
     @Option(
@@ -94,7 +94,7 @@ struct RehearseCommand: AsyncParsableCommand {
             throw ValidationError("say where the customers come from: `--evidence FILE` or `--database`")
         }
         if database != nil, incomplete || rejected != nil {
-            throw ValidationError("`--incomplete` and `--rejected` speak of lines; leave them out with `--database`")
+            throw ValidationError("`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
         }
     }
 

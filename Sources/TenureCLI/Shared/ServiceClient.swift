@@ -45,7 +45,7 @@ struct ServiceOptions: ParsableArguments {
         let key = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard KeySecret(key) != nil else {
             throw CommandError(
-                "what should be an admin key is none, or a part is missing; `tenure key create` makes one")
+                "the admin key is invalid or incomplete; `tenure key create` makes a new one")
         }
         return ServiceClient(url: service.hasSuffix("/") ? String(service.dropLast()) : service, key: key)
     }

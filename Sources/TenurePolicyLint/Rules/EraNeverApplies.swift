@@ -5,7 +5,7 @@ import TenurePolicyFile
 /// nobody was ever in it.
 extension LintRule {
     static let eraNeverApplies = LintRule(
-        "era-never-applies", .warning, "an era in which nobody can have come, or that nothing tells from the next",
+        "era-never-applies", .warning, "an era that can have no customers, or can't be told from the next one",
         story: "An era that begins and ends with one number and one instant has no customers, whatever it honors.",
         fix: "Correct its beginning or that of the next one, or remove it."
     ) { subject, report in

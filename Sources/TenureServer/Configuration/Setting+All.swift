@@ -58,7 +58,7 @@ extension Setting {
     package static let webhookRetentionDays = Setting(
         "webhookRetentionDays", .number(4...3650), fallback: "\(Defaults.webhookTerms.retentionDays)",
         "days for which delivered messages are kept")
-    package static let webhooks = Setting("webhooks", .structure, "who is told what became true; see Docs/webhooks.md")
+    package static let webhooks = Setting("webhooks", .structure, "endpoints that receive events; see Docs/webhooks.md")
     package static let apps = Setting(
         "apps", .structure, "several apps in one service, by name, each with its own policy, database and keys")
     package static let metrics = Setting(

@@ -138,17 +138,17 @@ import Testing
         denied(
             .appRefunded(at: evening),
             says:
-                "“everything” isn't included any more: your purchase of the app was refunded or revoked on February 29, 2016. \(help)\(family)"
+                "“everything” isn't included anymore: your purchase of the app was refunded or revoked on February 29, 2016. \(help)\(family)"
         ),
         denied(
             .licenseEnded(at: evening),
             says:
-                "“everything” isn't included any more: your organization's license for the app ended on February 29, 2016. \(help)\(family)"
+                "“everything” isn't included anymore: your organization's license for the app ended on February 29, 2016. \(help)\(family)"
         ),
         denied(
             .noHonors, .promiseEnded,
             says:
-                "“everything” isn't included any more: your purchase of the app was refunded, or its license ended. \(help)\(family)"
+                "“everything” isn't included anymore: your purchase of the app was refunded, or its license ended. \(help)\(family)"
         ),
         denied(
             .honorEnded(era: 0, at: evening), proofs[0], proofs[1],

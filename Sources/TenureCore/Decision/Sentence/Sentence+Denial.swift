@@ -17,15 +17,15 @@ extension Sentence {
             writeHelp(to: &output)
         case .appRefunded(let date):
             writeTitle(to: &output)
-            output.say(" isn't included any more: your purchase of the app was refunded or revoked on ", on: date, ". ")
+            output.say(" isn't included anymore: your purchase of the app was refunded or revoked on ", on: date, ". ")
             writeHelp(family: .earlier, to: &output)
         case .licenseEnded(let date):
             writeTitle(to: &output)
-            output.say(" isn't included any more: your organization's license for the app ended on ", on: date, ". ")
+            output.say(" isn't included anymore: your organization's license for the app ended on ", on: date, ". ")
             writeHelp(family: .earlier, to: &output)
         case .promiseEnded:
             writeTitle(to: &output)
-            output.say(" isn't included any more: your purchase of the app was refunded, or its license ended. ")
+            output.say(" isn't included anymore: your purchase of the app was refunded, or its license ended. ")
             writeHelp(family: .earlier, to: &output)
         case .honorEnded(let era, let date):
             writeTitle(to: &output)
