@@ -72,6 +72,39 @@ import Testing
         #expect(await !copy.start().allows("everything"))
     }
 
+    /// The dates of a state, as they are stored.
+    private struct Dates: Encodable {
+        var floor = World.now
+        var lastClock = World.now
+        var firstSeen = World.now
+        var beginnings: [String: Date] = [:]
+    }
+
+    @Test func `is ignored where its dates are impossible`() async throws {
+        let (earlier, later) = (World.now.addingTimeInterval(-World.day), World.now.addingTimeInterval(World.day))
+        let cases: [(dates: Dates, isPossible: Bool)] = [
+            (Dates(), true), (Dates(firstSeen: earlier), true), (Dates(lastClock: earlier, firstSeen: earlier), true),
+            // Waiting would be counted from a day that is yet to come.
+            (Dates(firstSeen: later), false),
+            // The clock was never later than the latest instant that is known.
+            (Dates(lastClock: later), false),
+        ]
+        for (dates, isPossible) in cases {
+            let device = await kept()
+            silence(device)
+            let time = try JSONDecoder().decode(DeviceTime.self, from: try JSONEncoder().encode(dates))
+            try device.storage.update(device: nil) { found in
+                guard case .state(var state) = found else { throw Unexpected() }
+                state.time = time
+                return state
+            }
+            let customer = await device.start().settled()
+            #expect(customer.has("everything") == isPossible, "\(dates)")
+            let outcome: Tenure.StoreStep.Outcome = isPossible ? .done : .failed("its dates are impossible")
+            #expect(customer.steps.first { $0.name == .localState }?.outcome == outcome, "\(dates)")
+        }
+    }
+
     @Test func `that cannot be read now is not replaced`() async throws {
         let device = await kept()
         let sound = device.storage.contents

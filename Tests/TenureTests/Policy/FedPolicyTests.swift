@@ -37,10 +37,10 @@ private final class FakeWeb: PolicyFetcher {
     private let folder = URL(fileURLWithPath: NSTemporaryDirectory() + "tenure-fed-\(UUID().uuidString)")
 
     /// Build 37 of the owner is paid for as long as the boundary is above it.
-    private func policy(build: String) throws -> Policy {
+    private func policy(build: String, bundleID: String = World.bundleID) throws -> Policy {
         let base = World.policy()
         return try Policy(
-            app: base.app,
+            app: Policy.App(bundleID: bundleID, appleID: base.app.appleID),
             eras: [
                 base.eras[0],
                 Era(name: "freemium", model: .free, begins: [.iOS: .at(version: AppVersion(build), date: nil)]),
@@ -100,6 +100,23 @@ private final class FakeWeb: PolicyFetcher {
         let tenure = try device(FakeWeb(forged), app: World.newcomer()).start()
         #expect(await !tenure.allows("everything"))
         #expect(await tenure.settled().steps.contains { $0.description.contains("none of the pinned keys") })
+    }
+
+    @Test func `another app's policy under the same key is refused, and its counter isn't kept`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let other = try signer.sign(policy(build: "120", bundleID: "com.example.planner"), counter: 9)
+        let web = FakeWeb(other)
+        let tenure = try device(web).start()
+        #expect(await tenure.decision(for: "everything").outcome == .denied)
+        let customer = await tenure.settled()
+        #expect(customer.policyError == nil)
+        let isNamed = customer.steps.contains {
+            $0.name == .policy && $0.description.contains("`com.example.planner`")
+        }
+        #expect(isNamed)
+        // This app's own policy counts, although its counter is lower.
+        web.serve(try signer.sign(policy(build: "120"), counter: 2))
+        #expect(await tenure.refresh().has("everything"))
     }
 
     @Test func `a key that is none, and a bundled policy that cannot be read, are said`() async throws {

@@ -131,6 +131,27 @@ import Testing
         }
     }
 
+    @Test func `ends with a grant, and with it the loss of the grace period`() async throws {
+        let base = World.policy()
+        // One release gives to owners what the releases before and after it only sell.
+        let generous = try Policy(
+            app: base.app, eras: base.eras, buildNumbers: base.buildNumbers,
+            entitlements: [
+                Entitlement(name: "cloud", products: [.init(id: World.yearly)], honors: [Honor(era: "paid")])
+            ])
+        let device = Device(FakeStore { $0.app = World.owner() }, policy: base)
+        #expect(await device.start().settled().answers["cloud"]?.outcome == .denied)
+        device.store.change { $0.transactionsMood = .throwsAnError }
+        let denied = device.start()
+        #expect(await denied.decision(for: "cloud").outcome == .undetermined)
+        #expect(await !denied.allows("cloud"), "a known denial")
+        let granted = device.start { $0.policy = .policy(generous) }
+        #expect(await granted.settled().has("cloud"))
+        let tenure = device.start()
+        #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
+        #expect(await tenure.allows("cloud"))
+    }
+
     @Test func `is checked at once by refresh`() async throws {
         let device = Device(FakeStore { $0.app = World.newcomer() })
         let tenure = device.start()

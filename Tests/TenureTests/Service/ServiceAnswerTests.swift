@@ -1,0 +1,132 @@
+import Foundation
+import TenureAPI
+import TenureCore
+import TenureHTTP
+import Testing
+
+@testable import Tenure
+
+/// Holds each sync until the test lets it pass.
+private struct HeldTransport: Transport {
+    let next: any Transport
+    let hold: @Sendable () async -> Void
+
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        if request.url.path.hasSuffix("/v1/sync") { await hold() }
+        return try await next.send(request)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `What the service answers` {
+    @Test func `support's revocation survives an offline relaunch`() async throws {
+        try await RealService.run({ $0.adminKey = RealService.supportKey }) { service in
+            // The bundled policy alone would grant it.
+            let device = service.device(try .owner()) { $0.policy = .policy(World.policy()) }
+            let tenure = device.start()
+            #expect(await tenure.settled().has("everything"))
+            try await service.revoke("everything")
+            #expect(await tenure.refresh().answers["everything"]?.outcome == .denied)
+            service.line.condition = .down
+            for _ in 0..<2 {
+                // After a day, the stored answer no longer counts as the service's present one.
+                device.time.now += World.day
+                let relaunched = device.start()
+                #expect(await relaunched.decision(for: "everything").outcome == .undetermined)
+                #expect(await !relaunched.allows("everything"))
+            }
+        }
+    }
+
+    @Test(arguments: [FakeStore.Mood.hangs, .throwsAnError, .answersUnverified])
+    func `a denial doesn't count if StoreKit gave no purchases to send`(_ mood: FakeStore.Mood) async throws {
+        try await RealService.run { service in
+            // The service has once seen that there were no purchases, and still denies.
+            let store = try FakeStore.newcomer()
+            #expect(await service.device(store).start().settled().answers["everything"]?.outcome == .denied)
+            let purchase = try World.signed(World.purchase(), of: "704000000000000002")
+            store.change { state in
+                state.transactions = [purchase]
+                state.transactionsMood = mood
+            }
+            // A reinstallation: nothing is stored on the device.
+            let device = service.device(store)
+            // The app transaction must be here by then, also on a busy machine.
+            let tenure = device.start { $0.options.storeTimeout = 5 }
+            _ = await tenure.settled()
+            #expect(service.line.syncs == 2)
+            #expect(service.lastAnswer?.entitlements["everything"]?.outcome == .denied)
+            #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+            #expect(await tenure.allows("everything"))
+            // It isn't stored as a denial either.
+            #expect(await device.start().settled().allows("everything"))
+            store.change { $0.transactionsMood = .answers }
+            #expect(await device.start().settled().has("everything"))
+        }
+    }
+
+    @Test func `a transaction that the service refused stays unfinished, also after a relaunch`() async throws {
+        try await RealService.run { service in
+            let store = try FakeStore.newcomer()
+            // Nobody signed this one.
+            let refused = World.purchase(id: "410000000000001")
+            let accepted = try World.signed(
+                World.purchase(World.yearly, id: "410000000000009", type: .nonConsumable), of: "704000000000000002")
+            store.change { state in
+                state.transactions = [refused, accepted]
+                state.unfinished = [refused, accepted]
+            }
+            let device = service.device(store)
+            await device.start().refresh()
+            #expect(service.lastAnswer?.problems.map(\.artifact) == ["transactions[0]"])
+            #expect(store.now.finished == ["410000000000009"])
+            service.line.condition = .down
+            await device.start().refresh()
+            #expect(store.now.finished == ["410000000000009"])
+            #expect(store.now.unfinished == [refused])
+        }
+    }
+
+    @Test(arguments: [FakeStore.Mood.answers, .throwsAnError])
+    func `an answer about another account than the one signed in is dropped`(_ appMood: FakeStore.Mood) async throws {
+        try await RealService.run { service in
+            let (arrivals, arrive) = AsyncStream.makeStream(of: Void.self)
+            let (passes, pass) = AsyncStream.makeStream(of: Void.self)
+            let transport = HeldTransport(next: service.line) {
+                arrive.yield()
+                for await _ in passes { break }
+            }
+            let store = try FakeStore.owner()
+            let bought = try World.signed(
+                World.purchase(World.yearly, id: "410000000000009", type: .nonConsumable), of: "704000000000000001")
+            store.change { state in
+                state.appMood = appMood
+                state.transactions = [bought]
+                // Without it no entitlement token names the account.
+                state.device = nil
+            }
+            let device = Device(store, policy: nil) { setup in
+                setup.service = ServiceConnection(url: service.url, app: nil, deadline: 60, transport: transport)
+                setup.keys = [service.key]
+            }
+            let tenure = device.start()
+            var syncs = arrivals.makeAsyncIterator()
+            _ = await syncs.next()
+            // While the service is asked, somebody else signs in, who has bought less.
+            let purchase = try World.signed(World.purchase(), of: "704000000000000003")
+            store.change { $0.transactions = [] }
+            store.deliverUpdate(purchase)
+            for await customer in tenure.updates where customer.has("everything") && !customer.has("cloud") { break }
+            pass.yield()
+            // The search for the new account has begun, and isn't answered yet.
+            _ = await syncs.next()
+            let customer = tenure.customer
+            #expect(
+                customer.steps.first { $0.name == .service }?.outcome
+                    == .failed("another account was signed in meanwhile"))
+            #expect(customer.has("everything"))
+            #expect(customer.answers["cloud"] == nil)
+            pass.finish()
+            await tenure.refresh()
+        }
+    }
+}
