@@ -38,7 +38,8 @@ package struct ServiceConnection: Sendable {
     func beginTrial(of entitlement: String, session id: String, token: String) async throws(ServiceFailure)
         -> TrialResponse
     {
-        let segment = entitlement.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? entitlement
+        let segment =
+            entitlement.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? entitlement
         return try await post("v1/trials/\(segment)/sessions", TrialRequest(id: id), token: token)
     }
 

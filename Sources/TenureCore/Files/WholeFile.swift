@@ -61,12 +61,21 @@ package struct WholeFile: Sendable {
 
     /// Written aside, flushed, and then given its name.
     ///
-    /// - Parameter replacing: where false, what lies there already stays, and this is forgotten.
-    package func write(_ contents: some ContiguousBytes, replacing: Bool) throws(FileFailure) {
+    /// - Parameters:
+    ///   - replacing: where false, what lies there already stays, and this is forgotten.
+    ///   - owner: who owns the new file; nil: the user of this process.
+    package func write(
+        _ contents: some ContiguousBytes, replacing: Bool, owner: (user: UInt32, group: UInt32)? = nil
+    ) throws(FileFailure) {
         let aside = "\(path).\(UInt64.random(in: .min ... .max))"
         let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure(act: "make", path: aside) }
         defer { unlink(aside) }
+        if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
+            let failure = FileFailure(act: "keep the owner of", path: path)
+            close(descriptor)
+            throw failure
+        }
         let isWritten = contents.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

@@ -69,12 +69,16 @@ package struct SecretFile: Sendable {
         Kubernetes)
         """
 
-    /// Puts other contents in its place, at once and whole.
-    func replace(with contents: [UInt8]) throws(ServiceError) { try write(contents, replacing: true) }
+    /// Puts other contents in its place, at once and whole. The owner stays: the command may run as root, and the service not.
+    func replace(with contents: [UInt8]) throws(ServiceError) {
+        try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
+    }
 
-    private func write(_ contents: [UInt8], replacing: Bool = false) throws(ServiceError) {
+    private func write(
+        _ contents: [UInt8], replacing: Bool = false, owner: (user: UInt32, group: UInt32)? = nil
+    ) throws(ServiceError) {
         do throws(FileFailure) {
-            try file.write(contents, replacing: replacing)
+            try file.write(contents, replacing: replacing, owner: owner)
         } catch {
             throw .keyFile(path: path, detail: "cannot \(error.act) it (\(error.reason))")
         }

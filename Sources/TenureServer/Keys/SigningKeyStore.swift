@@ -56,7 +56,9 @@ struct SigningKeyStore: Sendable {
     private func removeLeftovers() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(Self.fileName + ".") {
-            guard name.dropFirst(Self.fileName.count + 1).allSatisfy(\.isNumber) else { continue }
+            let suffix = name.dropFirst(Self.fileName.count + 1)
+            // A shorter number is a date or a count: a copy that somebody made.
+            guard suffix.count > 14, suffix.allSatisfy(\.isNumber) else { continue }
             try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }
     }

@@ -144,7 +144,7 @@ final class SyncService: Sendable {
         if asksAppStore, alone.isBound, submission.realm?.environment != .xcode {
             if known == nil {
                 amendment.jobs.insert(.history)
-            } else if !amendment.facts.purchasesAreComplete {
+            } else if known?.facts.purchasesAreComplete != true {
                 amendment.jobsForNewDevice.insert(.history)
             }
         }

@@ -21,8 +21,10 @@ extension Ledger {
         }
         let customer = try write(amendment, of: former, in: named.realm)
         let all = Set(identities)
+        // A customer who was erased meanwhile left identities behind that were still known when they were read.
         try insert(
-            unknown + amendment.identities.filter { !all.contains($0) }, ofMember: customer.member, in: customer.realm)
+            (former == nil ? identities : unknown) + amendment.identities.filter { !all.contains($0) },
+            ofMember: customer.member, in: customer.realm)
         // The artifacts of an unbound record name the customers beside it.
         if !identities.contains(where: { $0.kind == .visit }) {
             try insert(

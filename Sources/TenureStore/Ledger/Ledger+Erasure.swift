@@ -5,8 +5,10 @@ extension Ledger {
     /// Removes everything that tells of a person: their entries, those of all who turned out to be them, and the
     /// records of who showed what names them. Says how many entries of each kind there were.
     func erase(_ customer: Customer) throws(StoreError) -> [String: Int] {
-        let visitors = try visitors(of: customer.id)
         let members = try group(of: customer.id)
+        // Locked, so that no unbound record is linked to one of them after it was looked for.
+        for id in members { _ = try member(.number(id)) }
+        let visitors = try visitors(of: customer.id)
         try bury(try identities(of: customer.id), in: customer.realm)
         var counts: [String: Int] = ["customers": members.count + visitors.count]
         for id in members + visitors {

@@ -50,6 +50,11 @@ extension Ledger {
             try insert(visit, of: record)
             try ledger.record(amendment, of: record, instead: nil)
         }
+        // The same artifacts again write nothing.
+        let known = try session.rows(
+            "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(record.id)]
+        ).map { row throws(StoreError) in try row.integer(0) }
+        guard known != links.sorted() else { return record }
         try session.execute("DELETE FROM unbound_links WHERE unbound = $1", [.integer(record.id)])
         for link in links {
             try session.execute(

@@ -14,6 +14,13 @@ package enum FilePermissions {
         return areOpenToOthers(mode: UInt32(status.st_mode), isOwnedByRoot: status.st_uid == 0)
     }
 
+    /// Returns who owns the file at a path; nil where there is none.
+    package static func owner(ofFileAt path: String) -> (user: UInt32, group: UInt32)? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return (status.st_uid, status.st_gid)
+    }
+
     package static func areOpenToOthers(mode: UInt32, isOwnedByRoot: Bool) -> Bool {
         mode & (isOwnedByRoot ? 0o037 : 0o077) != 0
     }

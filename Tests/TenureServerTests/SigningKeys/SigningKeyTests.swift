@@ -262,7 +262,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
 
     @Test func `has no leftover of a killed command beside it after the next one`() async throws {
         try await withKeys { desk in
-            let leftover = desk.folder + "/signing-key.json.1234567890"
+            let leftover = desk.folder + "/signing-key.json.12345678901234567890"
             let mine = desk.folder + "/signing-key.json.backup"
             for path in [leftover, mine] {
                 #expect(FileManager.default.createFile(atPath: path, contents: Data("secret".utf8)))
@@ -270,6 +270,18 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             try desk.rotate()
             #expect(!FileManager.default.fileExists(atPath: leftover))
             #expect(FileManager.default.fileExists(atPath: mine))
+        }
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can give a file to another user"))
+    func `keeps its owner when root rotates it`() async throws {
+        try await withKeys { desk in
+            let path = desk.folder + "/signing-key.json"
+            #expect(chown(path, 65_534, 65_534) == 0)
+            try desk.rotate()
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.ownerAccountID] as? Int == 65_534)
+            #expect(attributes[.groupOwnerAccountID] as? Int == 65_534)
         }
     }
 }
