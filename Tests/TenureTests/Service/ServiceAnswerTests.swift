@@ -2,6 +2,7 @@ import Foundation
 import TenureAPI
 import TenureCore
 import TenureHTTP
+import TenureServer
 import Testing
 
 @testable import Tenure
