@@ -62,7 +62,7 @@ import Testing
         let url = ["--service", "http://127.0.0.1:\(port)"]
         #expect(try await Command.run(["persona", "list"] + url).status == 64)
         let torn = try await Command.run(["persona", "list", "--key", "tenure_key_x"] + url)
-        #expect(torn.status == 1 && torn.errors.contains("a part is missing"))
+        #expect(torn.status == 1 && torn.errors.contains("invalid or incomplete"))
         let other = try await Command.run("key", "generate").output.trimmingCharacters(in: .newlines)
         let stranger = try await Command.run(["persona", "list", "--key", other] + url)
         #expect(stranger.status == 1 && stranger.errors.contains("the key is wrong or revoked"))

@@ -3,9 +3,7 @@ import TenureAPI
 public import TenureCore
 import TenureStore
 
-/// Readers of untrusted bytes that only this package sees, for `Fuzz`, which is a package of its own.
-///
-/// Each ends in a trap where what it read does not survive being written.
+/// Readers of untrusted bytes. Each traps if what it read doesn't survive being written.
 public enum FuzzedReaders {
     /// What the record holds of a customer.
     public static func facts(_ input: [UInt8]) {

@@ -6,7 +6,7 @@
     public import TenureAppStore
     import TenurePolicyFile
 
-    /// Readers of the service, of rehearsals and of the local App Store, for `Fuzz`.
+    /// The readers of the service, of rehearsals and of the local App Store.
     public struct FuzzedStrangers: Sendable {
         private let service: FuzzedService
         private let lines: FuzzedLines

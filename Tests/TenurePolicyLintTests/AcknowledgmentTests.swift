@@ -7,22 +7,8 @@ import Testing
 
 /// What `acknowledge` covers, and what it can't.
 @Suite struct AcknowledgmentTests {
-    private static let policy = """
-        app: { bundleID: com.example.calculator, appleID: 828838134 }
-        eras:
-          - { name: paid, model: paid }
-          - name: freemium
-            model: free
-            begins:
-              iOS: { build: "120", at: 2015-06-10T18:00:00Z }
-            changeover: { from: -24h, until: +720h }
-        buildNumbers: increasing
-        entitlements:
-          premium:
-            products: [com.example.calculator.premium]
-            honors: [paid]
-
-        """
+    /// With a changeover window that is too wide.
+    private static let policy = samplePolicy.replacingOccurrences(of: "+48h", with: "+720h")
 
     private func acknowledging(_ code: String, _ at: String, in text: String = policy) -> String {
         text + "acknowledge: [{ code: \(code), at: \"\(at)\", reason: it is meant }]\n"

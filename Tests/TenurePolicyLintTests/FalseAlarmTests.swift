@@ -7,23 +7,6 @@ import Testing
 
 /// What the linter once reported without a reason, and what it once missed.
 @Suite struct FalseAlarmTests {
-    private static let policy = """
-        app: { bundleID: com.example.calculator, appleID: 828838134 }
-        eras:
-          - { name: paid, model: paid }
-          - name: freemium
-            model: free
-            begins:
-              iOS: { build: "120", at: 2015-06-10T18:00:00Z }
-            changeover: { from: -24h, until: +48h }
-        buildNumbers: increasing
-        entitlements:
-          premium:
-            products: [com.example.calculator.premium]
-            honors: [paid]
-
-        """
-
     private static let now = Date(timeIntervalSince1970: 1.8e9)
 
     private func findings(
@@ -31,7 +14,7 @@ import Testing
         at now: Date = now
     ) throws -> [LintFinding] {
         func text(_ edits: [(String, String)]) -> String {
-            edits.reduce(Self.policy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+            edits.reduce(samplePolicy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
         }
         return Linter.findings(
             in: PolicyFile.draft(Array(text(edits).utf8), named: "policy.yaml"),

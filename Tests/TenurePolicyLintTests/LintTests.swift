@@ -8,22 +8,6 @@ import Testing
 
 /// What the linter does beside its rules.
 @Suite struct LintTests {
-    private static let policy = """
-        app: { bundleID: com.example.calculator, appleID: 828838134 }
-        eras:
-          - { name: paid, model: paid }
-          - name: freemium
-            model: free
-            begins:
-              iOS: { build: "120", at: 2015-06-10T18:00:00Z }
-            changeover: { from: -24h, until: +48h }
-        buildNumbers: increasing
-        entitlements:
-          premium:
-            products: [com.example.calculator.premium]
-            honors: [paid]
-        """
-
     private func codes(
         _ text: String, against old: String? = nil, at now: Date = .distantFuture
     ) throws -> [String] {
@@ -60,26 +44,26 @@ import Testing
     }
 
     @Test func `a file with mistakes has the findings of its sound parts, too`() throws {
-        let text = Self.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
+        let text = samplePolicy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
             .replacingOccurrences(of: "buildNumbers: increasing\n", with: "inDoubt: never\n")
         #expect(try codes(text) == ["build-numbers-unsaid", "no-changeover", "mistake"])
     }
 
     @Test func `a change into an honored era that doesn't state its changeover is a warning`() throws {
-        let text = Self.policy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
+        let text = samplePolicy.replacingOccurrences(of: "    changeover: { from: -24h, until: +48h }\n", with: "")
             .replacingOccurrences(of: "honors: [paid]", with: "honors: [freemium]")
         #expect(try codes(text).contains("no-changeover"))
-        let stated = Self.policy.replacingOccurrences(of: "{ from: -24h, until: +48h }", with: "none")
+        let stated = samplePolicy.replacingOccurrences(of: "{ from: -24h, until: +48h }", with: "none")
             .replacingOccurrences(of: "honors: [paid]", with: "honors: [freemium]")
         #expect(try !codes(stated).contains("no-changeover"))
     }
 
     @Test func `what could not be read was not left out`() throws {
-        let undated = Self.policy.replacingOccurrences(of: "2015-06-10T18:00:00Z", with: "2015-06-10")
+        let undated = samplePolicy.replacingOccurrences(of: "2015-06-10T18:00:00Z", with: "2015-06-10")
         #expect(try codes(undated) == ["mistake"])
-        let unlimited = Self.policy.replacingOccurrences(of: "-24h", with: "a day")
+        let unlimited = samplePolicy.replacingOccurrences(of: "-24h", with: "a day")
         #expect(try codes(unlimited) == ["mistake"])
-        let nameless = Self.policy.replacingOccurrences(of: "name: paid, ", with: "")
+        let nameless = samplePolicy.replacingOccurrences(of: "name: paid, ", with: "")
         #expect(try codes(nameless) == ["mistake"])
     }
 
@@ -93,7 +77,7 @@ import Testing
     private func messages(
         _ edits: [(String, String)], list: String? = nil, at now: Date = .distantFuture
     ) throws -> [String] {
-        let text = edits.reduce(Self.policy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+        let text = edits.reduce(samplePolicy) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
         return Linter.findings(
             in: PolicyFile.draft(Array(text.utf8), named: "policy.yaml"),
             releases: try list.map {
@@ -165,7 +149,7 @@ import Testing
     }
 
     @Test func `a policy that exists is linted without a file`() throws {
-        let policy = try PolicyFile.read(Self.policy, named: "policy.yaml")
+        let policy = try PolicyFile.read(samplePolicy, named: "policy.yaml")
         #expect(Linter.findings(in: policy).map(\.code) == [])
     }
 
@@ -178,6 +162,6 @@ import Testing
     }
 
     @Test func `two files differ in a comment and a policy loses nothing against itself`() throws {
-        #expect(try codes("# the same\n" + Self.policy, against: Self.policy) == [])
+        #expect(try codes("# the same\n" + samplePolicy, against: samplePolicy) == [])
     }
 }

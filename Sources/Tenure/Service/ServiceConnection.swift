@@ -15,8 +15,7 @@ package struct ServiceConnection: Sendable {
     package init(
         url: URL, app: String?, deadline: Double, transport: any Transport = URLSessionTransport.shared
     ) {
-        let segment = app?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"]))
-        self.url = segment.map { url.appendingPath("apps/" + $0) } ?? url
+        self.url = app.map { url.appendingPath("apps/" + Self.segment($0)) } ?? url
         self.deadline = deadline
         self.transport = transport
     }
@@ -38,9 +37,13 @@ package struct ServiceConnection: Sendable {
     func beginTrial(of entitlement: String, session id: String, token: String) async throws(ServiceFailure)
         -> TrialResponse
     {
-        let segment =
-            entitlement.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? entitlement
-        return try await post("v1/trials/\(segment)/sessions", TrialRequest(id: id), token: token)
+        try await post("v1/trials/\(Self.segment(entitlement))/sessions", TrialRequest(id: id), token: token)
+    }
+
+    /// A name as one segment of a path. Only what a segment can't hold is escaped: the service answers 404 to any other
+    /// spelling.
+    private static func segment(_ name: String) -> String {
+        name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? name
     }
 
     /// What came of asking what the service sells.

@@ -21,7 +21,7 @@ import Testing
                 #expect(customer.allows("everything"))
                 #expect(customer.answers["everything"]?.outcome == .granted)
                 #expect(await tenure.allows("everything"))
-                #expect(await served.unfinished().isEmpty)
+                try await served.finished(World.everything)
                 device.behavior.isOffline = true
                 #expect(try await served.start().allows("everything"))
                 #expect(device.signInRequests == 0)
@@ -64,7 +64,7 @@ import Testing
                     guard case .purchased(_, let customer) = try await form(tenure, bought) else { throw Unexpected() }
                     #expect(customer.allows("everything"))
                     #expect(await tenure.allows("everything"))
-                    #expect(await served.unfinished().isEmpty)
+                    try await served.finished(World.everything)
                 }
             }
         }
@@ -153,6 +153,7 @@ import Testing
                 let tenure = try served.start()
                 _ = try await tenure.purchase(try await product(ServedStore.theme))
                 _ = try await tenure.purchase(try await product(World.everything))
+                try await served.finished(World.everything)
                 await tenure.refresh()
                 #expect(await served.unfinished() == [ServedStore.theme])
             }
@@ -166,7 +167,7 @@ import Testing
             }
             try await served.device(of: "Dana") { _ in
                 let tenure = try served.start()
-                _ = await tenure.settled()
+                try await served.finished(World.everything)
                 await tenure.refresh()
                 #expect(await served.unfinished() == [ServedStore.coins, ServedStore.theme])
             }
@@ -185,7 +186,7 @@ import Testing
                 await tenure.contentArrived(for: ServedStore.coins)
                 #expect(await served.unfinished() == [ServedStore.coins])
                 await tenure.contentArrived(for: first)
-                #expect(await served.unfinished().isEmpty)
+                try await served.finished(ServedStore.coins)
                 _ = try await tenure.purchase(coins)
                 await tenure.refresh()
                 #expect(await served.unfinished() == [ServedStore.coins])
@@ -205,7 +206,7 @@ import Testing
                 }
                 #expect(await served.unfinished() == [World.yearly])
                 await tenure.contentArrived(for: World.yearly)
-                #expect(await served.unfinished().isEmpty)
+                try await served.finished(World.yearly)
             }
         }
     }

@@ -91,6 +91,12 @@ struct ServedStore: Sendable {
         try Tenure(policy: .policy(policy), options: options(change))
     }
 
+    /// Waits until all transactions of this product are finished. On a busy machine that happens after the purchase has
+    /// returned.
+    func finished(_ product: String) async throws {
+        while await unfinished().contains(product) { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
     /// The products whose transactions the app still has to finish.
     func unfinished() async -> [String] {
         var products: [String] = []
