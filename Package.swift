@@ -245,6 +245,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
             ], path: "Tests/FuzzTargets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets", "TenureMint"]),

@@ -102,10 +102,11 @@ extension Tenure.Answer {
     ) -> Self {
         let doubt =
             switch device {
-            case .outsideAppStore: "this copy of the app didn't come from the App Store. Please write to our support."
+            case .outsideAppStore:
+                "this copy of the app didn't come from the App Store. Please contact our support team."
             case .policyUnusable:
-                "this copy of the app is incomplete. Please update the app, or write to our support."
-            case .unknownEntitlement: "this app has nothing with that name. Please write to our support."
+                "this copy of the app is incomplete. Please update the app, or contact our support team."
+            case .unknownEntitlement: "this app has nothing with that name. Please contact our support team."
             default:
                 "the App Store hasn't confirmed it yet. "
                     + "Please open the app while you're online and tap Restore Purchases."

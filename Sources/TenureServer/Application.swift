@@ -123,7 +123,7 @@ extension TenureService {
         router.add(
             middleware: ProblemMiddleware(
                 nothingHere: "nothing is at this path; an app's paths begin with `/apps/NAME/`"))
-        router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
+        router.add(middleware: RateLimitMiddleware(configuration))
         router.add(middleware: PathSpelling())
         router.get("metrics", use: metricsRoute(of: sources).respond)
         return router.responder()
@@ -170,11 +170,18 @@ extension TenureService {
         onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
         let (timeouts, metrics) = (configuration.timeouts, metrics)
+        let limits = configuration.limits
+        let connections = Connections(
+            limit: min(limits.connections, OpenFiles.available), limitPerAddress: limits.connectionsPerAddress,
+            proxies: configuration.proxies, bodyWindow: timeouts.body
+        ) { metrics.closedForRoom(in: $0) }
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
                 additionalChannelHandlers: [
                     HostCheckInstaller(),
-                    ConnectionClock(timeouts) { metrics.closedSlowClient(at: $0) },
+                    ConnectionClock(timeouts, bodyRate: limits.bodyRate, connections: connections) {
+                        metrics.closedSlowClient(at: $0)
+                    },
                 ],
                 idleTimeout: .seconds(Int64(timeouts.idle))))
         let certificate = try configuration.certificateFiles.map { files throws(ServiceError) in
@@ -189,14 +196,13 @@ extension TenureService {
                 throw .failed("TLS cannot be set up: \(error)")
             }
         }
-        BodyBudget.process.allow(bodies: configuration.limits.bodySize)
-        let connections = min(configuration.limits.connections, OpenFiles.available)
+        BodyBudget.process.allow(bodies: limits.bodySize)
         return Application(
             responder: responder,
             server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: nil, backlog: 1024,
-                availableConnectionsDelegate: .maximum(connections, logger: logger)),
+                availableConnectionsDelegate: connections),
             // The server ends before them, and finishes its requests first.
             services: services,
             onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },

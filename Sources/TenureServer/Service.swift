@@ -133,9 +133,11 @@ struct TenureService: Sendable {
         let description = try OpenAPIDocument.json()
 
         let router = Router<ServiceContext>.empty
-        router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
+        router.add(
+            middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
+        )
         router.add(middleware: ProblemMiddleware())
-        router.add(middleware: RateLimitMiddleware(configuration.rateLimits))
+        router.add(middleware: RateLimitMiddleware(configuration))
         router.add(middleware: PathSpelling())
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)

@@ -77,6 +77,17 @@ package final class RawConnection: Sendable {
         }
     }
 
+    /// At most so many bytes, as many as have come; nil: the other end has closed, or nothing came for a minute.
+    package func receivedPart(_ limit: Int) async -> [UInt8]? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [self] in
+                var chunk = [UInt8](repeating: 0, count: limit)
+                let count = recv(descriptor, &chunk, limit, 0)
+                continuation.resume(returning: count > 0 ? Array(chunk[..<count]) : nil)
+            }
+        }
+    }
+
     private func receive(until end: String?) -> String? {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

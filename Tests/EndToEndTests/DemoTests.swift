@@ -17,7 +17,7 @@ import Testing
         let first = try await visit(folder)
         #expect(first.status == 0, "\(first.errors)")
         for sentence in [
-            "“everything” is yours permanently: you got the app on May 1, 2014 (build 37), while it was sold for a price.",
+            "“All features” is yours permanently: you got the app on May 1, 2014 (build 37), while it was sold for a price.",
             "around the time when it changed, so we decided in your favor.",
             "your purchase of the app was refunded or revoked on February 3, 2024",
             "in Sandbox, every tester counts as a new customer.",

@@ -122,7 +122,7 @@ import Testing
     private static let request = "POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
     @Test func `what was accepted is finished before the service ends`() async throws {
-        let (service, port) = try await start()
+        let (service, port) = try await start("--timeouts-body", "60")
         let slow = try RawConnection(port: port)
         slow.send(Self.request + "Content-Length: 25\r\n\r\n{\"appTransaction\":")
         // The other one is the question itself.

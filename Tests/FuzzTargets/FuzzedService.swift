@@ -6,6 +6,7 @@
     import Hummingbird
     import Logging
     import NIOCore
+    import NIOEmbedded
     import TenureAPI
     import TenureAppStore
     import TenureCore
@@ -97,8 +98,11 @@
             let request = Request(
                 head: HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/"),
                 body: RequestBody(buffer: ByteBuffer(bytes: input)))
+            let context = ServiceContext(
+                source: ApplicationRequestContextSource(
+                    channel: EmbeddedChannel(), logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }))
             do {
-                return try await request.decoded(type, upTo: 1 << 20, from: nil)
+                return try await request.decoded(type, upTo: 1 << 20, in: context)
             } catch {
                 guard error is Problem else { fatalError("a body is refused without a problem: \(error)") }
                 return nil

@@ -65,6 +65,7 @@ enum Calculator {
         configuration.port = port
         // Tests side by side keep their own clients waiting.
         configuration.timeouts.head = 300
+        configuration.timeouts.body = 60
         configuration.now = { now }
         configuration.signingKeyStaleness = .zero
         return configuration

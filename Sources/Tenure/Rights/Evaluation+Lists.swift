@@ -40,7 +40,7 @@ extension Tenure.Answer {
             entitlement: entitlement, outcome: .denied,
             sentence:
                 "“\(title ?? entitlement)” isn't included with your copy of the app: it came with the app only at an earlier time. "
-                + "If this seems wrong, please write to our support.",
+                + "If this seems wrong, please contact our support team.",
             reasons: [Reason(DeviceReason.notRegistered.rawValue)])
     }
 }

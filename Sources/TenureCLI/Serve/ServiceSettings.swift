@@ -178,6 +178,8 @@ extension ServiceConfiguration {
         metrics = values.text(.metrics).flatMap { MetricsAccess(rawValue: $0) } ?? metrics
         limits.bodySize = values.number(.bodySize) ?? limits.bodySize
         limits.connections = values.number(.connections) ?? limits.connections
+        limits.connectionsPerAddress = values.number(.connectionsPerAddress) ?? limits.connectionsPerAddress
+        limits.bodyRate = values.number(.bodyRate) ?? limits.bodyRate
         timeouts.head = values.number(.headTimeout) ?? timeouts.head
         timeouts.body = values.number(.bodyTimeout) ?? timeouts.body
         timeouts.response = values.number(.responseTimeout) ?? timeouts.response

@@ -61,12 +61,19 @@ struct ServiceSummary {
             "  requests with one token: \(rate(configuration.rateLimits.perToken))",
             "  timeouts: "
                 + [
-                    seconds("head", timeouts.head), seconds("body", timeouts.body),
-                    seconds("response", timeouts.response), seconds("idle", timeouts.idle),
+                    seconds("head", timeouts.head), seconds("response", timeouts.response),
+                    seconds("idle", timeouts.idle),
                     seconds("shutdown", timeouts.shutdown),
                 ].joined(separator: ", "),
             "  clock: " + (configuration.clock.map { "\($0.path), \($0.now.formatted(.iso8601))" } ?? "the system's"),
-            "  connections: at most \(configuration.limits.connections); bodies: at most \(configuration.limits.bodySize) bytes",
+            """
+              connections: at most \(configuration.limits.connections), \(configuration.limits.connectionsPerAddress) from \
+            one address
+            """,
+            """
+              bodies: at most \(configuration.limits.bodySize) bytes, at least \(configuration.limits.bodyRate) bytes per \
+            second over \(timeouts.body) seconds
+            """,
         ]
     }
 }

@@ -24,7 +24,7 @@ extension AdminDesk {
     /// tells whom it claims to be of.
     @Sendable func findByArtifact(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await gate.holder(of: request, context, needing: .read)
-        let body = try await request.decoded(FindRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(FindRequest.self, upTo: limits.bodySize, in: context)
         let pasted = try PastedArtifact(body.artifact, by: verifier, now: now())
         var customers: [Customer] = []
         for id in pasted.ids {

@@ -9,7 +9,7 @@ extension AdminDesk {
     @Sendable func link(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try publicID(in: context)
         let holder = try await gate.holder(of: request, context, needing: .link, on: id)
-        let body = try await request.decoded(UserRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(UserRequest.self, upTo: limits.bodySize, in: context)
         return try await link(body.userID, to: .publicID(id), by: holder, request, context)
     }
 
@@ -27,7 +27,7 @@ extension AdminDesk {
     /// holds it; a public id is the server's own word.
     @Sendable func linkByServer(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .link)
-        let body = try await request.decoded(LinkRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(LinkRequest.self, upTo: limits.bodySize, in: context)
         let customer: CustomerName
         switch (body.accessToken, body.customer) {
         case (let text?, nil): customer = .number(try await opened(by: text).id)

@@ -8,7 +8,7 @@ extension AdminDesk {
     @Sendable func merge(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try publicID(in: context)
         let holder = try await gate.holder(of: request, context, needing: .merge, on: id)
-        let body = try await request.decoded(MergeRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(MergeRequest.self, upTo: limits.bodySize, in: context)
         return try await answer(
             perform(
                 .merge(other: try self.id(body.other, "other")), on: .publicID(id), by: holder,

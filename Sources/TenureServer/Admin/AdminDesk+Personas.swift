@@ -14,7 +14,7 @@ extension AdminDesk {
     /// `POST /v1/admin/personas`
     @Sendable func createPersona(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .persona)
-        let body = try await request.decoded(PersonaRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(PersonaRequest.self, upTo: limits.bodySize, in: context)
         guard !body.name.isEmpty, body.name.utf8.count <= 64, body.name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else {
             throw Problem(
@@ -34,7 +34,7 @@ extension AdminDesk {
     /// `POST /v1/admin/personas/ready-made`: those whom the present policy has a place for.
     @Sendable func createReadyMadePersonas(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .persona)
-        let body = try await request.decoded(ReadyMadePersonasRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(ReadyMadePersonasRequest.self, upTo: limits.bodySize, in: context)
         try await policies.refresh()
         let policy = policies.current
         let platform = try body.platform.map { name throws(Problem) in

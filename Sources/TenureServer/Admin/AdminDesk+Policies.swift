@@ -47,7 +47,7 @@ extension AdminDesk {
     /// `POST /v1/admin/policies/rehearsals`: what a policy, or going back to a version, would do to everybody.
     @Sendable func rehearse(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let holder = try await gate.holder(of: request, context, needing: .policies)
-        let body = try await request.decoded(RehearseRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(RehearseRequest.self, upTo: limits.bodySize, in: context)
         let candidate: PolicyPublisher.Candidate
         switch (body.policy, body.version) {
         case (let text?, nil): candidate = try publisher.candidate(text)
@@ -91,7 +91,7 @@ extension AdminDesk {
     // MARK: Parts
 
     private func publishRequest(_ request: Request, _ context: ServiceContext) async throws -> PublishRequest {
-        var body = try await request.decoded(PublishRequest.self, upTo: limits.bodySize, from: context.peer)
+        var body = try await request.decoded(PublishRequest.self, upTo: limits.bodySize, in: context)
         body.reason = try reason(body.reason)
         if let author = body.author { body.author = try id(author, "author") }
         return body

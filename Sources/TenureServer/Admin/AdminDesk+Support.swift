@@ -9,7 +9,7 @@ extension AdminDesk {
     @Sendable func grant(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try publicID(in: context)
         let holder = try await gate.holder(of: request, context, needing: .support, on: id)
-        let body = try await request.decoded(GrantRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(GrantRequest.self, upTo: limits.bodySize, in: context)
         let reason = try reason(body.reason)
         if let until = body.until, until <= now() {
             throw Problem(.malformedRequest, "`until` lies in the past")
@@ -25,7 +25,7 @@ extension AdminDesk {
     @Sendable func revoke(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try publicID(in: context)
         let holder = try await gate.holder(of: request, context, needing: .support, on: id)
-        let body = try await request.decoded(RevocationRequest.self, upTo: limits.bodySize, from: context.peer)
+        let body = try await request.decoded(RevocationRequest.self, upTo: limits.bodySize, in: context)
         let reason = try reason(body.reason)
         try await check(entitlement: body.entitlement, of: id)
         return try await answer(

@@ -89,8 +89,15 @@ public struct ServiceConfiguration: Sendable {
         public var bodySize = 4 * 1024 * 1024
         public var transactions = 2000
         public var renewalInfos = 500
-        /// Connections at once; more wait until the system refuses them. Never more than the process may open.
+        /// Connections at once, and never more than the process may open. When there are more, the one that can best be
+        /// spared is closed; see `Connections`.
         public var connections = 16_384
+        /// Connections from one IPv4 address or one /64 of IPv6; a /48 may have four times as many. Not from loopback and
+        /// declared proxies: there it is the requests at once of one client. Generous: one address may be a whole carrier's.
+        public var connectionsPerAddress = 256
+        /// Bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0: no limit. Apache's
+        /// `mod_reqtimeout` asks for as much.
+        public var bodyRate = 500
 
         public init() {}
     }
@@ -99,9 +106,9 @@ public struct ServiceConfiguration: Sendable {
     public struct Timeouts: Sendable, Hashable {
         /// Until a new connection's first request has begun, TLS included.
         public var head = 10
-        /// Until a request has arrived whole.
-        public var body = 60
-        /// In which a client must take a part of an answer.
+        /// Over which the rate of a body is measured; one that is complete within that time is never too slow.
+        public var body = 10
+        /// In which a client must take a part of an answer, however small.
         public var response = 60
         /// Until a connection without requests is closed.
         public var idle = 75
@@ -147,6 +154,9 @@ public struct ServiceConfiguration: Sendable {
 
         public init() {}
     }
+
+    /// The memory for request bodies; tests set it.
+    var bodies = BodyBudget.process
 
     /// For so long what another process publishes may go unnoticed here; tests set it.
     var policyStaleness = PolicyBook.usualStaleness

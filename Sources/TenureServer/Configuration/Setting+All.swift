@@ -89,13 +89,20 @@ extension Setting {
         "bytes of a request's body")
     package static let connections = Setting(
         "limits.connections", .number(1...1_000_000), fallback: "\(Defaults.limits.connections)",
-        "connections at once; more wait. Never more than the process may open")
+        "connections at once, never more than the process may open; when there are more, the longest idle one is closed"
+    )
+    package static let connectionsPerAddress = Setting(
+        "limits.connectionsPerAddress", .number(1...1_000_000), fallback: "\(Defaults.limits.connectionsPerAddress)",
+        "connections at once from one address, behind a proxy requests; an IPv6 address counts by its /64")
+    package static let bodyRate = Setting(
+        "limits.bodyRate", .number(0...1_073_741_824), fallback: "\(Defaults.limits.bodyRate)",
+        "bytes per second of a request's body, at least; 0 is no limit")
     package static let headTimeout = Setting(
         "timeouts.head", .number(1...3600), fallback: "\(Defaults.timeouts.head)",
         "seconds until a new connection's first request has begun")
     package static let bodyTimeout = Setting(
         "timeouts.body", .number(1...3600), fallback: "\(Defaults.timeouts.body)",
-        "seconds until a request has arrived whole")
+        "seconds over which that rate is measured")
     package static let responseTimeout = Setting(
         "timeouts.response", .number(1...3600), fallback: "\(Defaults.timeouts.response)",
         "seconds in which a client must take a part of an answer")
@@ -115,7 +122,8 @@ extension Setting {
         addressRate,
         addressBurst,
         tokenRate,
-        tokenBurst, bodySize, connections, headTimeout, bodyTimeout, responseTimeout, idleTimeout, shutdownTimeout,
+        tokenBurst, bodySize, bodyRate, connections, connectionsPerAddress, headTimeout, bodyTimeout, responseTimeout,
+        idleTimeout, shutdownTimeout,
     ]
 
     /// Those that each of several apps has for itself; the others are of the address, and stand once.

@@ -11,6 +11,7 @@ struct AccessMiddleware: RouterMiddleware {
 
     let proxies: [AddressBlock]
     let metrics: ServiceMetrics
+    var bodies = BodyBudget.process
 
     func handle(
         _ request: Request, context: ServiceContext,
@@ -19,6 +20,7 @@ struct AccessMiddleware: RouterMiddleware {
         var context = context
         let peer = Peer(socket: context.socket, headers: request.headers, proxies: proxies)
         context.peer = peer
+        context.bodies = bodies
         if let id = RequestID.given(request, by: peer) {
             context.requestID = id
             context.logger[metadataKey: RequestID.metadataKey] = "\(id)"

@@ -8,8 +8,8 @@ import TenureAppStore
 extension Request {
     /// A body that says it is JSON and is, of at most that many bytes: UTF-8, without duplicate names or NULs.
     ///
-    /// Throws a problem: another media type, too large, too many at once, or no such JSON.
-    func json(upTo limit: Int, from peer: Peer?) async throws -> Data {
+    /// Throws a problem: another media type, too large, too slow when too much is sent at once, or no such JSON.
+    func json(upTo limit: Int, in context: ServiceContext, isNotification: Bool = false) async throws -> Data {
         if let type = headers[.contentType], !type.lowercased().hasPrefix("application/json") {
             throw Problem(.unsupportedMediaType, "send `application/json`")
         }
@@ -17,16 +17,17 @@ extension Request {
         // Who says so beforehand need not send it.
         if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
         var buffer = ByteBuffer()
-        let (budget, client) = (BodyBudget.process, peer?.address?.ofClient)
-        var taken = 0
-        defer { budget.give(taken, for: client) }
+        let (budget, channel) = (context.bodies, context.channel)
+        let held = budget.open(for: context.peer?.address?.ofClient, isNotification: isNotification) {
+            channel.close(promise: nil)
+        }
+        defer { budget.close(held) }
         for try await chunk in body {
             let count = chunk.readableBytes
             guard buffer.readableBytes + count <= limit else { throw tooLarge }
-            guard budget.take(count, for: client) else {
+            guard budget.take(count, for: held) else {
                 throw Problem(.busy, "too much is being sent at once; send it again", retryAfter: 1)
             }
-            taken += count
             buffer.writeImmutableBuffer(chunk)
         }
         if let mistake = StrictJSON.mistake(in: buffer.readableBytesView) {
@@ -37,9 +38,9 @@ extension Request {
 
     /// Reads a body of that shape. Throws a problem that names the field that is wrong, or that there is none of.
     func decoded<Body: AdminRequest>(
-        _ type: Body.Type, upTo limit: Int, from peer: Peer?
+        _ type: Body.Type, upTo limit: Int, in context: ServiceContext
     ) async throws -> Body {
-        let data = try await json(upTo: limit, from: peer)
+        let data = try await json(upTo: limit, in: context)
         do {
             return try JSONDecoder().decode(Exact<Body>.self, from: data).body
         } catch let problem as Problem {

@@ -2,18 +2,21 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 
-/// Turns away who asks too often, by address and by access token, before anything is read or decided.
+/// Turns away clients that ask too often, by address and by access token, or for too much at once through a proxy, before
+/// anything is read or decided.
 ///
-/// Not whoever asks whether the service lives: who starts it anew for that would make it worse.
+/// `GET /health/live` has no limit: whoever restarts the service because it doesn't answer would make it worse.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     private let byAddress: TokenBuckets?
     private let byToken: TokenBuckets?
+    private let inProgress: RequestsInProgress
 
-    init(_ limits: ServiceConfiguration.RateLimits) {
-        byAddress = limits.perAddress.map { TokenBuckets($0) }
-        byToken = limits.perToken.map { TokenBuckets($0) }
+    init(_ configuration: ServiceConfiguration) {
+        byAddress = configuration.rateLimits.perAddress.map { TokenBuckets($0) }
+        byToken = configuration.rateLimits.perToken.map { TokenBuckets($0) }
+        inProgress = RequestsInProgress(limit: configuration.limits.connectionsPerAddress)
     }
 
     func handle(
@@ -33,6 +36,11 @@ struct RateLimitMiddleware: RouterMiddleware {
         {
             return try Self.refuse(context, after: wait)
         }
+        guard let peer = context.peer, peer.isBehindProxy, let address = peer.address else {
+            return try await next(request, context)
+        }
+        guard inProgress.begin(for: address) else { return try Self.refuse(context, after: 1) }
+        defer { inProgress.end(for: address) }
         return try await next(request, context)
     }
 

@@ -40,6 +40,9 @@ extension ServiceMetrics {
         if let bytes = Self.residentMemory {
             text.family("process_resident_memory_bytes", .gauge, "Memory of the process in use.", "\(bytes)")
         }
+        text.family(
+            "tenure_bodies_dropped_total", .counter, "Request bodies that were dropped to make room for others.",
+            "\(BodyBudget.process.droppedBodies)")
         family("tenure_requests_in_flight", .gauge, "Requests that are being answered.") { state, _ in
             [([], "\(state.inFlight)")]
         }
@@ -70,6 +73,13 @@ extension ServiceMetrics {
             "tenure_slow_clients_total", .counter, "Connections that were closed because the client was too slow."
         ) { state, _ in
             ConnectionClock.Phase.allCases.map { ([("phase", $0.rawValue)], "\(state.slowClients[$0, default: 0])") }
+        }
+        family(
+            "tenure_connections_closed_for_room_total", .counter,
+            "Connections that were closed because there were too many."
+        ) { state, _ in
+            Connections.Phase.allCases.filter { $0 != .working }
+                .map { ([("phase", $0.rawValue)], "\(state.closedForRoom[$0, default: 0])") }
         }
         if sources.contains(where: { $0.database != nil }) {
             family("tenure_record_bytes", .gauge, "Size of the record's files.") { _, source in

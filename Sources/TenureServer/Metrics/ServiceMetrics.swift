@@ -62,6 +62,7 @@ final class ServiceMetrics: @unchecked Sendable {
         var artifactsRefused: [String: UInt64] = [:]
         var decisions = Outcomes()
         var slowClients: [ConnectionClock.Phase: UInt64] = [:]
+        var closedForRoom: [Connections.Phase: UInt64] = [:]
     }
 
     /// Seconds.
@@ -101,6 +102,8 @@ final class ServiceMetrics: @unchecked Sendable {
     }
 
     func closedSlowClient(at phase: ConnectionClock.Phase) { withState { $0.slowClients[phase, default: 0] += 1 } }
+
+    func closedForRoom(in phase: Connections.Phase) { withState { $0.closedForRoom[phase, default: 0] += 1 } }
 
     var snapshot: State { withState { $0 } }
 

@@ -14,7 +14,7 @@ struct NotificationRoute: Sendable {
     static let bodySize = 512 * 1024
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        let body = try await request.json(upTo: Self.bodySize, from: context.peer)
+        let body = try await request.json(upTo: Self.bodySize, in: context, isNotification: true)
         let notification = try NotificationRequest(reading: body)
         let reception = try await service.receive(
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)

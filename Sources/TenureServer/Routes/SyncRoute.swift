@@ -10,7 +10,7 @@ struct SyncRoute: Sendable {
     let metrics: ServiceMetrics
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        let body = try await request.json(upTo: limits.bodySize, from: context.peer)
+        let body = try await request.json(upTo: limits.bodySize, in: context)
         let sync = try SyncRequest(
             reading: body, most: (transactions: limits.transactions, renewalInfos: limits.renewalInfos))
         let device = try ClaimedDevice(of: sync)

@@ -20,7 +20,7 @@ struct TrialRoute: Sendable {
         let token = try access.token(of: request, now: now)
         try await policies.refresh()
         let (name, trial) = try trial(named: context.parameters.get("entitlement") ?? "")
-        let id = try Self.id(in: try await request.json(upTo: Self.bodySize, from: context.peer))
+        let id = try Self.id(in: try await request.json(upTo: Self.bodySize, in: context))
         let answer = try await policies.upToDate {
             try await begin(id, of: trial, named: name, for: token, now: now)
         }

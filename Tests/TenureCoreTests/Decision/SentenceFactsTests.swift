@@ -155,7 +155,7 @@ import Testing
         try notices(inDoubt, "is yours:", "is yours permanently:")
         try notices(newcomer, "it was free", "it was sold for a price")
         try notices(newcomer, "try it, buy it, or tap Restore Purchases", "ask")
-        try notices(newcomer, "please write to our support", "never mind")
+        try notices(newcomer, "please contact our support team", "never mind")
         try notices(newcomer, "you got the app", "you didn't buy the app")
         try notices(newcomer, "try it", "use it for free, try it. Or not. Yes")
         try notices(newcomer, "; if this", ", or someone in your family got the app earlier; if this", of: "extras")

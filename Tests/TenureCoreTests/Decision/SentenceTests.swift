@@ -43,10 +43,10 @@ import Testing
     private static let proofs: [Finding] = [.version(0, eras: paid), .date(date("2014-05-01"), eras: paid)]
     private static let lateProofs: [Finding] = [.version(0, eras: free), .date(date("2014-05-01"), eras: free)]
     private static let help = "In the app you can buy it or tap Restore Purchases; if this seems wrong"
-    private static let write = ", please write to our support."
-    private static let family = ", or someone in your family got the app earlier, please write to our support."
+    private static let write = ", please contact our support team."
+    private static let family = ", or someone in your family got the app earlier, please contact our support team."
 
-    private static let then = ", or someone in your family got it then, please write to our support."
+    private static let then = ", or someone in your family got it then, please contact our support team."
 
     private static func granted(
         _ findings: Finding..., until: Date? = nil, policy: SentencePolicy = SentencePolicy(),
@@ -286,7 +286,7 @@ import Testing
             sentence: "We can't tell yet whether “\(policy.hasTitles ? "Alles" : "everything")” is yours: \(doubt)")
     }
 
-    private static let settle = "Please write to our support, who can settle it."
+    private static let settle = "Please contact our support team, who can settle it."
     private static let refresh = "Please open the app while you're online and tap Restore Purchases"
 
     private static let doubts = [
@@ -309,7 +309,7 @@ import Testing
         undetermined(
             .inDoubt(honored: paid, others: free), next: [.appTransaction, .support],
             says:
-                "the App Store's records don't show exactly when you got the app. \(refresh), or write to our support if that doesn't help."
+                "the App Store's records don't show exactly when you got the app. \(refresh), or contact our support team if that doesn't help."
         ),
         undetermined(
             .boughtAgainInDoubt(signed: evening),
@@ -322,7 +322,7 @@ import Testing
         undetermined(
             .noHonors, .unknownProductType(0), next: [.purchases, .support], policy: titles,
             says:
-                "the App Store doesn't say how long “Vollversion” lasts. Please open the app and tap Restore Purchases, or write to our support if that doesn't help."
+                "the App Store doesn't say how long “Vollversion” lasts. Please open the app and tap Restore Purchases, or contact our support team if that doesn't help."
         ),
         undetermined(.testEnvironment, says: "Sandbox doesn't show how you got the app. \(settle)"),
         undetermined(

@@ -2,27 +2,106 @@ import Testing
 
 @testable import TenureServer
 
-@Suite struct `bytes of bodies at once` {
-    private let one = NetworkAddress("192.0.2.1")
-    private let others = (2...9).compactMap { NetworkAddress("192.0.2.\($0)") }
+@Suite struct `memory for bodies` {
+    private static let megabyte = 1 << 20
+    private static let second: UInt64 = 1_000_000_000
+    private let clients = (1...99).compactMap { NetworkAddress("192.0.2.\($0)") }
 
-    @Test func `are no more than the budget, and come back`() {
-        let budget = BodyBudget(bytes: 100)
-        #expect(budget.take(60, for: nil) && !budget.take(41, for: nil) && budget.take(40, for: nil))
-        #expect(!budget.take(1, for: nil))
-        budget.give(60, for: nil)
-        #expect(budget.take(60, for: nil) && !budget.take(1, for: nil) && budget.take(0, for: nil))
+    /// A body that sends at this rate for ten seconds, and is there at second 10.
+    private func body(
+        of client: Int, rate: Int, in budget: BodyBudget, dropped: @escaping @Sendable () -> Void = {}
+    ) -> BodyBudget.Body {
+        let body = budget.open(for: clients[client], at: 0, drop: dropped)
+        for second in 0..<10 { #expect(budget.take(rate, for: body, at: UInt64(second) * Self.second)) }
+        return body
     }
 
-    @Test func `are a quarter for one client, however much room there is`() throws {
-        let one = try #require(one)
-        let budget = BodyBudget(bytes: 100)
-        #expect(budget.take(20, for: one) && !budget.take(6, for: one) && budget.take(5, for: one))
-        for other in others.prefix(3) { #expect(budget.take(25, for: other)) }
-        #expect(!budget.take(1, for: others[3]))
-        budget.give(25, for: one)
-        #expect(budget.take(25, for: one))
-        budget.allow(bodies: 50)
-        #expect(budget.take(25, for: one) && !budget.take(1, for: one))
+    @Test func `is taken and comes back`() {
+        let budget = BodyBudget(bytes: 16 * Self.megabyte)
+        let (first, second) = (budget.open(for: nil, at: 0), budget.open(for: nil, at: 0))
+        #expect(budget.take(12 * Self.megabyte, for: first, at: 0))
+        #expect(!budget.take(5 * Self.megabyte, for: second, at: 0))
+        budget.close(first)
+        #expect(budget.take(12 * Self.megabyte, for: second, at: 0))
+        #expect(budget.droppedBodies == 0)
+    }
+
+    @Test func `that is full drops the slowest body, and the new one gets in`() async {
+        await confirmation(expectedCount: 1) { confirmed in
+            let budget = BodyBudget(bytes: 16 * Self.megabyte)
+            let quick = (0..<5).map { body(of: $0, rate: 200 * 1024, in: budget) }
+            let slow = body(of: 6, rate: 100 * 1024, in: budget) { confirmed() }
+            let new = budget.open(for: clients[7], at: 10 * Self.second)
+            #expect(budget.take(2 * Self.megabyte, for: new, at: 10 * Self.second))
+            #expect(!budget.take(1, for: slow, at: 10 * Self.second))
+            for body in quick { #expect(budget.take(1, for: body, at: 10 * Self.second)) }
+            #expect(budget.droppedBodies == 1)
+            // What was dropped gives nothing back twice.
+            budget.close(slow)
+            for body in quick + [new] { budget.close(body) }
+            let whole = budget.open(for: nil, at: 10 * Self.second)
+            #expect(budget.take(12 * Self.megabyte, for: whole, at: 10 * Self.second))
+            #expect(!budget.take(5 * Self.megabyte, for: whole, at: 10 * Self.second))
+        }
+    }
+
+    @Test func `drops none that is faster than the one that needs it`() {
+        let budget = BodyBudget(bytes: 16 * Self.megabyte)
+        let quick = (0..<6).map { body(of: $0, rate: 200 * 1024, in: budget) }
+        let slow = body(of: 6, rate: 10 * 1024, in: budget)
+        #expect(!budget.take(500 * 1024, for: slow, at: 10 * Self.second + 1))
+        #expect(budget.droppedBodies == 0 && quick.allSatisfy { budget.take(1, for: $0, at: 10 * Self.second + 1) })
+    }
+
+    @Test func `has a part that only small bodies and notifications take`() {
+        let budget = BodyBudget(bytes: 16 * Self.megabyte)
+        let large = (0..<6).map { _ in budget.open(for: nil, at: 0) }
+        for body in large { #expect(budget.take(2 * Self.megabyte, for: body, at: 0)) }
+        #expect(!budget.take(2 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 0))
+        let small = budget.open(for: clients[0], at: 0)
+        #expect(budget.take(64 * 1024, for: small, at: 0))
+        #expect(!budget.take(1, for: small, at: 0), "it is large now")
+        let notification = budget.open(for: clients[1], isNotification: true, at: 0)
+        #expect(budget.take(Self.megabyte, for: notification, at: 0))
+        // A large one displaces no small one, however slow that is.
+        #expect(!budget.take(4 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 60 * Self.second) == false)
+        #expect(budget.take(1, for: notification, at: 60 * Self.second))
+    }
+
+    @Test func `is a quarter for one client, whose slowest body goes`() {
+        let budget = BodyBudget(bytes: 16 * Self.megabyte)
+        let slow = body(of: 0, rate: 100 * 1024, in: budget)
+        let quick = body(of: 0, rate: 200 * 1024, in: budget)
+        let other = body(of: 1, rate: 1024, in: budget)
+        let new = budget.open(for: clients[0], at: 10 * Self.second)
+        #expect(budget.take(2 * Self.megabyte, for: new, at: 10 * Self.second))
+        #expect(!budget.take(1, for: slow, at: 10 * Self.second))
+        #expect(budget.take(1, for: quick, at: 10 * Self.second))
+        #expect(budget.take(1, for: other, at: 10 * Self.second), "another client's stays")
+        budget.allow(bodies: 8 * Self.megabyte)
+        #expect(budget.take(4 * Self.megabyte, for: new, at: 10 * Self.second))
+    }
+}
+
+@Suite struct `recent bytes` {
+    private static let second: UInt64 = 1_000_000_000
+
+    @Test func `are those of the window, not all since the start`() {
+        var recent = RecentBytes(window: 10, at: 0)
+        recent.add(1000, at: 0)
+        #expect(recent.total(at: 9 * Self.second) == 1000)
+        #expect(recent.total(at: 12 * Self.second) == 0)
+        for second in 12..<60 { recent.add(5, at: UInt64(second) * Self.second) }
+        #expect((50...55).contains(recent.total(at: 59 * Self.second)))
+        #expect((4.9...5.6).contains(recent.rate(at: 59 * Self.second)))
+    }
+
+    @Test func `of a start count as if it had taken a second`() {
+        var recent = RecentBytes(window: 10, at: 7)
+        recent.add(1000, at: 7)
+        #expect(recent.rate(at: 8) == 1000)
+        #expect(recent.rate(at: 7 + 2 * Self.second) == 500)
+        recent.add(1, at: 0)
+        #expect(recent.total(at: 0) == 1001, "a clock that goes backwards")
     }
 }

@@ -88,17 +88,44 @@ import Testing
         }
     }
 
-    @Test func `beyond the limit of connections wait for a place`() async throws {
-        try await withLiveService({
-            $0.limits.connections = 2
-            $0.timeouts.head = 2
-        }) { _, port in
-            let first = try (0..<2).map { _ in try RawConnection(port: port) }
-            let third = try RawConnection(port: port)
-            third.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            // Served as soon as the silent ones were closed.
-            #expect(await third.received()?.contains("200 OK") == true)
-            for connection in first { #expect(await connection.received() == "") }
+    @Test func `that send a body at a trickle after a quick start are closed, and steady ones are not`() async throws {
+        try await withLiveService({ $0.timeouts.body = 3 }) { _, port in
+            let head = Self.head + "Content-Length: 2000000\r\n\r\n{\"receipt\": \""
+            let (steady, trickle) = (try RawConnection(port: port), try RawConnection(port: port))
+            steady.send(head)
+            trickle.send(head + String(repeating: "A", count: 100_000))
+            async let steadyAnswer = steady.received(until: "HTTP/1.1 422 ")
+            async let trickleAnswer = trickle.received()
+            var rest = 2_000_000 - 13
+            // Longer than the rate is measured over.
+            for _ in 0..<80 where rest > 20_000 {
+                steady.send(String(repeating: "A", count: 20_000))
+                trickle.send("A")
+                rest -= 20_000
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            #expect(await trickleAnswer == "")
+            steady.send(String(repeating: "A", count: rest - 2) + "\"}")
+            #expect(await steadyAnswer?.contains("HTTP/1.1 422 ") == true)
+            #expect(try await slowClients(at: "body", port: port) == 1)
+        }
+    }
+
+    @Test func `that read their answers slowly get them whole`() async throws {
+        try await withLiveService({ $0.timeouts.response = 2 }) { _, port in
+            let slow = try RawConnection(port: port, receiveBuffer: 4096)
+            let (count, request) = (100, "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = await slow.sent(String(repeating: request, count: count - 1))
+            _ = await slow.sent(request.replacing("\r\n\r\n", with: "\r\nConnection: close\r\n\r\n"))
+            var received: [UInt8] = []
+            // Longer than an answer may wait for a client that takes nothing.
+            for _ in 0..<60 {
+                received += try #require(await slow.receivedPart(4096))
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            while let part = await slow.receivedPart(1 << 20) { received += part }
+            #expect(String(decoding: received, as: UTF8.self).split(separator: "HTTP/1.1 200 OK").count == count)
+            #expect(try await slowClients(at: "response", port: port) == 0)
         }
     }
 

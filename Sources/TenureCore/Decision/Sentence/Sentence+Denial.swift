@@ -139,7 +139,7 @@ extension Sentence {
         case then = "it then"
     }
 
-    /// "In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong, please write to our support."
+    /// "In the app you can try it, buy it, or tap Restore Purchases; if this seems wrong, please contact our support team."
     ///
     /// - Parameter family: how a family member's copy could give it, if the entitlement honors an era.
     private func writeHelp(
@@ -154,6 +154,6 @@ extension Sentence {
         }
         output.say(" this seems wrong")
         if let family, facts.honorsEras { output.say(", or someone in your family got ", family.rawValue) }
-        output.say(", please write to our support.")
+        output.say(", please contact our support team.")
     }
 }

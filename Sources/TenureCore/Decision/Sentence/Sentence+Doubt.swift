@@ -58,7 +58,7 @@ extension Sentence {
             steps.contains(.appTransaction) || steps.contains(.refreshedReceipt)
             ? "open the app while you're online and tap Restore Purchases"
             : steps.contains(.purchases) ? "open the app and tap Restore Purchases" : nil
-        guard let start else { return output.say("Please write to our support, who can settle it.") }
-        output.say("Please ", start, needsSupport ? ", or write to our support if that doesn't help." : ".")
+        guard let start else { return output.say("Please contact our support team, who can settle it.") }
+        output.say("Please ", start, needsSupport ? ", or contact our support team if that doesn't help." : ".")
     }
 }

@@ -1,0 +1,46 @@
+/// How many bytes arrived lately: over the last ten to eleven tenths of a window, so that a client is never judged by less
+/// than the whole window.
+struct RecentBytes: Sendable {
+    private static let parts: UInt64 = 10
+
+    /// By tenth of the window; `parts + 1` of them are used.
+    private var counts = SIMD16<UInt32>()
+    private var latest: UInt64 = 0
+    /// Nanoseconds of a clock that is never set.
+    let start: UInt64
+    private let part: UInt64
+
+    init(window seconds: Int, at now: UInt64) {
+        start = now
+        part = UInt64(max(1, seconds)) * 1_000_000_000 / Self.parts
+    }
+
+    mutating func add(_ count: Int, at now: UInt64) {
+        advance(to: now)
+        let index = Int(latest % (Self.parts + 1))
+        counts[index] = UInt32(clamping: Int(counts[index]) + count)
+    }
+
+    mutating func total(at now: UInt64) -> Int {
+        advance(to: now)
+        return (0..<Int(Self.parts + 1)).reduce(0) { $0 + Int(counts[$1]) }
+    }
+
+    /// Bytes per second. What has only begun counts as if it had taken a second.
+    mutating func rate(at now: UInt64) -> Double {
+        let total = total(at: now)
+        let begin = latest > Self.parts ? start + (latest - Self.parts) * part : start
+        return Double(total) / max(1, Double(max(begin, now) - begin) / 1e9)
+    }
+
+    func age(at now: UInt64) -> UInt64 { now > start ? now - start : 0 }
+
+    private mutating func advance(to now: UInt64) {
+        let current = age(at: now) / part
+        guard current > latest else { return }
+        for passed in 1...min(current - latest, Self.parts + 1) {
+            counts[Int((latest + passed) % (Self.parts + 1))] = 0
+        }
+        latest = current
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// How many requests of each client are being answered. Behind a proxy a client has no connection of its own that could be
+/// counted.
+final class RequestsInProgress: @unchecked Sendable {
+    // Sound: `counts` is used between `lock.lock()` and `lock.unlock()` only.
+    private let lock = NSLock()
+    private var counts: [ClientNetwork: Int] = [:]
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether the client may have one more; then `end` must follow.
+    func begin(for client: NetworkAddress) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        let networks = ClientNetwork.all(of: client)
+        guard networks.allSatisfy({ counts[$0, default: 0] < $0.share(of: limit) }) else { return false }
+        for network in networks { counts[network, default: 0] += 1 }
+        return true
+    }
+
+    func end(for client: NetworkAddress) {
+        lock.lock()
+        defer { lock.unlock() }
+        for network in ClientNetwork.all(of: client) {
+            guard let count = counts[network] else { continue }
+            counts[network] = count > 1 ? count - 1 : nil
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Synchronization
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `connections at once` {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// Opens connections and notes which were closed.
+    private final class Server: Sendable {
+        let connections: Connections
+        private let names = Mutex<[String]>([])
+
+        init(limit: Int, perAddress: Int = 1000, proxies: [String] = []) {
+            connections = Connections(
+                limit: limit, limitPerAddress: perAddress, proxies: proxies.compactMap { AddressBlock($0) })
+        }
+
+        var closed: [String] { names.withLock { $0 } }
+
+        @discardableResult
+        func open(
+            _ name: String, from address: String = "127.0.0.1", at now: UInt64, in phase: Connections.Phase = .idle
+        ) -> Connections.Connection {
+            let connection = connections.open(from: NetworkAddress(address), at: now) { [self] in
+                names.withLock { $0.append(name) }
+            }
+            connections.enter(phase, connection, at: now)
+            return connection
+        }
+    }
+
+    @Test func `close the one that is idle for longest`() {
+        let server = Server(limit: 3)
+        let first = server.open("first", at: 0)
+        for name in ["second", "third"] { server.open(name, at: 1) }
+        // It has been used since.
+        server.connections.enter(.request, first, at: 2)
+        server.connections.enter(.idle, first, at: 3)
+        server.open("fourth", at: 4)
+        #expect(server.closed == ["second"])
+        server.open("fifth", at: 5)
+        server.open("sixth", at: 6)
+        #expect(server.closed == ["second", "third", "first"])
+        #expect(server.connections.isAcceptingNewConnections())
+    }
+
+    @Test func `close the slowest request where none is idle, and no young one`() {
+        let server = Server(limit: 3)
+        for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500)] {
+            let connection = server.open(name, at: 0, in: .request)
+            server.connections.receive(bytes, connection, at: 0)
+        }
+        server.open("young", at: 10 * Self.second, in: .request)
+        #expect(server.closed == ["slow"])
+        server.open("younger", at: 10 * Self.second, in: .request)
+        #expect(server.closed == ["slow", "middle"])
+    }
+
+    @Test func `close an answer that nobody takes, and never one that is being made or taken`() {
+        let server = Server(limit: 3)
+        server.open("working", at: 0, in: .working)
+        let taken = server.open("taken", at: 0, in: .response)
+        server.open("stalled", at: 1, in: .response)
+        server.connections.progress(taken, at: 15 * Self.second)
+        let now = 20 * Self.second
+        server.open("a", at: now, in: .working)
+        #expect(server.closed == ["stalled"])
+        server.open("b", at: now)
+        #expect(server.closed == ["stalled"])
+    }
+
+    @Test func `wait where none can be closed, until one can`() {
+        let server = Server(limit: 2)
+        let first = server.open("first", at: 0, in: .working)
+        server.open("second", at: 0, in: .working)
+        #expect(server.connections.isAcceptingNewConnections() && !server.connections.awaitsRoom())
+        server.open("new", at: Self.second, in: .working)
+        #expect(!server.connections.isAcceptingNewConnections())
+        #expect(server.connections.awaitsRoom() && !server.connections.awaitsRoom(), "one looks again")
+        #expect(server.connections.retry(at: 2 * Self.second))
+        server.connections.enter(.idle, first, at: 3 * Self.second)
+        #expect(server.closed == ["first"])
+        #expect(server.connections.isAcceptingNewConnections())
+        #expect(!server.connections.retry(at: 4 * Self.second))
+    }
+
+    @Test func `give a new one a second for its request`() {
+        let server = Server(limit: 4)
+        for name in ["a", "b", "c", "d"] { server.open(name, at: 0, in: .request) }
+        server.open("new", at: 10 * Self.second)
+        server.open("newer", at: 10 * Self.second + 1)
+        #expect(server.closed == ["a", "b"])
+        server.open("newest", at: 12 * Self.second)
+        #expect(server.closed == ["a", "b", "new"])
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.2", 2), ("2001:db8:0:1::1", "2001:db8:0:2::1", 2), ("192.0.2.1", "198.51.100.1", 2),
+    ])
+    func `of one address are limited, and others are not concerned`(address: String, other: String, limit: Int) {
+        let server = Server(limit: 100, perAddress: limit)
+        server.open("other", from: other, at: 0)
+        for (instant, name) in ["a", "b", "c", "d"].enumerated() {
+            server.open(name, from: address, at: UInt64(instant + 1))
+        }
+        #expect(server.closed == ["a", "b"])
+    }
+
+    @Test func `of one address that are all busy leave no room for its next`() {
+        let server = Server(limit: 100, perAddress: 2)
+        let busy = ["a", "b"].map { server.open($0, from: "192.0.2.1", at: 0, in: .working) }
+        server.open("c", from: "192.0.2.1", at: 1)
+        #expect(server.closed == ["c"])
+        server.connections.close(busy[0])
+        server.open("d", from: "192.0.2.1", at: 2)
+        #expect(server.closed == ["c"])
+    }
+
+    @Test func `of a /64 count together, and those of a /48 have four times as many`() {
+        let server = Server(limit: 100, perAddress: 2)
+        for host in 1...3 { server.open("\(host)", from: "2001:db8::\(host)", at: UInt64(host)) }
+        #expect(server.closed == ["1"])
+        for network in 1...20 { server.open("network", from: "2001:db8:0:\(network)::1", at: UInt64(10 + network)) }
+        #expect(server.closed.count == 1 + 20 - 6)
+    }
+
+    @Test func `of loopback and proxies have no limit of their own`() {
+        let server = Server(limit: 100, perAddress: 2, proxies: ["192.0.2.0/24"])
+        for address in ["127.0.0.1", "::1", "192.0.2.7"] {
+            for _ in 0..<5 { server.open(address, from: address, at: 0) }
+        }
+        #expect(server.closed.isEmpty)
+    }
+}

@@ -1,0 +1,149 @@
+import CommandRunner
+import Foundation
+import HTTPTypes
+import TenureAPI
+import Testing
+
+@testable import TenureServer
+
+/// Hostile clients take what others need. Ordinary syncs, notifications and health checks get in all the same.
+@Suite(.timeLimit(.minutes(5))) struct `starvation` {
+    private static func head(_ length: Int, for address: String? = nil, path: String = "/v1/sync") -> String {
+        """
+        POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(length)\r\n\
+        \(address.map { "X-Forwarded-For: \($0)\r\n" } ?? "")\r\n
+        """
+    }
+
+    /// The status of an answer on a connection of its own.
+    private func status(
+        _ path: String, _ body: String? = nil, for address: String? = nil, port: Int
+    ) async throws -> String {
+        let connection = try RawConnection(port: port)
+        if let body {
+            connection.send(Self.head(body.utf8.count, for: address, path: path) + body)
+        } else {
+            let field = address.map { "X-Forwarded-For: \($0)\r\n" } ?? ""
+            connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(field)\r\n")
+        }
+        let answer = try #require(await connection.received(until: "\r\n\r\n"))
+        return String(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
+    }
+
+    /// What an app sends whose customer is new.
+    private func sync(_ padding: Int = 0) throws -> String {
+        let request = SyncRequest(
+            appTransaction: try Calculator.minter().newcomer(), transactions: [],
+            deviceVerificationID: Calculator.device.uuidString)
+        return String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
+            + String(repeating: " ", count: padding)
+    }
+
+    private func expectService(for address: String? = nil, port: Int) async throws {
+        #expect(try await status("/health/ready", for: address, port: port) == "200")
+        #expect(try await status("/v1/sync", try sync(), for: address, port: port) == "200")
+        // It is read, and found to be none.
+        #expect(try await status("/v1/notifications/apple", "{}", for: address, port: port).hasPrefix("4"))
+    }
+
+    @Test func `by idle connections`() async throws {
+        try await withLiveService({ $0.limits.connections = 50 }) { _, port in
+            var idle: [RawConnection] = []
+            for _ in 0..<60 {
+                let connection = try RawConnection(port: port)
+                connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
+                idle.append(connection)
+            }
+            try await expectService(port: port)
+            #expect(await idle[0].received() == "", "the longest idle one was closed")
+            let last = try #require(idle.last)
+            last.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(await last.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true)
+        }
+    }
+
+    @Test func `by connections that never send a head, or a body`() async throws {
+        try await withLiveService({ $0.limits.connections = 50 }) { _, port in
+            let silent = try (0..<60).map { _ in try RawConnection(port: port) }
+            for connection in silent { connection.send("POST /v1/sync HTTP/1.1\r\nX-Slow: ") }
+            try await expectService(port: port)
+            let slow = try (0..<60).map { _ in try RawConnection(port: port) }
+            for connection in slow { connection.send(Self.head(1000) + "{") }
+            // A body is called slow after a second.
+            try await Task.sleep(for: .seconds(1.5))
+            try await expectService(port: port)
+        }
+    }
+
+    @Test func `by answers that nobody reads`() async throws {
+        try await withLiveService({ $0.limits.connections = 8 }) { _, port in
+            let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let deaf = try (0..<8).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
+            // More answers than all buffers between hold.
+            for connection in deaf { connection.send(String(repeating: request, count: 150)) }
+            try await expectService(port: port)
+        }
+    }
+
+    @Test func `by slow bodies of many addresses behind a proxy, for small and large bodies`() async throws {
+        let bodies = BodyBudget(bytes: 4 << 20)
+        try await withLiveService({
+            $0.bodies = bodies
+            $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
+            $0.adminKey = Desk.adminKey
+            $0.allowsTestAnchorsBeyondLoopback = true
+        }) { _, port in
+            let slow = try (0..<32).map { index in
+                let connection = try RawConnection(port: port)
+                connection.send(
+                    Self.head(1_000_000, for: "203.0.113.\(index % 8)") + "{" + String(repeating: " ", count: 90_000))
+                return connection
+            }
+            try await expectService(for: "198.51.100.1", port: port)
+            // A large body needs the room that the slow ones have; they are called slow after two seconds.
+            while try await status("/v1/sync", try sync(900_000), for: "198.51.100.1", port: port) != "200" {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            withExtendedLifetime(slow) {}
+        }
+    }
+
+    @Test func `by many requests of one client behind a proxy`() async throws {
+        try await withLiveService({
+            $0.limits.connectionsPerAddress = 2
+            $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
+            $0.adminKey = Desk.adminKey
+            $0.allowsTestAnchorsBeyondLoopback = true
+        }) { _, port in
+            let slow = try (1...2).map { host in
+                let connection = try RawConnection(port: port)
+                connection.send(Self.head(1000, for: "2001:db8::\(host)") + "{")
+                return connection
+            }
+            // The metrics count a request when it has begun; the third is the question itself.
+            while try await metric("tenure_requests_in_flight", port: port) != "3" { await Task.yield() }
+            #expect(try await status("/v1/sync", "{}", for: "2001:db8::3", port: port) == "429")
+            #expect(try await status("/v1/notifications/apple", "{}", for: "2001:db8::3", port: port) == "503")
+            #expect(try await status("/health/live", for: "2001:db8::3", port: port) == "200")
+            try await expectService(for: "2001:db8:0:1::1", port: port)
+            slow[0].send(String(repeating: " ", count: 998) + "}")
+            #expect(await slow[0].received(until: "\r\n\r\n") != nil)
+            while try await metric("tenure_requests_in_flight", port: port) != "2" { await Task.yield() }
+            #expect(try await status("/v1/sync", "{}", for: "2001:db8::3", port: port).hasPrefix("4"))
+            withExtendedLifetime(slow) {}
+        }
+    }
+
+    private func metric(_ name: String, port: Int) async throws -> String? {
+        let connection = try RawConnection(port: port)
+        connection.send(
+            """
+            GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(Desk.adminKey)\r\n\
+            X-Forwarded-For: 192.0.2.9\r\nConnection: close\r\n\r\n
+            """)
+        let answer = try #require(await connection.received())
+        return answer.split(separator: "\r\n").flatMap { $0.split(separator: "\n") }
+            .first { $0.hasPrefix(name + " ") }?.split(separator: " ").last.map(String.init)
+    }
+}
