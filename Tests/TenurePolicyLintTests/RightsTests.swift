@@ -167,6 +167,18 @@ import Testing
             messages.contains { $0.hasPrefix("whoever got the app on iOS") && $0.hasSuffix("would lose `premium`") })
     }
 
+    @Test func `a release that the list no longer has still has its customers`() throws {
+        let dropped = "  - { platform: iOS, build: \"110\", releasedAt: 2015-02-16 }\n"
+        let old = Self.base + "\n" + Self.list
+        let new =
+            Self.base.replacingOccurrences(of: "\"120\"", with: "\"100\"") + "\n"
+            + Self.list.replacingOccurrences(of: dropped, with: "")
+        let found = Linter.findings(
+            in: PolicyFile.draft(Array(new.utf8), named: "policy.yaml"),
+            against: try PolicyFile.read(old, named: "old.yaml"))
+        #expect(found.contains { $0.code == "right-lost" && $0.place.contains("entitlements/premium/iOS") })
+    }
+
     @Test func `what had ended, and who has not come yet, is nobody's loss`() throws {
         let shorter = [("P1Y", "P6M")]
         let ended = try #require(CivilDay("2017-01-01")?.midnight)

@@ -174,4 +174,30 @@ import Testing
             try? await service.store.close()
         }
     }
+
+    @Test func `a grace period of the sandbox extends no subscription of production`() async throws {
+        try await withService { client in
+            let id = "704000000000000002"
+            let expired = try Calculator.minter().transaction(
+                "20", of: id,
+                [
+                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
+                ])
+            let renewal = try Calculator.minter(.sandbox).text(
+                .renewalInfo,
+                [
+                    "originalTransactionId": .string("20"), "appTransactionId": .string(id),
+                    "gracePeriodExpiresDate": .instant(Calculator.now.addingTimeInterval(86_400)),
+                    "isInBillingRetryPeriod": .boolean(true),
+                ])
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().newcomer(id), transactions: [expired],
+                    renewalInfos: [renewal]))
+            #expect(answer.problems.map(\.artifact) == ["renewalInfos[0]"])
+            #expect(answer.problems.map(\.code) == ["wrongEnvironment"])
+            #expect(answer.entitlements["everything"]?.outcome == .denied)
+        }
+    }
 }

@@ -83,6 +83,34 @@ import X509
         }
     }
 
+    @Test(arguments: [ChainPurpose.jws, .receipt])
+    func `an intermediate needs a root that allows it, and the usage to sign certificates`(
+        purpose: ChainPurpose
+    ) throws {
+        let sound = purpose == .jws ? Minted.authority.jws : Minted.authority.receipts
+        func code(pathLength: Int?, signsCertificates: Bool) throws -> Rejection.Code? {
+            var rootRecipe = AuthorityRole.root.recipe(for: purpose)
+            rootRecipe.basicConstraints = .isCertificateAuthority(maxPathLength: pathLength)
+            var intermediateRecipe = AuthorityRole.intermediate.recipe(for: purpose)
+            intermediateRecipe.signsCertificates = signsCertificates
+            let root = try rootRecipe.issue(for: sound.root.key, by: nil)
+            let intermediate = try intermediateRecipe.issue(for: sound.intermediate.key, by: root)
+            let leaf = try AuthorityRole.leaf.recipe(for: purpose).issue(for: sound.leaf.key, by: intermediate)
+            let anchors = try TrustAnchors(der: [root.der])
+            do throws(Rejection) {
+                _ = try trustedChain(
+                    leaf: leaf.der, intermediate: intermediate.der, anchors: anchors, purpose: purpose)
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(try code(pathLength: nil, signsCertificates: true) == nil)
+        #expect(try code(pathLength: 1, signsCertificates: true) == nil)
+        #expect(try code(pathLength: 0, signsCertificates: true) == .untrustedChain)
+        #expect(try code(pathLength: nil, signsCertificates: false) == .untrustedChain)
+    }
+
     @Test func `a root does not stand in for an intermediate`() throws {
         let chain = Minted.authority.jws
         let found = rejection {

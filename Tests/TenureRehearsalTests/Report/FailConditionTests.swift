@@ -34,6 +34,35 @@ struct FailConditionTests {
         #expect(verdicts[6].fails)
     }
 
+    @Test func `a condition counts customers once, and fails for any entitlement`() throws {
+        let report = try report(["changed>0"])
+        #expect(report.verdicts[0].value == Double(report.tally.changed))
+        #expect(report.verdicts[0].entitlement == nil)
+        // The first entitlement has customers, another one has none.
+        let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
+        var tally = Tally(for: comparison)
+        let owner = try #require(
+            Population.customers(400, seed: 4).first { customer in
+                let outcomes = comparison.verdicts(on: customer.evidence).map(\.now.outcome)
+                return outcomes.first == .granted && outcomes.dropFirst().contains { $0 != .granted }
+            })
+        comparison.count(owner.evidence, id: owner.id, in: &tally)
+        let single = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
+            input: .record(name: "record", passedOver: 0), tally: tally,
+            conditions: [try FailCondition("granted<1", of: comparison)])
+        #expect(single.verdicts.first?.fails == true)
+        #expect(single.verdicts.first?.entitlement != comparison.entitlements.first)
+    }
+
+    @Test func `a rehearsal of no customers fails`() throws {
+        let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
+        let empty = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
+            input: .record(name: "record", passedOver: 0), tally: Tally(for: comparison), conditions: [])
+        #expect(empty.failures == [.noCustomers])
+    }
+
     @Test(arguments: [
         "lost", "lost>", "lost>many", "loss>0", "everythin.lost>0", "lost>-1", ">0", "everything.rejected>0", "lost=0",
     ])

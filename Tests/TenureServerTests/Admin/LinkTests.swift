@@ -151,4 +151,19 @@ import Testing
             #expect((rest.json["promises"] as? [Any])?.isEmpty == true)
         }
     }
+
+    @Test func `an access token that has expired links nobody`() async throws {
+        let clock = TestClock()
+        try await withService { configuration in
+            configuration.adminKey = Desk.adminKey
+            configuration.now = { clock.now }
+        } _: { client in
+            let desk = Desk(client: client, key: Desk.adminKey)
+            let token = try #require(try await desk.owner().accessToken)
+            clock.advance(by: token.expiresAt.timeIntervalSince(clock.now))
+            let answer = try await desk.post("/v1/link", ["userID": "ada", "accessToken": token.value])
+            #expect(answer.problem?.code == .malformedRequest, "\(answer.text)")
+            #expect(try await desk.get("/v1/admin/customers?id=ada").found.isEmpty)
+        }
+    }
 }

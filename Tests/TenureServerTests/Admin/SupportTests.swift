@@ -156,4 +156,19 @@ import Testing
             }
         }
     }
+
+    @Test func `sees a refund at its own date`() async throws {
+        try await withDesk { desk, _ in
+            let refund = Calculator.now.addingTimeInterval(-3600)
+            let customer = try await desk.owner(transactions: [
+                try Calculator.minter().text(
+                    .transaction, ["revocationDate": .instant(refund), "revocationReason": .number("0")])
+            ])
+            let refunds = try await desk.get(try customer.path("/timeline")).entries.filter {
+                $0["kind"] as? String == "refund"
+            }
+            #expect(refunds.count == 1)
+            #expect(refunds.first?["at"] as? String == refund.rfc3339)
+        }
+    }
 }

@@ -81,6 +81,33 @@ import Testing
         }
     }
 
+    @Test func `fetches again what a wrong setting refused meanwhile`() async throws {
+        try await LocalStoreDesk.run { local in
+            try await local.act(.buy)
+            try await withFolder { folder in
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    _ = try await client.sync(local.sync)
+                    #expect(await desk?.histories.step() == true)
+                    await desk?.catchUp(in: .production)
+                }
+                try await local.pass(2 * 86_400)
+                try await local.act(.refund)
+                try await local.pass(3600)
+                // The app's Apple ID in the policy is another one's.
+                let wrong = try Calculator.policy(appleID: 1)
+                try await local.service(in: folder, key: local.key, policy: wrong) { _, desk in
+                    await desk?.catchUp(in: .production)
+                }
+                try await local.service(in: folder, key: local.key) { client, desk in
+                    let token = try #require(try await client.sync(local.sync).accessToken?.value)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome == .granted)
+                    await desk?.catchUp(in: .production)
+                    #expect(try await client.customer(token).entitlements["everything"]?.outcome != .granted)
+                }
+            }
+        }
+    }
+
     @Test func `asks nothing without a key`() async throws {
         try await LocalStoreDesk.run { local in
             try await local.act(.buy)

@@ -86,11 +86,11 @@ struct LocalStoreDesk: Sendable {
     /// One run of the service on a record in that folder. `key`: nil where it has none. `answer` stands in for the App
     /// Store.
     func service(
-        in folder: String, key: ServerAPIKey?, logger: Logger = Calculator.logger,
+        in folder: String, key: ServerAPIKey?, policy: Policy? = nil, logger: Logger = Calculator.logger,
         answering answer: (@Sendable (AppStoreTransport.Request) -> AppStoreTransport.Answer)? = nil,
         _ body: @escaping @Sendable (Client, AppStoreDesk?) async throws -> Void
     ) async throws {
-        var configuration = try Calculator.configuration(folder)
+        var configuration = try Calculator.configuration(folder, policy: policy)
         configuration.now = { [clock] in clock.now }
         configuration.metrics = .open
         configuration.adminKey = Desk.adminKey

@@ -224,4 +224,35 @@ private func withRoot(_ body: @escaping @Sendable (RootDesk) async throws -> Voi
             #expect(try lines(&log).map(\.level) == [.notice, .error])
         }
     }
+
+    @Test func `revokes the key that waits, which never comes into use`() async throws {
+        try await withRoot { desk in
+            try desk.begin()
+            let stolen = try desk.inUse()
+            let waiting = try desk.waiting()
+            let id = try JSONDecoder().decode(JSONWebKey.self, from: Data(waiting.utf8)).id
+            let list = try desk.root.revoke([stolen, id], at: desk.clock.now)
+            #expect(try desk.install(list) == .revoked([stolen], stranded: [stolen]))
+            #expect(try desk.inUse() != id)
+            #expect(throws: SigningKeyError.alreadyRevoked(id)) {
+                try desk.install(try desk.statement(waiting, days: 60))
+            }
+        }
+    }
+
+    @Test func `is replaced by another root, and the list of revoked keys goes with it`() async throws {
+        try await withRoot { desk in
+            try desk.begin()
+            try desk.install(try desk.root.revoke(["x"], at: desk.clock.now))
+            let other = OfflineRoot(path: desk.folder + "/other.json")
+            let publicKey = try other.create()
+            let end = desk.clock.now + 60 * day
+            let statement = try other.sign(try desk.administration.summary().inUse, until: end, at: desk.clock.now)
+            let installation = try desk.administration.install(statement, ofRoot: publicKey, at: desk.clock.now)
+            #expect(installation == .period(until: end))
+            let answer = try await desk.sync()
+            #expect(answer.entitlementToken != nil)
+            #expect(answer.signingKey?.root == statement && answer.signingKey?.revocations == nil)
+        }
+    }
 }

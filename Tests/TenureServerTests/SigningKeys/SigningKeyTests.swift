@@ -263,13 +263,13 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
     @Test func `has no leftover of a killed command beside it after the next one`() async throws {
         try await withKeys { desk in
             let leftover = desk.folder + "/signing-key.json.12345678901234567890"
-            let mine = desk.folder + "/signing-key.json.backup"
-            for path in [leftover, mine] {
+            let copies = ["backup", "1", "20261120120000"].map { desk.folder + "/signing-key.json." + $0 }
+            for path in [leftover] + copies {
                 #expect(FileManager.default.createFile(atPath: path, contents: Data("secret".utf8)))
             }
             try desk.rotate()
             #expect(!FileManager.default.fileExists(atPath: leftover))
-            #expect(FileManager.default.fileExists(atPath: mine))
+            for copy in copies { #expect(FileManager.default.fileExists(atPath: copy), "\(copy)") }
         }
     }
 

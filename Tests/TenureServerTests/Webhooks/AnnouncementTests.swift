@@ -206,4 +206,32 @@ import Testing
             #expect(try await hooks.types() == ["policy.published", "entitlement.granted"])
         }
     }
+
+    @Test func `a right that is granted in its last week is told of once`() async throws {
+        try await withHooks([Self.nobody]) { client, hooks in
+            _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
+            while try await hooks.announcements.pass() {}
+            hooks.clock.advance(by: 86_400)
+            while try await hooks.announcements.pass() {}
+            let types = try await hooks.types()
+            #expect(types.filter { $0 == "entitlement.granted" }.count == 1)
+            #expect(!types.contains("entitlement.expiring"))
+        }
+    }
+
+    @Test func `a message names the app's users of its customer`() async throws {
+        try await withHooks([Self.nobody], { $0.adminKey = Desk.adminKey }) { client, hooks in
+            let desk = Desk(client: client, key: Desk.adminKey)
+            let owner = try await desk.owner()
+            #expect(try await desk.post(try owner.path("/links"), ["userID": "ada"]).status == .ok)
+            let revocation = ["entitlement": "everything", "reason": "a mistake"]
+            #expect(try await desk.post(try owner.path("/revocations"), revocation).status == .ok)
+            while try await hooks.announcements.pass() {}
+            let message = try #require(try await hooks.outbox().last { $0.message.type == "entitlement.revoked" })
+            let body = try JSONSerialization.jsonObject(with: Data(message.message.body(app: "com.example.calculator")))
+            let customer = (body as? [String: Any])?["customer"] as? [String: Any]
+            #expect(customer?["id"] as? String == owner.id)
+            #expect(customer?["userIDs"] as? [String] == ["ada"])
+        }
+    }
 }

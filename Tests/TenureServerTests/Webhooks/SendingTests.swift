@@ -9,7 +9,7 @@ import Testing
 @Suite struct `sending a webhook` {
     private func send(
         to url: String, allowsPrivate: Bool = true, addresses: [String]? = nil, port: Int = 0,
-        roots: NIOSSLTrustRoots? = nil, body: String = "{}", patience: TimeAmount = .seconds(60)
+        roots: NIOSSLTrustRoots? = nil, body: String = "{}", patience: TimeAmount = .seconds(60), attempt: Int = 1
     ) async throws -> WebhookSender.Answer {
         let resolver = addresses.map { addresses in
             HostResolver { _, port in try addresses.map { try SocketAddress(ipAddress: $0, port: port) } }
@@ -18,7 +18,7 @@ import Testing
         sender.timeouts.answer = patience
         return await sender.send(
             Array(body.utf8), headers: [("Tenure-Event-ID", "evt_1")],
-            to: try WebhookTarget(url, allowsPrivate: allowsPrivate))
+            to: try WebhookTarget(url, allowsPrivate: allowsPrivate), attempt: attempt)
     }
 
     @Test func `the request is a POST of the body to the path of the URL`() async throws {
@@ -78,6 +78,23 @@ import Testing
         try await receiver.close()
     }
 
+    @Test func `each attempt tries another address of the host`() async throws {
+        let certificate = try HostCertificate(for: "hooks.example.com")
+        let receiver = try await Receiver(tls: certificate.context)
+        // Nobody listens at the first one.
+        let addresses = ["127.0.0.77", "127.0.0.1"]
+        var answers: [WebhookSender.Answer] = []
+        for attempt in 1...3 {
+            answers.append(
+                try await send(
+                    to: "https://hooks.example.com:\(receiver.port)/", addresses: addresses, roots: certificate.roots,
+                    attempt: attempt))
+        }
+        let refused = WebhookSender.Answer.none("it refused the connection")
+        #expect(answers == [refused, .status(200, retryAfter: nil), refused])
+        try await receiver.close()
+    }
+
     @Test func `a certificate of another host, or of nobody, is refused before anything is said`() async throws {
         let certificate = try HostCertificate(for: "other.example.com")
         let receiver = try await Receiver(tls: certificate.context)
@@ -114,6 +131,9 @@ import Testing
     @Test func `without TLS only loopback is connected to`() async throws {
         let answer = try await send(to: "http://hooks.example.com/", addresses: ["93.184.216.34"])
         #expect(answer == .none("without TLS only loopback is delivered to"))
+        // All of its addresses must be.
+        let mixed = try await send(to: "http://hooks.example.com/", addresses: ["127.0.0.1", "93.184.216.34"])
+        #expect(mixed == answer)
     }
 
     @Test(arguments: [

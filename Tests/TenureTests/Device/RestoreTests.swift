@@ -32,6 +32,16 @@ import Testing
         #expect(await tenure.allows("everything"))
     }
 
+    @Test func `asks for no second sign-in after the customer closed the first`() async {
+        let store = FakeStore {
+            $0.appMood = .throwsAnError
+            $0.restoreMood = .asksToSignIn
+        }
+        let tenure = Device(store).start()
+        #expect(await tenure.restore().signIn == .canceled)
+        #expect(store.now.prompts == 1)
+    }
+
     @Test func `asks nobody where there is no App Store behind the app`() async {
         for distribution in [Tenure.Distribution.setapp, .direct] {
             let store = FakeStore { $0.distribution = distribution }

@@ -199,4 +199,37 @@ import Testing
         await tenure.engine.searchAgain()
         #expect(await tenure.allows("cloud"))
     }
+
+    @Test func `remembers a refund at the next start offline`() async {
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = [World.purchase(revoked: World.now.addingTimeInterval(-60))]
+            })
+        #expect(await device.start().decision(for: "everything").outcome == .denied)
+        silence(device)
+        let tenure = device.start { $0.options.whileUndetermined = .deny }
+        #expect(await !tenure.settled().has("everything"))
+        #expect(await !tenure.allows("everything"))
+    }
+
+    @Test func `of one account's ended right shortens no grace period of the next account`() async {
+        let end = World.now.addingTimeInterval(3600)
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = [World.subscription(until: end)]
+            })
+        let tenure = device.start()
+        #expect(await tenure.allows("cloud"))
+        device.time.now = end
+        #expect(await !tenure.allows("cloud"))
+        device.store.change {
+            $0.app = World.newcomer(id: "704000000000000003", signed: end)
+            $0.transactionsMood = .throwsAnError
+        }
+        let customer = await tenure.refresh()
+        #expect(customer.answers["cloud"]?.outcome == .undetermined)
+        #expect(await tenure.allows("cloud"))
+    }
 }

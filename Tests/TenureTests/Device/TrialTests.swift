@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import Testing
 
 @testable import Tenure
@@ -179,6 +180,24 @@ import Testing
             let owned = try World.signed(World.owner())
             let owner = Device(FakeStore { $0.app = owned }, policy: nil) { service.connect(&$0) }.start()
             #expect(try await owner.trial("everything").begin().isOwner)
+        }
+    }
+
+    @Test func `cost one session if the answer is lost on its way`() async throws {
+        try await RealService.run { service in
+            let tenure = service.device(try .newcomer()).start()
+            _ = await tenure.settled()
+            let hasLost = Locked(false)
+            service.line.condition = .replaced { response in
+                let isFirst = hasLost.withLock { hasLost in
+                    defer { hasLost = true }
+                    return !hasLost
+                }
+                if isFirst { response = TransportResponse(status: 502, body: Data()) }
+            }
+            #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
+            let begun = service.line.paths.filter { $0.hasSuffix("/v1/trials/everything/sessions") }
+            #expect(begun.count == 2)
         }
     }
 }

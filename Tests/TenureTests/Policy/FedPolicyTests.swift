@@ -132,4 +132,15 @@ private final class FakeWeb: PolicyFetcher {
             #expect(await tenure.decision(for: "everything").outcome == .undetermined)
         }
     }
+
+    @Test func `a web server that didn't answer is asked again by the next search`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let web = FakeWeb(.failure(.unreachable("no network")))
+        let tenure = try device(web).start()
+        #expect(await tenure.decision(for: "everything").outcome == .denied)
+        web.serve(try signer.sign(policy(build: "120"), counter: 2))
+        await tenure.engine.search()
+        #expect(web.asked.count == 2)
+        #expect(await tenure.allows("everything"))
+    }
 }

@@ -58,4 +58,14 @@ import Testing
         #expect(catalog.gifts(of: "a") == [Tenure.ProductCatalog.Gift(entitlement: "x", length: nil)])
         #expect(catalog.trial(of: "x") == nil && catalog.trial(of: "y") == nil)
     }
+
+    @Test func `the terms of a product state the longest period that it grants`() throws {
+        let policy = try Policy(
+            app: Policy.App(bundleID: "com.example.calculator"), eras: [Era(name: "paid", model: .paid)],
+            entitlements: [3, 12, 6].map { months in
+                Entitlement(
+                    name: "for-\(months)", products: [.init(id: "season", length: CalendarPeriod(months: months))])
+            })
+        #expect(Tenure.ProductCatalog(policy).length(of: "season") == CalendarPeriod(months: 12))
+    }
 }

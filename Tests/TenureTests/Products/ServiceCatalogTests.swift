@@ -40,6 +40,9 @@ import Testing
             }
             #expect(questions(service) == 3)
             #expect(service.line.answers.contains { $0.isEmpty }, "not modified")
+            // An answer that nothing changed counts for a day, too.
+            _ = await device.start().settled()
+            #expect(questions(service) == 3)
         }
     }
 

@@ -65,6 +65,10 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
             #expect(await tenure.decision(for: "everything").reasons.contains { $0.code == "persona" })
             service.line.condition = .down
             #expect(await device.start { $0.options.persona = .token(token) }.allows("everything"))
+            // A month later the persona has expired, also where nobody can be asked.
+            device.time.now += 30 * World.day
+            #expect(await !device.start { $0.options.persona = .token(token) }.allows("everything"))
+            device.time.now = World.now
             // Who stands in for nobody any more has nothing of it, even while nobody can be asked.
             #expect(await !device.start().allows("everything"))
             #expect(await !device.start { $0.options.persona = .token("another") }.allows("everything"))

@@ -85,14 +85,19 @@ private struct HangingTransport: Transport {
         }
     }
 
-    @Test func `takes nothing from a subscriber whose charge failed and whom Apple grants a grace period`() async throws
-    {
+    @Test(arguments: [true, false])
+    func `takes nothing from a subscriber whose charge failed and whom Apple grants a grace period`(
+        _ hasPolicy: Bool
+    ) async throws {
         try await RealService.run { service in
             let end = World.now.addingTimeInterval(10 * World.day)
             let store = try FakeStore.newcomer()
             let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
             store.change { $0.transactions = [subscription] }
-            let device = service.device(store) { $0.policy = .policy(World.policy(whileUndetermined: .deny)) }
+            let device = service.device(store) { setup in
+                if hasPolicy { setup.policy = .policy(World.policy()) }
+                setup.options.whileUndetermined = .deny
+            }
             let tenure = device.start()
             #expect(await tenure.settled().has("cloud"))
             service.line.condition = .down
@@ -143,6 +148,23 @@ private struct HangingTransport: Transport {
             store.deliverUpdate(World.purchase(id: "1"))
             store.deliverUpdate(World.purchase(World.yearly, id: "2", type: .nonConsumable))
             for await customer in tenure.updates where customer.has("everything") && customer.has("cloud") { break }
+        }
+    }
+
+    @Test func `takes nothing from a customer whom it denied and who buys what the device doesn't know`() async throws {
+        try await RealService.run { service in
+            let store = try FakeStore.newcomer()
+            let device = service.device(store)
+            #expect(await device.start().settled().answers["everything"]?.outcome == .denied)
+            service.line.condition = .down
+            #expect(await !device.start().settled().allows("everything"))
+            let purchase = try World.signed(
+                World.purchase("com.example.calculator.new"), of: "704000000000000002")
+            store.change { $0.transactions = [purchase] }
+            // Undetermined: the grace period counts again.
+            let customer = await device.start().settled()
+            #expect(customer.answers["everything"]?.outcome == .undetermined)
+            #expect(customer.allows("everything"))
         }
     }
 }

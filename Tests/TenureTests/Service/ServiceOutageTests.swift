@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureHTTP
 import Testing
 
 @testable import Tenure
@@ -75,6 +76,23 @@ import Testing
             let tenure = device.start()
             #expect(await tenure.allows("everything"))
             #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
+        }
+    }
+
+    @Test(arguments: [("1800", 1800.0), ("86400", 3600.0)])
+    func `a busy service is asked again no sooner than it says, and after an hour at most`(
+        _ retryAfter: String, _ wait: Double
+    ) async throws {
+        try await RealService.run { service in
+            let problem = Data(#"{"code": "busy", "detail": "the database is being backed up"}"#.utf8)
+            service.line.condition = .replaced {
+                $0 = TransportResponse(status: 503, headers: ["Retry-After": retryAfter], body: problem)
+            }
+            let device = service.device(try .owner())
+            let tenure = device.start()
+            await device.time.sleeping(1)
+            #expect(device.time.slept == [wait])
+            withExtendedLifetime(tenure) {}
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureAPI
 import TenureCore
 import Testing
 
@@ -50,10 +51,7 @@ import Testing
     @Test func `it is asked once a day while everything is granted, and once an hour while something is not`()
         async throws
     {
-        let generous = try Policy(
-            app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134), eras: [Era(name: "always", model: .paid)],
-            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "always")])])
-        try await RealService.run(policy: generous) { service in
+        try await RealService.run(policy: Policy.ofOwners) { service in
             let device = service.device(try .owner())
             for _ in 0..<3 { _ = await device.start().settled() }
             #expect(service.line.syncs == 1)
@@ -112,6 +110,57 @@ import Testing
             #expect(await tenure.allows("cloud"))
             #expect(store.now.finished.isEmpty)
             #expect(store.now.prompts == 0)
+        }
+    }
+
+    @Test func `it is asked again once a clock that ran ahead was corrected`() async throws {
+        try await RealService.run(policy: Policy.ofOwners) { service in
+            let device = service.device(try .owner(), at: World.now + 400 * World.day)
+            _ = await device.start().settled()
+            #expect(service.line.syncs == 1)
+            device.time.now = World.now
+            _ = await device.start().settled()
+            #expect(service.line.syncs == 2)
+        }
+    }
+
+    @Test func `it is asked at once whether a subscription that has ended was renewed`() async throws {
+        try await RealService.run { service in
+            let store = try FakeStore.newcomer()
+            let end = World.now.addingTimeInterval(600)
+            let subscription = try World.signed(World.subscription(until: end), of: "704000000000000002")
+            store.change { $0.transactions = [subscription] }
+            let device = service.device(store)
+            #expect(await device.start().settled().has("cloud"))
+            device.time.now = end.addingTimeInterval(-1)
+            _ = await device.start().settled()
+            #expect(service.line.syncs == 1)
+            device.time.now = end
+            _ = await device.start().settled()
+            #expect(service.line.syncs == 2)
+        }
+    }
+
+    @Test func `it gets one-time purchases before old periods of subscriptions`() {
+        let bought = World.purchase(id: "1", bought: World.now - 3000 * World.day)
+        let periods = (0..<2000).map { day in
+            World.subscription(until: World.now - Double(day) * World.day, id: "\(1000 + day)")
+        }
+        let sent = SyncRequest.mostTelling(periods + [bought]).map(\.purchase.transactionID)
+        #expect(sent.count == 2000)
+        #expect(sent.contains("1"))
+        #expect(sent.contains("1000") && !sent.contains("2999"))
+    }
+}
+
+extension Policy {
+    /// Grants the only entitlement to everybody who has the app.
+    fileprivate static var ofOwners: Policy {
+        get throws {
+            try Policy(
+                app: Policy.App(bundleID: World.bundleID, appleID: 828_838_134),
+                eras: [Era(name: "always", model: .paid)],
+                entitlements: [Entitlement(name: "everything", honors: [Honor(era: "always")])])
         }
     }
 }

@@ -168,6 +168,17 @@ import Testing
             #expect(!time.isImpossible)
         }
     }
+
+    @Test func `keep a delivery that either noted, until either finished it`() {
+        var base = state()
+        base.account.delivered = ["1", "2"]
+        var (mine, stored) = (base, base)
+        mine.account.delivered = ["2", "3"]
+        stored.account.delivered = ["1", "2", "4"]
+        for result in [merged(mine, stored, base: base), merged(stored, mine, base: base)] {
+            #expect(result.account.delivered == ["2", "3", "4"])
+        }
+    }
 }
 
 extension StoredState {
