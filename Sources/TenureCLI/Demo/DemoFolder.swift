@@ -68,11 +68,11 @@ struct DemoFolder {
 
         entitlements:
           everything:
-            title: All features               # what customers read in the sentences
+            title: { en: All features }             # what customers read in the sentences
             products: [com.example.calculator.everything, com.example.calculator.yearly]
             honors: [paid]                    # bought in this era: theirs permanently
           cloud:
-            title: Cloud sync
+            title: { en: Cloud sync }
             products: [com.example.calculator.yearly]
             honors:
               - { era: paid, boughtSince: 2025-10-01, for: P1Y }   # recent buyers: a year from the change on
