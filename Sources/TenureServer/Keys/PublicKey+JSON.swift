@@ -51,6 +51,14 @@ extension P256.Signing.PublicKey {
 }
 
 extension P256.Signing.PrivateKey {
+    /// A new key whose ID doesn't begin with a hyphen: commands that take an ID would read that as an option.
+    static func newSigningKey() -> Self {
+        while true {
+            let key = Self()
+            if !key.publicKey.id.hasPrefix("-") { return key }
+        }
+    }
+
     /// Reads a key in PEM; nil for any other text.
     init?(pem: some Sequence<UInt8>) {
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: Array(pem), as: UTF8.self))

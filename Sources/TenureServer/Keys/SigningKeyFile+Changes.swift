@@ -5,7 +5,7 @@ import TenureAPI
 extension SigningKeyFile {
     /// Puts a new key in the place of the one in use, which vouches for it and is forgotten.
     mutating func rotate(
-        to new: P256.Signing.PrivateKey = P256.Signing.PrivateKey(), at now: Date, droppingOldest: Bool = false
+        to new: P256.Signing.PrivateKey = .newSigningKey(), at now: Date, droppingOldest: Bool = false
     ) throws {
         guard let current = P256.Signing.PrivateKey(pem: privateKey.utf8), let last = keys.indices.last else {
             throw SigningKeyError.cannotSign
@@ -57,13 +57,14 @@ extension SigningKeyFile {
         }
         keys[index].retiredAt = now.seconds
         chain = []
-        use(next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) } ?? P256.Signing.PrivateKey(), at: now)
+        use(next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) } ?? .newSigningKey(), at: now)
         return stranded
     }
 
     /// Makes the key that the root is to sign next, or returns the one that waits already.
     mutating func prepare(at now: Date) throws -> JSONWebKey {
-        let waiting = next ?? Next(privateKey: P256.Signing.PrivateKey().pemRepresentation, createdAt: now.seconds)
+        let waiting =
+            next ?? Next(privateKey: P256.Signing.PrivateKey.newSigningKey().pemRepresentation, createdAt: now.seconds)
         guard let key = P256.Signing.PrivateKey(pem: waiting.privateKey.utf8) else { throw SigningKeyError.cannotSign }
         next = waiting
         return JSONWebKey(key.publicKey)

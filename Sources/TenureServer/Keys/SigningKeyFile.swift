@@ -34,7 +34,7 @@ struct SigningKeyFile: Codable, Hashable, Sendable {
     /// The root's list of revoked keys.
     var revocations: String?
 
-    init(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey(), at now: Date) {
+    init(_ key: P256.Signing.PrivateKey = .newSigningKey(), at now: Date) {
         privateKey = key.pemRepresentation
         keys = [Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds)]
     }

@@ -134,6 +134,14 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
+    @Test func `makes no ID that a command would read as an option`() throws {
+        var file = SigningKeyFile(at: Calculator.now)
+        for _ in 0..<400 { try file.rotate(at: Calculator.now, droppingOldest: true) }
+        _ = try file.revoke(try #require(file.keys.last).key.id, at: Calculator.now)
+        #expect(file.keys.count == 402)
+        #expect(!file.keys.contains { $0.key.id.hasPrefix("-") })
+    }
+
     @Test func `keeps personas' tokens valid`() async throws {
         try await withFolder { folder in
             try await withService(in: folder, { $0.adminKey = Desk.adminKey }) { client in
