@@ -119,7 +119,9 @@ extension TenureService {
     /// log line, a rate, and a problem where it fails.
     fileprivate func responder(of sources: [MetricsSource]) throws(ServiceError) -> RouterResponder<ServiceContext> {
         let router = Router<ServiceContext>.empty
-        router.add(middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics))
+        router.add(
+            middleware: AccessMiddleware(proxies: configuration.proxies, metrics: metrics, bodies: configuration.bodies)
+        )
         router.add(
             middleware: ProblemMiddleware(
                 nothingHere: "nothing is at this path; an app's paths begin with `/apps/NAME/`"))

@@ -71,15 +71,19 @@ import Testing
         }
     }
 
+    private func expiredSubscription(of id: String) throws -> String {
+        try Calculator.minter().transaction(
+            "20", of: id,
+            [
+                "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
+            ])
+    }
+
     @Test func `a subscription ends, and its grace period holds on`() async throws {
         try await withService { client in
             let id = "704000000000000002"
-            let expired = try Calculator.minter().transaction(
-                "20", of: id,
-                [
-                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
-                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
-                ])
+            let expired = try expiredSubscription(of: id)
             let request = SyncRequest(appTransaction: try Calculator.minter().newcomer(id), transactions: [expired])
             let ended = try await client.sync(request)
             #expect(ended.entitlements["everything"]?.outcome == .denied)
@@ -178,12 +182,7 @@ import Testing
     @Test func `a grace period of the sandbox extends no subscription of production`() async throws {
         try await withService { client in
             let id = "704000000000000002"
-            let expired = try Calculator.minter().transaction(
-                "20", of: id,
-                [
-                    "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
-                    "expiresDate": .instant(Calculator.now.addingTimeInterval(-60)),
-                ])
+            let expired = try expiredSubscription(of: id)
             let renewal = try Calculator.minter(.sandbox).text(
                 .renewalInfo,
                 [

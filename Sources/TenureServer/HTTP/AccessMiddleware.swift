@@ -11,7 +11,7 @@ struct AccessMiddleware: RouterMiddleware {
 
     let proxies: [AddressBlock]
     let metrics: ServiceMetrics
-    var bodies = BodyBudget.process
+    let bodies: BodyBudget
 
     func handle(
         _ request: Request, context: ServiceContext,

@@ -3,11 +3,12 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose client is too slow: to begin, to send a request, or to take the answer. Tells `Connections`
+/// Closes a connection whose client is too slow: to begin, to send a request, or to read the response. Tells `Connections`
 /// what the connection is doing.
 ///
-/// A request that is answered before it has arrived whole ends its connection: what is left of it is taken, so that
-/// the answer can be read, but neither for long nor without end. Waiting between requests is the idle timeout's matter.
+/// A response that is sent before its request is complete ends the connection. The rest of the request is read, so that the
+/// client can read the response, but only for a short time and up to a limit. The idle timeout covers the time between
+/// requests.
 final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -30,24 +31,24 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private var readingUntil: (deadline: NIODeadline, phase: Phase)?
     private var isRequestArriving = false
     private var unreportedBytes = 0
-    /// Since when the service reads no further, and when it last went on. That time isn't the client's.
+    /// Since when the service doesn't read, and when it last started again. That time doesn't count against the client.
     private var pausedAt: NIODeadline?
     private var resumedAt = NIODeadline.uptimeNanoseconds(0)
 
-    /// When the client last took a part of the answer; nil: nothing is written.
+    /// When the client last read a part of the response; nil: nothing is being written.
     private var takenAt: NIODeadline?
     private var responseCheck: NIODeadline?
     private var bufferedBytes = 0
 
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
-    /// Requests that arrived whole, and answers that were begun: clients may send the next request beforehand.
+    /// Complete requests, and responses that were begun: clients may send the next request before the response.
     private var requestsRead = 0
     private var responsesBegun = 0
     private var isLeaving = false
-    /// How much of a request is still taken once it is answered.
+    /// How many bytes of a request are still read after its response.
     private var bytesLeft = 8 * 1024 * 1024
 
-    /// So that the client can read the answer before the connection is reset.
+    /// The client can read the response before the connection is reset.
     private static let lingering = TimeAmount.seconds(5)
     private static let longestResponseCheck = TimeAmount.seconds(5)
 
@@ -90,7 +91,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             unreportedBytes += bytes.readableBytes
             if isLeaving {
                 bytesLeft -= bytes.readableBytes
-                // Whoever sends that much does not listen.
+                // A client that sends that much doesn't read the response.
                 if bytesLeft < 0 { return context.close(promise: nil) }
             }
         case .end:
@@ -99,7 +100,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             if !isLeaving { readingUntil = nil }
         }
         context.fireChannelRead(data)
-        // The rest came, and the answer had gone before it.
+        // The rest of the request came after its response.
         if isLeaving, requestsRead >= responsesBegun, takenAt == nil { context.close(promise: nil) }
     }
 
@@ -123,7 +124,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         return connections.received(connection) < bodyRate * timeouts.body
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let now = NIODeadline.now()
@@ -167,19 +168,19 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var responseCheckInterval: TimeAmount { min(.seconds(Int64(timeouts.response)), Self.longestResponseCheck) }
 
-    /// Whether the client took a part of the answer lately. A slow download goes on for as long as it likes.
+    /// Closes the connection if the client has read nothing of the response for too long. A slow download may take any time.
     private func checkResponse(_ context: ChannelHandlerContext) {
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? bufferedBytes
-        // Where nothing is left to write, the service is the slow one.
+        // With nothing left to write, the service is the slow one.
         if buffered == 0 || buffered != bufferedBytes { takenAt = .now() }
         bufferedBytes = buffered
         #if os(Linux)
-            // The system's buffer may be large: only the system knows what the client takes of it.
+            // The system's buffer may be large, and only the system knows when the client last read from it.
             if let provider = context.channel as? any SocketOptionProvider {
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 provider.getTCPInfo().hop(to: context.eventLoop).whenComplete { result in
                     let (clock, context) = bound.value
-                    // What is sent again for want of an answer is not taken.
+                    // Data that has to be sent again was not received.
                     if let info = try? result.get(), info.tcpi_retransmits == 0, let takenAt = clock.takenAt {
                         clock.takenAt = max(takenAt, .now() - .milliseconds(Int64(info.tcpi_last_data_sent)))
                     }

@@ -71,25 +71,23 @@ final class BodyBudget: @unchecked Sendable {
         return body
     }
 
-    /// Whether the body may hold so many bytes more. False: it was dropped, or nothing slower than itself can be. A client
-    /// has at most a quarter of the memory.
+    /// Whether the body may hold `count` bytes more. False if it was dropped, or if no slower body can be dropped for it. A
+    /// client has at most a quarter of the memory.
     func take(_ count: Int, for body: Body, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Bool {
         var victims: [Body] = []
         let isTaken = locked {
             body.recent.add(count, at: now)
             guard !body.isDropped else { return false }
             let isLarge = body.isLarge(with: count)
-            while !hasRoom(for: count, of: body) {
-                let others = bodies.values.filter { other in
-                    other !== body && other.client == body.client && body.client != nil && other.held > 0
-                }
-                guard let slowest = slowest(of: others, beside: body, at: now) else { return false }
-                remove(slowest)
-                victims.append(slowest)
-            }
             let growth = isLarge ? count + (body.isLarge() ? 0 : body.held) : 0
-            while taken + count > total || (isLarge && takenByLarge + growth > total - total / 4) {
-                let others = bodies.values.filter { $0 !== body && $0.held > 0 && ($0.isLarge() || !isLarge) }
+            while true {
+                let isClientFull = !clientHasRoom(for: count, of: body)
+                let isFull = taken + count > total || (isLarge && takenByLarge + growth > total - total / 4)
+                guard isClientFull || isFull else { break }
+                let others = bodies.values.filter { other in
+                    guard other !== body, other.held > 0 else { return false }
+                    return isClientFull ? other.client == body.client : other.isLarge() || !isLarge
+                }
                 guard let slowest = slowest(of: others, beside: body, at: now) else { return false }
                 remove(slowest)
                 victims.append(slowest)
@@ -112,7 +110,7 @@ final class BodyBudget: @unchecked Sendable {
     /// How many bodies were dropped to make room.
     var droppedBodies: UInt64 { locked { dropped } }
 
-    private func hasRoom(for count: Int, of body: Body) -> Bool {
+    private func clientHasRoom(for count: Int, of body: Body) -> Bool {
         guard let client = body.client else { return true }
         return held[client, default: 0] + count <= total / 4
     }

@@ -6,9 +6,9 @@ import NIOCore
 /// The open connections of the service. When there are too many, in all or from one address, one of them is closed, and the
 /// new one gets in.
 ///
-/// Closed is the one that has been idle for longest; else the one that sends its request slowest; else one whose client has
-/// taken nothing of its answer for ten seconds. A request that waits for its answer is never cut off, and a new connection
-/// has a second for its request. Only when none can be closed do new connections wait.
+/// The connection that has been idle for longest is closed; if none is idle, the one that sends its request slowest; then
+/// one whose client has read nothing of the response for ten seconds. A request that waits for its response is never cut
+/// off, and a new connection has a second for its request. Only if none can be closed do new connections wait.
 final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     // Sound: all mutable state, that of connections too, is used between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()
@@ -28,7 +28,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         /// No request has begun to arrive, or its head isn't complete.
         case idle
         case request
-        /// The request is complete, and nothing of the answer is written.
+        /// The request is complete, and nothing of the response is written.
         case working
         case response
     }
@@ -38,7 +38,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         fileprivate let networks: [ClientNetwork]
         fileprivate let close: @Sendable () -> Void
         fileprivate var phase = Phase.idle
-        /// When the phase began, or when the client last took a part of its answer. Nanoseconds.
+        /// When the phase began, or when the client last read a part of the response. Nanoseconds.
         fileprivate var since: UInt64
         fileprivate var recent: RecentBytes?
         fileprivate var hadRequest = false
@@ -56,13 +56,13 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     /// Below that age nothing is called slow or idle. Nanoseconds.
     private static let youth: UInt64 = 1_000_000_000
     private static let stall: UInt64 = 10_000_000_000
-    /// Of the requests that have been arriving for longest, so many are compared.
+    /// How many of the requests that have been arriving for longest are compared.
     private static let compared = 64
 
     /// - Parameters:
     ///   - limitPerAddress: a /48 of IPv6 may have four times as many; never more than a quarter of `limit`.
     ///   - bodyWindow: seconds over which the rate of a body is measured.
-    ///   - closed: is told of each connection that was closed to make room.
+    ///   - closed: called with the phase of each connection that is closed to make room.
     init(
         limit: Int, limitPerAddress: Int, proxies: [AddressBlock] = [], bodyWindow: Int = 10,
         closed: @escaping @Sendable (Phase) -> Void = { _ in }
@@ -129,7 +129,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         locked { connection.recent?.total(at: now) ?? 0 }
     }
 
-    /// The client has taken a part of its answer.
+    /// The client has read a part of the response.
     func progress(_ connection: Connection, at now: UInt64 = now) {
         locked {
             guard connection.isCounted, connection.phase == .response, now > connection.since else { return }
@@ -148,8 +148,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     /// One more than the limit comes in, and another one is closed for it.
     func isAcceptingNewConnections() -> Bool { locked { count <= limit } }
 
-    /// Looks again whether one can be closed, where none could: clients that stall tell nothing of it. Returns whether to
-    /// look again later.
+    /// Tries again to close a connection, because a client that stalls causes no event. Returns whether to try again later.
     func retry(at now: UInt64 = now) -> Bool {
         let (victims, again) = locked {
             let victims = makeRoom(at: now)
@@ -160,7 +159,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         return again
     }
 
-    /// Whether somebody has to call `retry` in a second. True once, until it has been called.
+    /// Whether the caller has to call `retry` in a second. True for one caller, until `retry` was called.
     func awaitsRoom() -> Bool {
         locked {
             guard count > limit, !isRoomAwaited else { return false }
@@ -182,7 +181,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
 
     private func victim(at now: UInt64) -> Connection? {
         if let idle = queues[.idle], let longest = idle.first {
-            // Where most are new, they are the attack.
+            // If most connections are new, they are the attack.
             if longest.hadRequest || isOld(longest, at: now) || idle.count > limit / 2 { return longest }
         }
         var requests: [Connection] = []

@@ -5,7 +5,7 @@ import TenureAPI
 /// Turns away clients that ask too often, by address and by access token, or for too much at once through a proxy, before
 /// anything is read or decided.
 ///
-/// `GET /health/live` has no limit: whoever restarts the service because it doesn't answer would make it worse.
+/// `GET /health/live` has no limit, because a supervisor that gets no response restarts the service, which doesn't help.
 struct RateLimitMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 

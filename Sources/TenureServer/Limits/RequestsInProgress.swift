@@ -1,7 +1,7 @@
 import Foundation
 
-/// How many requests of each client are being answered. Behind a proxy a client has no connection of its own that could be
-/// counted.
+/// Counts the requests in progress by client. The clients behind a proxy share its connections, so connections can't be
+/// counted for each of them.
 final class RequestsInProgress: @unchecked Sendable {
     // Sound: `counts` is used between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()

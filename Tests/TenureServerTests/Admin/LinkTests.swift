@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `an access token that has expired links nobody`() async throws {
+    @Test func `an expired access token links no user`() async throws {
         let clock = TestClock()
         try await withService { configuration in
             configuration.adminKey = Desk.adminKey

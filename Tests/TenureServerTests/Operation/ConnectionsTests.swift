@@ -57,7 +57,7 @@ import Testing
         #expect(server.closed == ["slow", "middle"])
     }
 
-    @Test func `close an answer that nobody takes, and never one that is being made or taken`() {
+    @Test func `close a response that the client does not read, and never one in progress`() {
         let server = Server(limit: 3)
         server.open("working", at: 0, in: .working)
         let taken = server.open("taken", at: 0, in: .response)

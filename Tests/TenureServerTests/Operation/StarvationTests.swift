@@ -15,7 +15,7 @@ import Testing
         """
     }
 
-    /// The status of an answer on a connection of its own.
+    /// Sends a request on a new connection. Returns the status of the response.
     private func status(
         _ path: String, _ body: String? = nil, for address: String? = nil, port: Int
     ) async throws -> String {
@@ -76,11 +76,11 @@ import Testing
         }
     }
 
-    @Test func `by answers that nobody reads`() async throws {
+    @Test func `by responses that are never read`() async throws {
         try await withLiveService({ $0.limits.connections = 8 }) { _, port in
             let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
             let deaf = try (0..<8).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
-            // More answers than all buffers between hold.
+            // More responses than all buffers between hold.
             for connection in deaf { connection.send(String(repeating: request, count: 150)) }
             try await expectService(port: port)
         }

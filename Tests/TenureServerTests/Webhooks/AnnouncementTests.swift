@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func `a right that is granted in its last week is told of once`() async throws {
+    @Test func `a right that is granted in its last week is announced once`() async throws {
         try await withHooks([Self.nobody]) { client, hooks in
             _ = try await client.sync(try subscription(until: Calculator.now.addingTimeInterval(3 * 86_400)))
             while try await hooks.announcements.pass() {}

@@ -81,7 +81,7 @@ import Testing
     @Test func `each attempt tries another address of the host`() async throws {
         let certificate = try HostCertificate(for: "hooks.example.com")
         let receiver = try await Receiver(tls: certificate.context)
-        // Nobody listens at the first one.
+        // The first one refuses connections.
         let addresses = ["127.0.0.77", "127.0.0.1"]
         var answers: [WebhookSender.Answer] = []
         for attempt in 1...3 {

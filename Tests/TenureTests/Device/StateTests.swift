@@ -136,11 +136,7 @@ import Testing
 
     @Test func `a clock that is turned back extends no subscription`() async {
         let end = World.now.addingTimeInterval(10 * World.day)
-        let device = Device(
-            FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.subscription(until: end)]
-            })
+        let device = subscriber(until: end)
         #expect(await device.start().allows("cloud"))
         device.time.now = end.addingTimeInterval(World.day)
         #expect(await !device.start().allows("cloud"))
@@ -153,13 +149,17 @@ import Testing
         #expect(await owner.start().allows("everything"))
     }
 
-    @Test func `a clock that is turned back while the app runs extends nothing`() async {
-        let end = World.now.addingTimeInterval(World.day)
-        let device = Device(
+    private func subscriber(until end: Date) -> Device {
+        Device(
             FakeStore {
                 $0.app = World.newcomer()
                 $0.transactions = [World.subscription(until: end)]
             })
+    }
+
+    @Test func `a clock that is turned back while the app runs extends nothing`() async {
+        let end = World.now.addingTimeInterval(World.day)
+        let device = subscriber(until: end)
         let tenure = device.start()
         #expect(await tenure.allows("cloud"))
         device.time.now = end
@@ -184,11 +184,7 @@ import Testing
 
     @Test func `a clock that was once wrong is forgiven when something new is signed`() async {
         let end = World.now.addingTimeInterval(300 * World.day)
-        let device = Device(
-            FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.subscription(until: end)]
-            })
+        let device = subscriber(until: end)
         device.time.now = World.date("2099-01-01")
         #expect(await !device.start().allows("cloud"))
         device.time.now = World.now
@@ -215,11 +211,7 @@ import Testing
 
     @Test func `of one account's ended right shortens no grace period of the next account`() async {
         let end = World.now.addingTimeInterval(3600)
-        let device = Device(
-            FakeStore {
-                $0.app = World.newcomer()
-                $0.transactions = [World.subscription(until: end)]
-            })
+        let device = subscriber(until: end)
         let tenure = device.start()
         #expect(await tenure.allows("cloud"))
         device.time.now = end

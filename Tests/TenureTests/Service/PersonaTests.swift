@@ -65,7 +65,7 @@ private func comer(_ environment: AppStoreEnvironment) throws -> FakeStore {
             #expect(await tenure.decision(for: "everything").reasons.contains { $0.code == "persona" })
             service.line.condition = .down
             #expect(await device.start { $0.options.persona = .token(token) }.allows("everything"))
-            // A month later the persona has expired, also where nobody can be asked.
+            // A month later the persona has expired, offline too.
             device.time.now += 30 * World.day
             #expect(await !device.start { $0.options.persona = .token(token) }.allows("everything"))
             device.time.now = World.now
