@@ -86,6 +86,13 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
+        // The formats of delivered content: manifests and signed catalogs.
+        .target(
+            name: "TenureContent",
+            dependencies: [
+                "TenureCore", "TenureAPI", "TenurePolicyFile",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
         // The linter: for the command and for rehearsals. No app needs it.
         .target(name: "TenurePolicyLint", dependencies: ["TenureCore", "TenurePolicyFile"]),
         .target(
@@ -127,7 +134,7 @@ let package = Package(
             name: "TenureServer",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore", "TenureAPI",
-                "TenureRehearsal",
+                "TenureRehearsal", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: service),
@@ -174,7 +181,7 @@ let package = Package(
         .target(
             name: "Tenure",
             dependencies: [
-                "TenureCore", "TenureAPI", "TenureHTTP", "TenurePolicyFile",
+                "TenureCore", "TenureAPI", "TenureHTTP", "TenurePolicyFile", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ],
             resources: [.copy("PrivacyInfo.xcprivacy")]),
@@ -192,7 +199,7 @@ let package = Package(
             name: "TenureCLI",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint", "TenureStore",
-                "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal",
+                "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
@@ -240,7 +247,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureRehearsal", "TenureMint", "LocalAppStore", "Tenure",
+                "TenureRehearsal", "TenureMint", "LocalAppStore", "Tenure", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -283,7 +290,7 @@ let package = Package(
             name: "TenureTests",
             dependencies: [
                 "CalculatorApp", "Tenure", "TenureCore", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
-                "TenureAppStore", "TenureMint",
+                "TenureAppStore", "TenureMint", "TenureContent",
                 "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
@@ -292,13 +299,19 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
+        .testTarget(
+            name: "TenureContentTests",
+            dependencies: [
+                "TenureContent", "TenureCore", "TenurePolicyFile",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
         .testTarget(name: "TenureHTTPTests", dependencies: ["TenureHTTP"]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract",
+                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -316,7 +329,9 @@ let package = Package(
         ),
         // These run the built command, and tools of the system.
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
-        .testTarget(name: "TenureCLITests", dependencies: ["CommandRunner", "TenureCLI", "TenurePolicyFile"]),
+        .testTarget(
+            name: "TenureCLITests",
+            dependencies: ["CommandRunner", "TenureCLI", "TenurePolicyFile", "TenureContent"]),
         .testTarget(
             name: "InteropTests",
             dependencies: [

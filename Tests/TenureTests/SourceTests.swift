@@ -5,7 +5,7 @@ private let sources = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Sources").standardizedFileURL
 
 /// The modules that become part of an app.
-private let clientModules = ["Tenure", "TenureCore", "TenureHTTP", "TenureAPI", "TenurePolicyFile"]
+private let clientModules = ["Tenure", "TenureCore", "TenureHTTP", "TenureAPI", "TenurePolicyFile", "TenureContent"]
 
 private func files(of modules: [String]) throws -> [(name: String, lines: [String])] {
     try modules.flatMap { module in

@@ -23,10 +23,7 @@ package struct SignedPolicy: Sendable, Hashable {
     /// Nothing longer is read: a payload of 1 MiB in base64, and the rest.
     package static let largestText = SourceText.maximumSize / 3 * 4 + 1024
 
-    /// The only header there is. A text cannot choose how it is verified, nor pass for something else that was signed
-    /// with the same key.
-    static let header = #"{"alg":"ES256","typ":"tenure-policy+jwt"}"#
-    private static let signatureSize = 64
+    static let type = "tenure-policy+jwt"
     /// JSON readers everywhere read numbers up to it exactly.
     package static let largestCounter: Int64 = 1 << 53
 
@@ -37,26 +34,17 @@ package struct SignedPolicy: Sendable, Hashable {
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(SignedPolicyError) -> SignedPolicy {
-        guard text.count <= largestText else { throw .tooLarge(bytes: text.count) }
-        // A line break at the end is what editors and shells add.
-        var bytes = Array(text)[...]
-        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes = bytes.dropLast() }
-        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3 else { throw .notSigned("it is no text of three parts") }
-        guard Base64.urlSafe.decode(parts[0]) == Array(header.utf8) else {
-            throw .notSigned("its header is not that of a signed policy")
+        let signed: SignedPayload
+        do throws(SignedPayloadError) {
+            signed = try SignedPayload(text, type: type, keys: keys, most: largestText)
+        } catch {
+            throw SignedPolicyError(error)
         }
-        guard let signature = Base64.urlSafe.decode(parts[2]), signature.count == signatureSize,
-            let proof = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
-        else { throw .notSigned("its signature cannot be read") }
-        let signed = bytes[..<parts[1].endIndex]
-        guard keys.contains(where: { $0.publicKey.isValidSignature(proof, for: signed) }) else { throw .wrongSignature }
-        guard let payload = Base64.urlSafe.decode(parts[1]) else { throw .notSigned("its payload cannot be read") }
         do {
-            let signed = try SignedPolicy(payload: Data(payload), text: String(decoding: bytes, as: UTF8.self))
-            let found = signed.policy.app.bundleID
+            let policy = try SignedPolicy(payload: Data(signed.payload), text: signed.text)
+            let found = policy.policy.app.bundleID
             if let bundleID, found != bundleID { throw SignedPolicyError.wrongApp(found: found, wanted: bundleID) }
-            return signed
+            return policy
         } catch let error as PolicyFileError {
             throw .unsound(error)
         } catch let error as SignedPolicyError {
@@ -104,15 +92,26 @@ package struct SignedPolicy: Sendable, Hashable {
             (Claim.policy.rawValue, PolicyFile.json(policy)),
         ]).bytes
         guard payload.count <= SourceText.maximumSize else { throw .tooLarge(bytes: payload.count) }
-        let signed = Base64.urlSafe.text(Self.header.utf8) + "." + Base64.urlSafe.text(payload)
-        guard let signature = try? key.signature(for: Data(signed.utf8)) else {
-            throw .notSigned("the key does not sign")
+        let text: String
+        do throws(SignedPayloadError) {
+            text = try SignedPayload.sign(payload, type: Self.type, by: key)
+        } catch {
+            throw SignedPolicyError(error)
         }
-        let text = signed + "." + Base64.urlSafe.text(signature.rawRepresentation)
         self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: policy.app.bundleID)
     }
 
     private enum Claim: String, CaseIterable {
         case counter, iat, policy
+    }
+}
+
+extension SignedPolicyError {
+    fileprivate init(_ error: SignedPayloadError) {
+        switch error {
+        case .tooLarge(let bytes): self = .tooLarge(bytes: bytes)
+        case .malformed(let reason): self = .notSigned(reason)
+        case .wrongSignature: self = .wrongSignature
+        }
     }
 }

@@ -1,0 +1,72 @@
+import Foundation
+
+/// The rules for the path of a file in an asset pack: relative, with `/` between its parts, in Unicode's composed form
+/// (NFC), and short enough for a ustar header.
+package enum AssetPath {
+    /// Names what is wrong with a path; nil if nothing is.
+    ///
+    /// The same rules hold when a pack is published and when a client installs it, so that no manifest can name a file
+    /// outside of the pack's folder.
+    package static func mistake(in path: String) -> String? {
+        guard !path.isEmpty else { return "is empty" }
+        if path.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) {
+            return "has control characters"
+        }
+        // Windows and older Macs read these as separators.
+        if path.contains("\\") || path.contains(":") { return "has a `\\` or a `:`" }
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        if parts.contains(where: \.isEmpty) { return "begins or ends with `/`, or has `//`" }
+        if parts.contains(where: { [".", ".."].contains(String($0)) }) { return "has a part `.` or `..`" }
+        guard path.utf8.elementsEqual(path.precomposedStringWithCanonicalMapping.utf8) else {
+            return "isn't in Unicode's composed form (NFC)"
+        }
+        guard ustarFields(of: path) != nil else {
+            return "is too long for ustar: 100 bytes for the name, and 155 for the folders before it"
+        }
+        return nil
+    }
+
+    /// The part of a path that goes into ustar's `prefix` field, and the part for its `name` field; nil if it doesn't fit.
+    package static func ustarFields(of path: String) -> (prefix: String, name: String)? {
+        let bytes = Array(path.utf8)
+        if bytes.count <= nameSize { return ("", path) }
+        guard bytes.count <= prefixSize + 1 + nameSize else { return nil }
+        // The prefix is as short as possible; the slash between the two is in neither.
+        let first = bytes.count - nameSize - 1
+        guard
+            let slash = bytes.indices.first(where: { $0 >= first && $0 <= prefixSize && bytes[$0] == UInt8(ascii: "/") }
+            ),
+            slash > 0, slash + 1 < bytes.count
+        else { return nil }
+        return (
+            String(decoding: bytes[..<slash], as: UTF8.self), String(decoding: bytes[(slash + 1)...], as: UTF8.self)
+        )
+    }
+
+    private static let nameSize = 100
+    private static let prefixSize = 155
+
+    /// A form in which two paths are equal if some file system takes them for the same: composed, without case.
+    package static func folded(_ path: String) -> String {
+        // Upper case first: `ß` and `ss`, `ſ` and `s` are equal where case doesn't count.
+        path.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
+    }
+
+    /// The first two paths that can't exist beside each other, in order of `paths`: equal when folded, or one a folder
+    /// of the other. Nil if all can.
+    package static func conflict(among paths: some Sequence<String>) -> (String, String)? {
+        var files: [String: String] = [:]
+        var folders: [String: String] = [:]
+        for path in paths {
+            let key = folded(path)
+            if let other = files[key] ?? folders[key] { return (other, path) }
+            files[key] = path
+            for (index, byte) in zip(key.utf8.indices, key.utf8) where byte == UInt8(ascii: "/") {
+                let folder = String(key[..<index])
+                if let other = files[folder] { return (other, path) }
+                folders[folder] = folders[folder] ?? path
+            }
+        }
+        return nil
+    }
+}

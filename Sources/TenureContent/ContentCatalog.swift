@@ -1,0 +1,220 @@
+import Foundation
+import TenureAPI
+package import TenureCore
+
+/// The asset packs of an app: what unlocks each, and its newest version for every version of the app.
+package struct ContentCatalog: Sendable, Hashable {
+    /// What a customer must have to download and open a pack.
+    package enum Unlock: Sendable, Hashable {
+        /// An entitlement of the policy.
+        case entitlement(String)
+        /// A purchase of the product itself. It counts as an entitlement that only this product grants.
+        case product(String)
+    }
+
+    package struct Version: Sendable, Hashable {
+        /// The `CFBundleShortVersionString` from which on apps can use this version; nil: all can.
+        package let minimumAppVersion: AppVersion?
+        package let manifest: ContentDigest
+        /// In bytes.
+        package let manifestSize: Int
+        package let archive: ContentDigest
+        /// In bytes: what a complete download transfers.
+        package let archiveSize: Int64
+        /// The bytes of all files: what an installation occupies.
+        package let installedSize: Int64
+
+        package init(
+            minimumAppVersion: AppVersion?, manifest: ContentDigest, manifestSize: Int, archive: ContentDigest,
+            archiveSize: Int64, installedSize: Int64
+        ) {
+            self.minimumAppVersion = minimumAppVersion
+            self.manifest = manifest
+            self.manifestSize = manifestSize
+            self.archive = archive
+            self.archiveSize = archiveSize
+            self.installedSize = installedSize
+        }
+
+        package init(of manifest: PackManifest, minimumAppVersion: AppVersion?) {
+            let json = manifest.json
+            self.init(
+                minimumAppVersion: minimumAppVersion, manifest: ContentDigest(of: json), manifestSize: json.count,
+                archive: manifest.archive, archiveSize: manifest.archiveSize, installedSize: manifest.installedSize)
+        }
+    }
+
+    package struct Pack: Sendable, Hashable {
+        package let name: String
+        package let unlock: Unlock
+        /// Whether the system may delete an installed pack to free space.
+        package let isPurgeable: Bool
+        /// The newest version for each `minimumAppVersion`, lowest first. Never empty.
+        package let versions: [Version]
+
+        package init(name: String, unlock: Unlock, isPurgeable: Bool, versions: [Version]) {
+            self.name = name
+            self.unlock = unlock
+            self.isPurgeable = isPurgeable
+            self.versions = versions
+        }
+
+        /// The version for an app: of those that the app can use, the one with the highest `minimumAppVersion`. Nil if the
+        /// app is too old for all of them.
+        ///
+        /// - Parameter appVersion: the `CFBundleShortVersionString`; nil if the app has none that can be read, which is
+        ///   older than every minimum.
+        package func version(for appVersion: AppVersion?) -> Version? {
+            versions.last { version in
+                guard let minimum = version.minimumAppVersion else { return true }
+                return appVersion.map { minimum <= $0 } ?? false
+            }
+        }
+    }
+
+    package let bundleID: String
+    /// By name.
+    package let packs: [Pack]
+
+    package static let mostPacks = 100
+    private static let mostVersions = 100
+
+    /// - Throws: `invalidCatalog` for a catalog that no client would read.
+    package init(bundleID: String, packs: [Pack]) throws(ContentError) {
+        guard !bundleID.isEmpty else { throw .invalidCatalog("it names no app") }
+        guard packs.count <= Self.mostPacks else {
+            throw .invalidCatalog("it has \(packs.count) packs; an app has at most \(Self.mostPacks)")
+        }
+        for pack in packs {
+            guard Self.isName(pack.name) else {
+                throw .invalidCatalog(
+                    "`\(pack.name.escapedForDisplay)` is no name of a pack: 1 to 64 of the characters a–z, 0–9 and `-`")
+            }
+            guard !pack.versions.isEmpty, pack.versions.count <= Self.mostVersions else {
+                throw .invalidCatalog("`\(pack.name)` must have 1 to \(Self.mostVersions) versions")
+            }
+            for (earlier, later) in zip(pack.versions, pack.versions.dropFirst()) {
+                guard let minimum = later.minimumAppVersion, earlier.minimumAppVersion.map({ $0 < minimum }) ?? true
+                else { throw .invalidCatalog("the versions of `\(pack.name)` aren't in order of `minimumAppVersion`") }
+            }
+            for version in pack.versions {
+                guard (1...PackManifest.largestText).contains(version.manifestSize),
+                    (0...PackManifest.largestPack).contains(version.installedSize),
+                    (version.installedSize...PackManifest.largestArchive).contains(version.archiveSize)
+                else { throw .invalidCatalog("`\(pack.name)` has a size that is out of range") }
+            }
+        }
+        let sorted = packs.sorted { $0.name < $1.name }
+        if let (first, _) = zip(sorted, sorted.dropFirst()).first(where: { $0.name == $1.name }) {
+            throw .invalidCatalog("it has two packs named `\(first.name)`")
+        }
+        self.bundleID = bundleID
+        self.packs = sorted
+    }
+
+    package subscript(_ name: String) -> Pack? { packs.first { $0.name == name } }
+
+    /// Whether a text can name a pack: `[a-z0-9-]{1,64}`.
+    package static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+            }
+    }
+}
+
+// MARK: JSON
+
+extension ContentCatalog {
+    func write(to json: inout JSONWriter) {
+        json.field("bundleID", bundleID)
+        json.key("packs")
+        json.object { json in
+            for pack in packs {
+                json.key(pack.name)
+                json.object { json in
+                    switch pack.unlock {
+                    case .entitlement(let name): json.field("entitlement", name)
+                    case .product(let id): json.field("product", id)
+                    }
+                    if pack.isPurgeable { json.field("storage", Text.purgeable) }
+                    json.key("versions")
+                    json.array(pack.versions) { json, version in
+                        json.object { json in
+                            if let minimum = version.minimumAppVersion {
+                                json.field("minimumAppVersion", minimum.description)
+                            }
+                            json.field("manifest", version.manifest)
+                            json.field("manifestSize", version.manifestSize)
+                            json.field("archive", version.archive)
+                            json.field("archiveSize", version.archiveSize)
+                            json.field("installedSize", version.installedSize)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    init(_ text: Text) throws(ContentError) {
+        var packs: [Pack] = []
+        for (name, pack) in text.packs {
+            packs.append(try Pack(pack, named: name))
+        }
+        try self.init(bundleID: text.bundleID, packs: packs)
+    }
+
+    /// The catalog's part of a signed payload.
+    struct Text: Decodable {
+        let bundleID: String
+        let packs: [String: Pack]
+
+        struct Pack: Decodable {
+            let entitlement: String?
+            let product: String?
+            let storage: String?
+            let versions: [Version]
+        }
+
+        struct Version: Decodable {
+            let minimumAppVersion: String?
+            let manifest: DigestText
+            let manifestSize: Int
+            let archive: DigestText
+            let archiveSize: Int64
+            let installedSize: Int64
+        }
+
+        static let purgeable = "purgeable"
+    }
+}
+
+extension ContentCatalog.Pack {
+    fileprivate init(_ text: ContentCatalog.Text.Pack, named name: String) throws(ContentError) {
+        func invalid(_ reason: String) -> ContentError {
+            .invalidCatalog("the pack `\(name.escapedForDisplay)` \(reason)")
+        }
+        switch (text.entitlement, text.product) {
+        case (let entitlement?, nil): unlock = .entitlement(entitlement)
+        case (nil, let product?): unlock = .product(product)
+        default: throw invalid("must have either `entitlement` or `product`")
+        }
+        guard text.storage == nil || text.storage == ContentCatalog.Text.purgeable else {
+            throw invalid("has a `storage` that this version doesn't know")
+        }
+        var versions: [ContentCatalog.Version] = []
+        for version in text.versions {
+            let minimum = version.minimumAppVersion.map { AppVersion($0) }
+            if case .some(nil) = minimum { throw invalid("has a `minimumAppVersion` that isn't a dotted number") }
+            versions.append(
+                ContentCatalog.Version(
+                    minimumAppVersion: minimum ?? nil, manifest: version.manifest.digest,
+                    manifestSize: version.manifestSize, archive: version.archive.digest,
+                    archiveSize: version.archiveSize, installedSize: version.installedSize))
+        }
+        self.name = name
+        isPurgeable = text.storage != nil
+        self.versions = versions
+    }
+}

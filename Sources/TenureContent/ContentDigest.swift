@@ -1,0 +1,72 @@
+package import Foundation
+import TenureCore
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
+
+/// A SHA-256 digest. It names a manifest or an archive, and identifies the contents of a file and of a chunk.
+package struct ContentDigest: Sendable, Hashable {
+    /// The digest's 32 bytes, as four big-endian numbers.
+    private let words: SIMD4<UInt64>
+
+    package static let size = 32
+
+    /// - Parameter bytes: exactly 32 bytes; nil for any other number.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.size else { return nil }
+        var words = SIMD4<UInt64>()
+        for (index, byte) in bytes.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
+        self.words = words
+    }
+
+    /// - Parameter text: 64 hexadecimal digits in lower case; nil for any other text.
+    package init?(_ text: some StringProtocol) {
+        let digits = Array(text.utf8)
+        guard digits.count == 2 * Self.size else { return nil }
+        var words = SIMD4<UInt64>()
+        for (index, digit) in digits.enumerated() {
+            guard let value = HexDigit.value(digit), HexDigit.lowercase(value) == digit else { return nil }
+            words[index / 16] = words[index / 16] << 4 | UInt64(value)
+        }
+        self.words = words
+    }
+
+    /// The digest of bytes.
+    package init(of bytes: some DataProtocol) {
+        var hash = ContentHash()
+        hash.update(bytes)
+        self = hash.digest
+    }
+
+    fileprivate init(_ digest: SHA256.Digest) {
+        var words = SIMD4<UInt64>()
+        for (index, byte) in digest.enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
+        self.words = words
+    }
+
+    package var bytes: [UInt8] {
+        (0..<Self.size).map { UInt8(truncatingIfNeeded: words[$0 / 8] >> UInt64(56 - $0 % 8 * 8)) }
+    }
+}
+
+extension ContentDigest: CustomStringConvertible {
+    /// 64 hexadecimal digits in lower case.
+    package var description: String { bytes.hexadecimal }
+}
+
+/// Computes a digest of bytes that arrive in pieces.
+package struct ContentHash: Sendable {
+    private var hash = SHA256()
+
+    package init() {}
+
+    package mutating func update(_ bytes: some DataProtocol) { hash.update(data: bytes) }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
+
+    /// The digest of everything so far.
+    package var digest: ContentDigest { ContentDigest(hash.finalize()) }
+}

@@ -1,0 +1,31 @@
+/// Why a manifest or a catalog is not used.
+package enum ContentError: Error, Sendable, Hashable {
+    case invalidManifest(String)
+    case invalidCatalog(String)
+    /// None of the app's keys made the signature.
+    case wrongSignature
+    case wrongApp(found: String, wanted: String)
+    /// An older catalog, played back.
+    case older(counter: Int64, known: Int64)
+    /// Another catalog under a counter that was used before.
+    case sameCounter(Int64)
+}
+
+extension ContentError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .invalidManifest(let reason):
+            "the manifest of an asset pack is invalid: \(reason); publish the pack again with `tenure content publish`"
+        case .invalidCatalog(let reason):
+            "the content catalog is invalid: \(reason); publish it again with `tenure content publish`"
+        case .wrongSignature:
+            "none of the pinned keys signed the content catalog; sign it with the key whose public half the app pins"
+        case .wrongApp(let found, let wanted):
+            "the content catalog is for `\(found)`, and this app is `\(wanted)`; publish each app's content to its own folder"
+        case .older(let counter, let known):
+            "the content catalog has the counter \(counter), but \(known) is known; publish again with a higher counter"
+        case .sameCounter(let counter):
+            "another content catalog has the counter \(counter) already; publish again with a higher counter"
+        }
+    }
+}

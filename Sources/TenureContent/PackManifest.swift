@@ -1,0 +1,205 @@
+package import Foundation
+import TenureAPI
+import TenureCore
+
+/// The files of one version of an asset pack, with the digests that they must have, and where they are in its archive.
+///
+/// Its JSON is canonical, so that the same files give the same bytes. The digest of these bytes names it.
+///
+/// ```json
+/// {"format":1,"archive":{"sha256":"…","size":3584},"files":[
+///   {"path":"samples/c4.wav","offset":512,"size":1900,"sha256":"…"},
+///   {"path":"samples/c5.wav","offset":…,"size":5000000,"sha256":"…","chunks":["…","…"]}]}
+/// ```
+///
+/// The archive is an uncompressed ustar file: a header of 512 bytes for each file in order, its contents, zeros up to
+/// the next multiple of 512, and 1,024 zeros at the end.
+package struct PackManifest: Sendable, Hashable {
+    package struct File: Sendable, Hashable {
+        /// Relative to the pack's folder; see `AssetPath`.
+        package let path: String
+        /// Where the contents begin in the archive.
+        package let offset: Int64
+        /// In bytes.
+        package let size: Int64
+        package let digest: ContentDigest
+        /// The digest of each 4 MiB of the file; the last chunk may be shorter. A file of one chunk has its own digest
+        /// here, an empty file none.
+        package let chunks: [ContentDigest]
+
+        package init(path: String, offset: Int64, size: Int64, digest: ContentDigest, chunks: [ContentDigest]) {
+            self.path = path
+            self.offset = offset
+            self.size = size
+            self.digest = digest
+            self.chunks = chunks
+        }
+
+        /// The bytes of a chunk, from the start of the file.
+        package func range(ofChunk index: Int) -> Range<Int64> {
+            let start = Int64(index) * PackManifest.chunkSize
+            return start..<min(size, start + PackManifest.chunkSize)
+        }
+    }
+
+    package let archive: ContentDigest
+    /// In bytes.
+    package let archiveSize: Int64
+    package let files: [File]
+
+    package static let chunkSize: Int64 = 4 << 20
+    package static let mostFiles = 10_000
+    /// In bytes, of all files of a pack together.
+    package static let largestPack: Int64 = 64_000_000_000
+    /// In bytes: the largest pack of the most files, with a header and padding for each.
+    package static let largestArchive = largestPack + Int64(mostFiles) * 1024 + 1024
+    /// In bytes. ustar's size field has eleven octal digits.
+    package static let largestFile: Int64 = (8 << 30) - 1
+    /// In bytes. 10,000 files with the longest paths and 16,000 chunks need less.
+    package static let largestText = 8 << 20
+
+    /// The bytes of all files together.
+    package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
+
+    /// - Parameter files: with the offsets that `offset(after:)` gives.
+    /// - Throws: `invalidManifest` for files that no client would install.
+    package init(files: [File], archive: ContentDigest, archiveSize: Int64) throws(ContentError) {
+        guard files.count <= Self.mostFiles else {
+            throw .invalidManifest("it has \(files.count) files; a pack has at most \(Self.mostFiles)")
+        }
+        var end: Int64 = 0
+        var total: Int64 = 0
+        for file in files {
+            if let mistake = AssetPath.mistake(in: file.path) {
+                throw .invalidManifest("the path `\(file.path.escapedForDisplay)` \(mistake)")
+            }
+            guard (0...Self.largestFile).contains(file.size) else {
+                throw .invalidManifest("`\(file.path)` is larger than 8 GiB")
+            }
+            total += file.size
+            guard total <= Self.largestPack else { throw .invalidManifest("its files have more than 64 GB") }
+            guard file.offset == end + Self.blockSize else {
+                throw .invalidManifest("`\(file.path)` isn't at the offset that its place in the archive gives")
+            }
+            guard file.chunks.count == Int((file.size + Self.chunkSize - 1) / Self.chunkSize),
+                file.chunks.count != 1 || file.chunks[0] == file.digest
+            else { throw .invalidManifest("`\(file.path)` has wrong chunks for its size") }
+            end = Self.end(ofFileAt: file.offset, size: file.size)
+        }
+        guard archiveSize == end + Self.endSize else {
+            throw .invalidManifest("the size of the archive isn't that of its files")
+        }
+        if let (first, second) = AssetPath.conflict(among: files.lazy.map(\.path)) {
+            throw .invalidManifest("`\(first)` and `\(second)` can't exist beside each other on every file system")
+        }
+        self.files = files
+        self.archive = archive
+        self.archiveSize = archiveSize
+    }
+
+    private static let blockSize: Int64 = 512
+    /// Two blocks of zeros.
+    private static let endSize: Int64 = 1024
+
+    /// Where the contents of the next file begin.
+    ///
+    /// - Parameter previous: the file before it in the archive; nil for the first one.
+    package static func offset(after previous: File?) -> Int64 {
+        (previous.map { end(ofFileAt: $0.offset, size: $0.size) } ?? 0) + blockSize
+    }
+
+    /// The size of an archive that ends with this file.
+    package static func archiveSize(endingWith last: File?) -> Int64 {
+        (last.map { end(ofFileAt: $0.offset, size: $0.size) } ?? 0) + endSize
+    }
+
+    private static func end(ofFileAt offset: Int64, size: Int64) -> Int64 {
+        offset + (size + blockSize - 1) / blockSize * blockSize
+    }
+}
+
+// MARK: JSON
+
+extension PackManifest {
+    /// Reads a manifest, which may come from anywhere.
+    ///
+    /// - Throws: `invalidManifest` for anything that `json` doesn't write.
+    package init(json: Data) throws(ContentError) {
+        guard json.count <= Self.largestText else {
+            throw .invalidManifest("it has \(json.count) bytes; a manifest has at most \(Self.largestText)")
+        }
+        let text: Text
+        do {
+            text = try JSONDecoder().decode(Text.self, from: json)
+        } catch {
+            throw .invalidManifest("it can't be read")
+        }
+        guard text.format == 1 else {
+            throw .invalidManifest("its format is \(text.format), and this version reads format 1")
+        }
+        let files = text.files.map { file in
+            File(
+                path: file.path, offset: file.offset, size: file.size, digest: file.sha256.digest,
+                chunks: file.chunks?.map(\.digest) ?? (file.size == 0 ? [] : [file.sha256.digest]))
+        }
+        try self.init(files: files, archive: text.archive.sha256.digest, archiveSize: text.archive.size)
+    }
+
+    /// Canonical: the same files give the same bytes.
+    package var json: Data {
+        var json = JSONWriter(capacity: 1024 + files.count * 256)
+        json.object { json in
+            json.field("format", 1)
+            json.key("archive")
+            json.object { json in
+                json.field("sha256", archive)
+                json.field("size", archiveSize)
+            }
+            json.key("files")
+            json.array(files) { json, file in
+                json.object { json in
+                    json.field("path", file.path)
+                    json.field("offset", file.offset)
+                    json.field("size", file.size)
+                    json.field("sha256", file.digest)
+                    guard file.chunks.count > 1 else { return }
+                    json.key("chunks")
+                    json.array(file.chunks) { $0.value($1.description) }
+                }
+            }
+        }
+        return Data(json.bytes)
+    }
+
+    private struct Text: Decodable {
+        let format: Int
+        let archive: Archive
+        let files: [Entry]
+
+        struct Archive: Decodable {
+            let sha256: DigestText
+            let size: Int64
+        }
+
+        struct Entry: Decodable {
+            let path: String
+            let offset: Int64
+            let size: Int64
+            let sha256: DigestText
+            let chunks: [DigestText]?
+        }
+    }
+}
+
+/// A digest in JSON: 64 hexadecimal digits.
+struct DigestText: Decodable {
+    let digest: ContentDigest
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let digest = ContentDigest(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a SHA-256 digest")
+        }
+        self.digest = digest
+    }
+}

@@ -1,0 +1,109 @@
+package import Foundation
+import TenureAPI
+import TenureCore
+package import TenurePolicyFile
+
+#if canImport(CryptoKit)
+    package import CryptoKit
+#else
+    package import Crypto
+#endif
+
+/// A content catalog that can lie on any server, because the app knows the key that signed it.
+///
+/// A compact JWS like a signed policy, with its own `typ`, so that neither passes for the other. Its payload is a JSON
+/// object with `counter`, which only rises, `iat`, in seconds since 1970, `bundleID` and `packs`.
+package struct SignedCatalog: Sendable, Hashable {
+    package let catalog: ContentCatalog
+    /// At least 1. Of two catalogs the one with the higher counter counts.
+    package let counter: Int64
+    package let issuedAt: Date
+    /// The signed text, to be stored and verified again.
+    package let text: String
+
+    static let type = "tenure-content+jwt"
+    /// In bytes. 100 packs with 20 versions each need less.
+    package static let largestPayload = 1 << 20
+    package static let largestText = largestPayload / 3 * 4 + 1024
+    /// The name of its file, beside the manifests and archives that it names.
+    package static let fileName = "catalog.jws"
+
+    /// Verifies a text that may come from anywhere.
+    ///
+    /// - Parameters:
+    ///   - keys: the public keys that the app pins; one of them must have signed it.
+    ///   - bundleID: the app's; nil to accept a catalog of any app.
+    package static func verify(
+        _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
+    ) throws(ContentError) -> SignedCatalog {
+        let signed: SignedPayload
+        do throws(SignedPayloadError) {
+            signed = try SignedPayload(text, type: type, keys: keys, most: largestText)
+        } catch {
+            throw ContentError(error)
+        }
+        let catalog = try SignedCatalog(payload: Data(signed.payload), text: signed.text)
+        if let bundleID, catalog.catalog.bundleID != bundleID {
+            throw .wrongApp(found: catalog.catalog.bundleID, wanted: bundleID)
+        }
+        return catalog
+    }
+
+    private init(payload: Data, text: String) throws(ContentError) {
+        let claims: Claims
+        let content: ContentCatalog.Text
+        do {
+            claims = try JSONDecoder().decode(Claims.self, from: payload)
+            content = try JSONDecoder().decode(ContentCatalog.Text.self, from: payload)
+        } catch {
+            throw .invalidCatalog("its payload can't be read")
+        }
+        guard (1...SignedPolicy.largestCounter).contains(claims.counter),
+            (0...SignedPolicy.largestCounter).contains(claims.iat)
+        else { throw .invalidCatalog("its counter or its time is out of range") }
+        catalog = try ContentCatalog(content)
+        counter = claims.counter
+        issuedAt = Date(timeIntervalSince1970: Double(claims.iat))
+        self.text = text
+    }
+
+    private struct Claims: Decodable {
+        let counter: Int64
+        let iat: Int64
+    }
+
+    /// Signs a catalog.
+    ///
+    /// - Throws: `invalidCatalog` if clients couldn't read it: a counter below 1, or more than 1 MiB.
+    package init(
+        _ catalog: ContentCatalog, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
+    ) throws(ContentError) {
+        let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
+        var json = JSONWriter()
+        json.object { json in
+            json.field("counter", counter)
+            json.field("iat", seconds)
+            catalog.write(to: &json)
+        }
+        guard json.bytes.count <= Self.largestPayload else {
+            throw .invalidCatalog("it has more than \(Self.largestPayload) bytes")
+        }
+        let text: String
+        do throws(SignedPayloadError) {
+            text = try SignedPayload.sign(json.bytes, type: Self.type, by: key)
+        } catch {
+            throw ContentError(error)
+        }
+        self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: catalog.bundleID)
+    }
+}
+
+extension ContentError {
+    fileprivate init(_ error: SignedPayloadError) {
+        switch error {
+        case .tooLarge(let bytes): self = .invalidCatalog("it has \(bytes) bytes")
+        case .malformed(let reason): self = .invalidCatalog(reason)
+        case .wrongSignature: self = .wrongSignature
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TenureCore
+
+#if canImport(CryptoKit)
+    package import CryptoKit
+#else
+    package import Crypto
+#endif
+
+/// What a policy signing key has signed: a compact JWS (RFC 7515) with ES256 and always the same header for a type.
+///
+/// Nothing in a text chooses how it is verified, and a text of one type can't pass for another.
+package struct SignedPayload: Sendable {
+    package let payload: [UInt8]
+    /// The text, without a line break at its end.
+    package let text: String
+
+    private static let signatureSize = 64
+
+    /// Verifies a text that may come from anywhere.
+    ///
+    /// - Parameters:
+    ///   - type: the `typ` of its header.
+    ///   - keys: the public keys of which one must have signed it.
+    ///   - most: the most bytes that are read.
+    package init(
+        _ text: some Collection<UInt8>, type: String, keys: [PinnedKey], most: Int
+    ) throws(SignedPayloadError) {
+        guard text.count <= most else { throw .tooLarge(bytes: text.count) }
+        // A line break at the end is what editors and shells add.
+        var bytes = Array(text)[...]
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes = bytes.dropLast() }
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw .malformed("it isn't a text of three parts") }
+        guard Base64.urlSafe.decode(parts[0]) == Array(Self.header(type).utf8) else {
+            throw .malformed("its header isn't `\(Self.header(type))`")
+        }
+        guard let signature = Base64.urlSafe.decode(parts[2]), signature.count == Self.signatureSize,
+            let proof = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        else { throw .malformed("its signature can't be read") }
+        let signed = bytes[..<parts[1].endIndex]
+        guard keys.contains(where: { $0.publicKey.isValidSignature(proof, for: signed) }) else { throw .wrongSignature }
+        guard let payload = Base64.urlSafe.decode(parts[1]) else { throw .malformed("its payload can't be read") }
+        self.payload = payload
+        self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Signs a payload and returns the text.
+    package static func sign(
+        _ payload: [UInt8], type: String, by key: P256.Signing.PrivateKey
+    ) throws(SignedPayloadError) -> String {
+        let signed = Base64.urlSafe.text(header(type).utf8) + "." + Base64.urlSafe.text(payload)
+        guard let signature = try? key.signature(for: Data(signed.utf8)) else {
+            throw .malformed("the key doesn't sign")
+        }
+        return signed + "." + Base64.urlSafe.text(signature.rawRepresentation)
+    }
+
+    private static func header(_ type: String) -> String { #"{"alg":"ES256","typ":"\#(type)"}"# }
+}
+
+/// Why a text isn't what one of the keys signed.
+package enum SignedPayloadError: Error, Sendable, Hashable {
+    case tooLarge(bytes: Int)
+    case malformed(String)
+    case wrongSignature
+}

@@ -1,0 +1,127 @@
+import Crypto
+import Foundation
+import TenureCore
+import TenurePolicyFile
+import Testing
+
+@testable import TenureContent
+
+private let bundleID = "com.example.calculator"
+private let key = P256.Signing.PrivateKey()
+private let pin = PinnedKey(key.publicKey)
+
+private func version(_ minimum: String?, size: Int64 = 1000) -> ContentCatalog.Version {
+    ContentCatalog.Version(
+        minimumAppVersion: minimum.flatMap { AppVersion($0) }, manifest: ContentDigest(of: Data((minimum ?? "").utf8)),
+        manifestSize: 300, archive: ContentDigest(of: Data("archive".utf8)), archiveSize: size + 2048,
+        installedSize: size)
+}
+
+private func catalog(_ names: String...) throws -> ContentCatalog {
+    try ContentCatalog(
+        bundleID: bundleID,
+        packs: names.map {
+            .init(name: $0, unlock: .entitlement("piano"), isPurgeable: false, versions: [version(nil)])
+        })
+}
+
+@Suite struct `A signed catalog` {
+    @Test func `reads what it writes`() throws {
+        let packs: [ContentCatalog.Pack] = [
+            .init(
+                name: "grand-piano", unlock: .entitlement("piano"), isPurgeable: false,
+                versions: [version(nil), version("3.2"), version("3.10")]),
+            .init(
+                name: "loops", unlock: .product("com.example.loops"), isPurgeable: true, versions: [version("2.0")]),
+        ]
+        let original = try ContentCatalog(bundleID: bundleID, packs: packs)
+        let signed = try SignedCatalog(original, counter: 7, issuedAt: Date(timeIntervalSince1970: 5), by: key)
+        let read = try SignedCatalog.verify((signed.text + "\n").utf8, keys: [pin], bundleID: bundleID)
+        #expect(read.catalog == original)
+        #expect(read.counter == 7)
+        #expect(read.issuedAt == Date(timeIntervalSince1970: 5))
+    }
+
+    @Test func `counts only with a pinned key and for its own app`() throws {
+        let text = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text
+        let other = PinnedKey(P256.Signing.PrivateKey().publicKey)
+        #expect(throws: ContentError.wrongSignature) {
+            try SignedCatalog.verify(text.utf8, keys: [other], bundleID: bundleID)
+        }
+        #expect(throws: ContentError.wrongSignature) { try SignedCatalog.verify(text.utf8, keys: [], bundleID: nil) }
+        #expect(throws: ContentError.wrongApp(found: bundleID, wanted: "com.example.notes")) {
+            try SignedCatalog.verify(text.utf8, keys: [pin], bundleID: "com.example.notes")
+        }
+        _ = try SignedCatalog.verify(text.utf8, keys: [other, pin], bundleID: bundleID)
+    }
+
+    @Test func `can't be passed off as a signed policy, nor a policy as a catalog`() throws {
+        let catalog = try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key)
+        #expect(throws: SignedPolicyError.self) {
+            try SignedPolicy.verify(catalog.text.utf8, keys: [pin], bundleID: nil)
+        }
+        let policy = try SignedPayload.sign(Array("{}".utf8), type: "tenure-policy+jwt", by: key)
+        #expect(throws: ContentError.self) { try SignedCatalog.verify(policy.utf8, keys: [pin], bundleID: nil) }
+    }
+
+    @Test func `is rejected after any changed byte`() throws {
+        let text = Array(try SignedCatalog(try catalog("loops"), counter: 1, issuedAt: Date(), by: key).text.utf8)
+        for index in text.indices {
+            var changed = text
+            changed[index] ^= 1
+            #expect(throws: ContentError.self) {
+                try SignedCatalog.verify(changed, keys: [pin], bundleID: bundleID)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"counter":1,"iat":1,"bundleID":"com.example.a","packs":{"A":{"entitlement":"e","versions":[]}}}"#,
+        #"{"counter":0,"iat":1,"bundleID":"com.example.a","packs":{}}"#,
+        #"{"counter":1,"iat":-1,"bundleID":"com.example.a","packs":{}}"#,
+        #"{"counter":1,"iat":1,"bundleID":"","packs":{}}"#,
+        #"{"counter":1,"iat":1,"bundleID":"com.example.a","packs":{"a":{"entitlement":"e","versions":[]}}}"#,
+        #"{"counter":1,"iat":1,"bundleID":"com.example.a","packs":{"a":{"versions":[]}}}"#,
+        #"{"counter":1,"iat":1,"packs":{}}"#, "[]", "", "{",
+    ])
+    func `is rejected if its payload makes no sense, even with a good signature`(payload: String) throws {
+        let text = try SignedPayload.sign(Array(payload.utf8), type: "tenure-content+jwt", by: key)
+        #expect(throws: ContentError.self) { try SignedCatalog.verify(text.utf8, keys: [pin], bundleID: nil) }
+    }
+}
+
+@Suite struct `A catalog` {
+    @Test func `gives an app the newest version that it can use`() throws {
+        let pack = ContentCatalog.Pack(
+            name: "loops", unlock: .entitlement("loops"), isPurgeable: false,
+            versions: [version("2.0"), version("3.2"), version("3.10")])
+        func minimum(_ app: String?) -> String? {
+            pack.version(for: app.flatMap { AppVersion($0) })?.minimumAppVersion?.description
+        }
+        #expect(minimum("1.9") == nil)
+        #expect(minimum("2") == "2.0")
+        #expect(minimum("3.9") == "3.2")
+        #expect(minimum("3.10.1") == "3.10")
+        #expect(minimum(nil) == nil)
+    }
+
+    @Test func `rejects names, numbers of packs and orders that no client would read`() throws {
+        #expect(throws: ContentError.self) { try catalog("Loops") }
+        #expect(throws: ContentError.self) { try catalog("") }
+        #expect(throws: ContentError.self) { try catalog(String(repeating: "a", count: 65)) }
+        #expect(throws: ContentError.self) { try catalog("a", "a") }
+        let many: [ContentCatalog.Pack] = (0...100).map {
+            .init(name: "pack-\($0)", unlock: .entitlement("e"), isPurgeable: false, versions: [version(nil)])
+        }
+        #expect(throws: ContentError.self) { try ContentCatalog(bundleID: bundleID, packs: many) }
+        #expect(throws: ContentError.self) {
+            try ContentCatalog(
+                bundleID: bundleID,
+                packs: [
+                    .init(
+                        name: "a", unlock: .entitlement("e"), isPurgeable: false,
+                        versions: [version("3"), version("2")])
+                ])
+        }
+    }
+}
