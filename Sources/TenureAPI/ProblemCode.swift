@@ -6,11 +6,15 @@ extension Problem {
         case notBound
         case trialOver
         case forbidden
+        case invalidLink
+        case notEntitled
         case notFound
         case methodNotAllowed
         case conflict
+        case preconditionFailed
         case tooLarge
         case unsupportedMediaType
+        case rangeNotSatisfiable
         case nothingVerified
         case tooManyRequests
         case tooManyUnknownSigners
@@ -28,11 +32,15 @@ extension Problem {
             case .notBound: (403, "The proof is not bound to a device")
             case .trialOver: (403, "The trial is over")
             case .forbidden: (403, "This key may not do this")
+            case .invalidLink: (403, "The link is invalid or expired")
+            case .notEntitled: (403, "The customer isn't entitled to this")
             case .notFound: (404, "There is nothing here")
             case .methodNotAllowed: (405, "This path does not take this method")
             case .conflict: (409, "What stands in the record does not allow it")
+            case .preconditionFailed: (412, "The file isn't the one that was asked for")
             case .tooLarge: (413, "The request is too large")
             case .unsupportedMediaType: (415, "The request must be JSON")
+            case .rangeNotSatisfiable: (416, "The file doesn't have this range")
             case .nothingVerified: (422, "Nothing in the request could be verified")
             case .tooManyRequests: (429, "Too many requests")
             case .tooManyUnknownSigners: (503, "Too many unknown signers")

@@ -42,11 +42,29 @@ package struct SignedCatalog: Sendable, Hashable {
         } catch {
             throw ContentError(error)
         }
-        let catalog = try SignedCatalog(payload: Data(signed.payload), text: signed.text)
-        if let bundleID, catalog.catalog.bundleID != bundleID {
-            throw .wrongApp(found: catalog.catalog.bundleID, wanted: bundleID)
+        return try SignedCatalog(payload: Data(signed.payload), text: signed.text).checked(for: bundleID)
+    }
+
+    /// Reads a catalog without verifying its signature: for servers that pass it on to clients, which verify it.
+    ///
+    /// - Parameter bundleID: the app's; nil to accept a catalog of any app.
+    package static func unverified(
+        _ text: some Collection<UInt8>, bundleID: String?
+    ) throws(ContentError) -> SignedCatalog {
+        let read: SignedPayload
+        do throws(SignedPayloadError) {
+            read = try SignedPayload(unverified: text, type: type, most: largestText)
+        } catch {
+            throw ContentError(error)
         }
-        return catalog
+        return try SignedCatalog(payload: Data(read.payload), text: read.text).checked(for: bundleID)
+    }
+
+    private func checked(for bundleID: String?) throws(ContentError) -> SignedCatalog {
+        if let bundleID, catalog.bundleID != bundleID {
+            throw .wrongApp(found: catalog.bundleID, wanted: bundleID)
+        }
+        return self
     }
 
     private init(payload: Data, text: String) throws(ContentError) {

@@ -85,9 +85,11 @@ func buildApplication(
     var sources: [MetricsSource] = []
     var first: (service: TenureService, responder: RouterResponder<ServiceContext>)?
     var opened: [any Store] = []
+    // All apps share the connections.
+    let downloads = apps.first?.configuration.downloads
     do throws(ServiceError) {
         for app in apps {
-            let service = try await TenureService(app.configuration, store: app.store)
+            let service = try await TenureService(app.configuration, store: app.store, downloads: downloads)
             guard !opened.contains(where: { $0.recordID == service.store.recordID }) else {
                 opened.append(service.store)
                 throw .app(name: app.name, "it has the record of another app; give each its own")
@@ -150,6 +152,7 @@ extension TenureService {
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
             SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
         ]
+        if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }
@@ -174,7 +177,7 @@ extension TenureService {
         let (timeouts, metrics) = (configuration.timeouts, metrics)
         let limits = configuration.limits
         let connections = Connections(
-            limit: min(limits.connections, OpenFiles.available), limitPerAddress: limits.connectionsPerAddress,
+            limit: configuration.connectionLimit, limitPerAddress: limits.connectionsPerAddress,
             proxies: configuration.proxies, bodyWindow: timeouts.body
         ) { metrics.closedForRoom(in: $0) }
         let plain = HTTPServerBuilder.http1(

@@ -16,6 +16,8 @@ struct TenureService: Sendable {
     let signingKeys: SigningKeys
     /// Nil where nobody listens.
     let announcer: Announcer?
+    /// Nil if the service delivers no content.
+    let content: ContentDelivery?
     let configuration: ServiceConfiguration
     let metrics = ServiceMetrics()
     /// To the App Store; opened by the first call.
@@ -25,7 +27,8 @@ struct TenureService: Sendable {
 
     /// On the given record, or on the SQLite file that the configuration names.
     init(
-        _ configuration: ServiceConfiguration, store: (any Store)? = nil, appStore transport: AppStoreTransport? = nil
+        _ configuration: ServiceConfiguration, store: (any Store)? = nil, appStore transport: AppStoreTransport? = nil,
+        downloads: Downloads? = nil
     ) async throws(ServiceError) {
         if let error = ServiceError(configuration.mistakes) { throw error }
         self.configuration = configuration
@@ -41,6 +44,8 @@ struct TenureService: Sendable {
             folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(record),
             staleness: configuration.signingKeyStaleness, at: configuration.now())
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
+        content = try ContentDelivery(
+            configuration, recordID: record.recordID, downloads: downloads ?? configuration.downloads)
     }
 
     private static func openStore(_ configuration: ServiceConfiguration) throws(ServiceError) -> any Store {
@@ -124,6 +129,12 @@ struct TenureService: Sendable {
             now: configuration.now)
         let trials = TrialRoute(
             store: store, policies: policies, access: access, personas: personas, now: configuration.now)
+        let rights = ContentAccess(store: store, policies: policies)
+        let content = ContentRoute(
+            delivery: content, access: access, rights: rights, personas: personas, now: configuration.now)
+        let downloads = DownloadRoute(
+            delivery: self.content, verifiedRealms: access.verifiedRealms, rights: rights, personas: personas,
+            now: configuration.now, metrics: metrics)
         let products = ProductsRoute(policies: policies)
         let keys = SigningKeysRoute(
             keys: signingKeys, life: configuration.terms.entitlementToken, now: configuration.now)
@@ -142,6 +153,8 @@ struct TenureService: Sendable {
         router.post("v1/sync", use: syncRoute.respond)
         router.get("v1/customer", use: customerRoute.respond)
         router.get("v1/products", use: products.respond)
+        router.get("v1/content", use: content.respond)
+        router.get("v1/content/:digest", use: downloads.respond)
         router.post("v1/trials/:entitlement/sessions", use: trials.respond)
         router.post(NotificationRoute.path, use: notifications.respond)
         router.get(SigningKeysRoute.path, use: keys.respond)

@@ -90,6 +90,9 @@ package protocol Store: Sendable {
         if admits: @escaping @Sendable (Customer, TrialUse) -> Bool
     ) async throws(StoreError) -> (customer: Customer, use: TrialUse, isCounted: Bool)?
 
+    /// When the sessions of the customer's trials began, by entitlement. Waits for no writer.
+    func begunSessions(of customer: Int64) async throws(StoreError) -> [String: BegunSessions]
+
     /// Records a version of the policy, once however often it comes, and returns all versions with it.
     func record(policy compiled: [UInt8], sha256: [UInt8], at now: Date) async throws(StoreError) -> [RecordedPolicy]
 

@@ -48,7 +48,7 @@ struct ServiceSettings {
         if values.apps.isEmpty {
             apps = []
             configuration = Self.configuration(values, mistakes: &mistakes)
-            warnings += Self.idleHosts(values)
+            warnings += Self.idleHosts(values) + Self.contentWarnings(values, configuration)
             mistakes += configuration?.findings.map(\.description) ?? []
         } else {
             for setting in [Setting.policy, .database] where given.says(setting) {
@@ -63,6 +63,12 @@ struct ServiceSettings {
                 }
             }
             configuration = apps.first?.configuration
+            for app in values.apps {
+                let known = apps.first { $0.name == app.name }?.configuration
+                warnings += Self.contentWarnings(values.overlaid(by: app.values), known).map {
+                    "the app `\(app.name)`: \($0)"
+                }
+            }
             // Each app's own are told with the rest; here it is how they go together.
             for app in apps {
                 mistakes += app.configuration.findingsOfApp.map { "the app `\(app.name)`: \($0)" }
@@ -81,6 +87,17 @@ struct ServiceSettings {
         return [Setting.productionHost, .sandboxHost].filter { values.says($0) }.map {
             "`\($0.name)` has no effect without a key; name one by `\(Setting.keyID.name)`, or leave it out"
         }
+    }
+
+    /// What keeps content from being delivered, although the service starts.
+    private static func contentWarnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
+        guard values.says(.contentFolder) else {
+            return ([.linkLifetime] + Setting.s3).filter { values.says($0) }.map {
+                "`\($0.name)` has no effect without content; name its folder by `\(Setting.contentFolder.name)`"
+            }
+        }
+        return configuration?.content?.catalogProblem(of: configuration?.policy.app.bundleID ?? "").map { ["\($0)"] }
+            ?? []
     }
 
     fileprivate static func hasKey(_ values: SettingValues) -> Bool {
@@ -174,6 +191,11 @@ extension ServiceConfiguration {
             settings.hosts.sandbox = values.text(.sandboxHost) ?? settings.hosts.sandbox
             appStore = settings
         }
+        if let folder = values.text(.contentFolder) {
+            content = ContentSettings(folder: folder)
+            content?.linkLifetime = values.length(.linkLifetime) ?? 86_400
+            if Setting.s3.contains(where: { values.says($0) }) { content?.s3 = S3Settings(values) }
+        }
         allowsTestAnchorsBeyondLoopback = values.isOn(.testAnchorsBeyondLoopback)
         metrics = values.text(.metrics).flatMap { MetricsAccess(rawValue: $0) } ?? metrics
         limits.bodySize = values.number(.bodySize) ?? limits.bodySize
@@ -187,6 +209,20 @@ extension ServiceConfiguration {
         timeouts.shutdown = values.number(.shutdownTimeout) ?? timeouts.shutdown
         rateLimits.perAddress = Rate(values.number(.addressRate), burst: values.number(.addressBurst))
         rateLimits.perToken = Rate(values.number(.tokenRate), burst: values.number(.tokenBurst))
+    }
+}
+
+extension S3Settings {
+    /// What is missing is empty, and becomes a mistake of the configuration.
+    fileprivate init(_ values: SettingValues) {
+        self.init(
+            region: values.text(.s3Region) ?? "", bucket: values.text(.s3Bucket) ?? "",
+            accessKeyID: values.text(.s3AccessKeyID) ?? "",
+            secretAccessKeyFile: values.text(.s3SecretAccessKeyFile) ?? "")
+        endpoint = values.text(.s3Endpoint) ?? ""
+        prefix = values.text(.s3Prefix) ?? ""
+        sessionTokenFile = values.text(.s3SessionTokenFile)
+        urlStyle = values.text(.s3URLStyle).flatMap { URLStyle(rawValue: $0) } ?? urlStyle
     }
 }
 

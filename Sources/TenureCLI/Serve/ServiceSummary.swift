@@ -49,6 +49,11 @@ struct ServiceSummary {
             "  webhooks: "
                 + (configuration.webhooks.isEmpty
                     ? "none" : configuration.webhooks.map(\.name).joined(separator: ", ")),
+            "  content: "
+                + (configuration.content.map { content in
+                    "\(content.folder), links for \(Int(content.linkLifetime)) s"
+                        + (content.s3.map { " to the bucket \($0.bucket)" } ?? "")
+                } ?? "none"),
             "  TLS: "
                 + (configuration.certificateFiles.map { "certificate \($0.certificate), key \($0.key)" }
                     ?? (configuration.proxies.isEmpty ? "none, loopback only" : "by the proxy")),

@@ -32,6 +32,7 @@ struct AppsResponder: HTTPResponder {
                 head.path = String(rest.dropFirst(name.count))
                 var context = context
                 context.logger[metadataKey: "app"] = "\(name)"
+                context.pathPrefix = Self.prefix + name
                 return try await responder.respond(to: Request(head: head, body: request.body), context: context)
             }
         }

@@ -35,6 +35,7 @@ extension ServiceConfiguration {
                 findings.append(error)
             }
         }
+        if let content, content.mistakes.isEmpty { findings += content.findings }
         if let keysFolder { findings += Self.folderFinding(keysFolder, for: keysFolder) }
         return findings
     }

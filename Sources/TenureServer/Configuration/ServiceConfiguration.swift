@@ -46,6 +46,11 @@ public struct ServiceConfiguration: Sendable {
     /// Of Apple's rates; more than 1 only in a rehearsal.
     package var appStoreRateShare: Double = 1
 
+    /// Asset packs for customers who bought them; nil: the service delivers none.
+    public var content: ContentSettings?
+    /// How many downloads a customer may have at once.
+    package var downloadsPerCustomer = Downloads.usualLimitPerCustomer
+
     /// Who is told what became true; empty: nobody, and nothing is kept for it.
     public var webhooks: [Webhook] = []
     public var webhookTerms = WebhookTerms()
@@ -164,6 +169,9 @@ public struct ServiceConfiguration: Sendable {
     /// For so long a change of the signing keys may go unnoticed; tests set it.
     var signingKeyStaleness = SigningKeys.usualStaleness
 
+    /// For so long a new content catalog may go unnoticed; tests set it.
+    var contentStaleness = ContentFolder.usualStaleness
+
     /// The present; tests set it.
     package var now: @Sendable () -> Date = { Date() }
     /// In a rehearsal: whose time it is. Only beside test anchors on loopback: who turns it decides what has ended.
@@ -202,6 +210,7 @@ public struct ServiceConfiguration: Sendable {
         if anchors[.production] != nil, app.appAppleID == nil { mistakes.append(.productionNeedsAppleID) }
         if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
         if let mistake = appStore?.mistake { mistakes.append(mistake) }
+        mistakes += content?.mistakes ?? []
         if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
         if let mistake = mistakeOfClock { mistakes.append(mistake) }
         if let adminKey, KeySecret(adminKey) == nil { mistakes.append(.invalidAdminKey) }

@@ -25,6 +25,8 @@ public enum ServiceError: Error, Sendable, Hashable {
     case webhook(name: String, detail: String)
     /// The settings for calls to the App Store.
     case appStore(String)
+    /// The delivery of content.
+    case content(String)
     /// The clock of a rehearsal.
     case clock(String)
     /// Apps that cannot run together.
@@ -79,6 +81,7 @@ extension ServiceError: CustomStringConvertible {
         case .several(let mistakes): mistakes.map(\.description).joined(separator: "\n")
         case .webhook(let name, let detail): "the webhook `\(name)` cannot be used: \(detail)"
         case .appStore(let detail): "the App Store cannot be asked: \(detail)"
+        case .content(let detail): detail
         case .clock(let detail): "the clock cannot be used: \(detail)"
         case .apps(let detail): "the apps cannot run together: \(detail)"
         case .app(let name, let detail): "the app `\(name)`: \(detail)"

@@ -58,6 +58,28 @@ extension Setting {
     package static let webhookRetentionDays = Setting(
         "webhookRetentionDays", .number(4...3650), fallback: "\(Defaults.webhookTerms.retentionDays)",
         "days for which delivered messages are kept")
+    package static let contentFolder = Setting(
+        "content.folder", .path, "the folder where `tenure content publish` puts asset packs; see Docs/content.md")
+    package static let linkLifetime = Setting(
+        "content.linkLifetime", .length(1...31_536_000), fallback: "24h",
+        "how long a download link works; with S3 at most 7d")
+    package static let s3Endpoint = Setting(
+        "content.s3.endpoint", .text("URL"), "the S3-compatible server with the files; AWS's of the region if missing")
+    package static let s3Region = Setting(
+        "content.s3.region", .text("region"), "the region of the bucket, such as `eu-central-1`")
+    package static let s3Bucket = Setting(
+        "content.s3.bucket", .text("name"), "the bucket with the published files, to which links lead")
+    package static let s3Prefix = Setting(
+        "content.s3.prefix", .text("text"), "what the names of the objects begin with, before a slash")
+    package static let s3AccessKeyID = Setting(
+        "content.s3.accessKeyID", .text("id"), "the ID of an access key that may read the bucket")
+    package static let s3SecretAccessKeyFile = Setting(
+        "content.s3.secretAccessKeyFile", .path, "a file with that key's secret; mode 600")
+    package static let s3SessionTokenFile = Setting(
+        "content.s3.sessionTokenFile", .path, "a file with the session token of temporary credentials; mode 600")
+    package static let s3URLStyle = Setting(
+        "content.s3.urlStyle", .choice(S3Settings.URLStyle.allCases.map(\.rawValue)),
+        fallback: S3Settings.URLStyle.path.rawValue, "where a URL names the bucket: in its path, or in its host")
     package static let webhooks = Setting("webhooks", .structure, "endpoints that receive events; see Docs/webhooks.md")
     package static let apps = Setting(
         "apps", .structure, "several apps in one service, by name, each with its own policy, database and keys")
@@ -114,22 +136,35 @@ extension Setting {
         "seconds to finish what was accepted, once told to stop")
 
     /// In the order of the documentation.
-    package static let all: [Setting] = [
-        config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate,
-        certificateKey,
-        behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile, productionHost,
-        sandboxHost, clock, webhooks, expiringDays, webhookRetentionDays, apps, metrics, logLevel, logFormat,
-        addressRate,
-        addressBurst,
-        tokenRate,
-        tokenBurst, bodySize, bodyRate, connections, connectionsPerAddress, headTimeout, bodyTimeout, responseTimeout,
-        idleTimeout, shutdownTimeout,
-    ]
+    package static let all: [Setting] =
+        [
+            config, check, policy, database, keys, host, port, environments, trust, adminKeyFile, certificate,
+            certificateKey,
+            behindProxy, testAnchorsBeyondLoopback, transfer, deviceLimit, issuerID, keyID, privateKeyFile,
+            productionHost,
+            sandboxHost, clock,
+        ] + content + [
+            webhooks, expiringDays, webhookRetentionDays, apps, metrics, logLevel, logFormat,
+            addressRate,
+            addressBurst,
+            tokenRate,
+            tokenBurst, bodySize, bodyRate, connections, connectionsPerAddress, headTimeout, bodyTimeout,
+            responseTimeout,
+            idleTimeout, shutdownTimeout,
+        ]
 
     /// Those that each of several apps has for itself; the others are of the address, and stand once.
-    package static let ofApp: [Setting] = [
-        policy, database, keys, environments, trust, transfer, deviceLimit, issuerID, keyID, privateKeyFile,
-        productionHost, sandboxHost, webhooks, expiringDays, webhookRetentionDays,
+    package static let ofApp: [Setting] =
+        [
+            policy, database, keys, environments, trust, transfer, deviceLimit, issuerID, keyID, privateKeyFile,
+            productionHost, sandboxHost, webhooks, expiringDays, webhookRetentionDays,
+        ] + content
+
+    private static let content: [Setting] = [contentFolder, linkLifetime] + s3
+
+    /// Where the files are, unless they are in the folder.
+    package static let s3: [Setting] = [
+        s3Endpoint, s3Region, s3Bucket, s3Prefix, s3AccessKeyID, s3SecretAccessKeyFile, s3SessionTokenFile, s3URLStyle,
     ]
 
     /// Those that can stand in a file, and in the environment unless they are structures.

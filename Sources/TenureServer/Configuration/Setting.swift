@@ -1,3 +1,5 @@
+import TenurePolicyFile
+
 /// One setting of the service: where it can stand, what it takes, and what it means.
 ///
 /// The file, the environment, the command line, `--help` and the table in `Docs/service.md` all come from
@@ -11,6 +13,8 @@ package struct Setting: Sendable {
         case trust
         case text(String)
         case number(ClosedRange<Int>)
+        /// A length of time such as `24h`; the range is in seconds.
+        case length(ClosedRange<Double>)
         case flag
         case choice([String])
         /// A list: in a file a sequence, on the command line one option for each, in the environment with commas.
@@ -75,6 +79,7 @@ extension Setting.Kind {
         case .path, .trust: "file"
         case .text(let wanted): wanted
         case .number: "number"
+        case .length: "length"
         case .flag, .structure: nil
         case .choice(let names): names.joined(separator: "|")
         case .list(let kind): kind.placeholder
@@ -88,6 +93,10 @@ extension Setting.Kind {
         case .number(let range):
             Int(text).map(range.contains) == true
                 ? nil : "is a number from \(range.lowerBound) to \(range.upperBound), and `\(text)` is none"
+        case .length(let range):
+            TenurePolicyFile.Duration.seconds(text).map(range.contains) == true
+                ? nil
+                : "is a length of time such as `24h` (`d`, `h`, `m`, `s`), from \(Int(range.lowerBound)) to \(Int(range.upperBound)) seconds, and not `\(text)`"
         case .flag: text == "true" || text == "false" ? nil : "is true or false, and not `\(text)`"
         case .choice(let names):
             names.contains(text) ? nil : "is one of \(names.joined(separator: ", ")), and not `\(text)`"
@@ -111,7 +120,7 @@ extension Setting.Kind {
             guard let equals = text.firstIndex(of: "=") else { return beside(text[...]) }
             return text[...equals] + beside(text[text.index(after: equals)...])
         case .list(let kind): return kind.resolved(text, in: folder)
-        case .text, .number, .flag, .choice, .structure: return text
+        case .text, .number, .length, .flag, .choice, .structure: return text
         }
     }
 }

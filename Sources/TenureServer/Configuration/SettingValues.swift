@@ -1,3 +1,5 @@
+import TenurePolicyFile
+
 /// What a file, the environment and the command line say of the settings. What is read later wins.
 package struct SettingValues: Sendable {
     private var texts: [String: [String]] = [:]
@@ -99,6 +101,11 @@ package struct SettingValues: Sendable {
     package func text(_ setting: Setting) -> String? { texts[setting.name]?.last ?? setting.fallback }
 
     package func number(_ setting: Setting) -> Int? { text(setting).flatMap { Int($0) } }
+
+    /// Seconds.
+    package func length(_ setting: Setting) -> Double? {
+        text(setting).flatMap { TenurePolicyFile.Duration.seconds($0) }
+    }
 
     package func isOn(_ setting: Setting) -> Bool { text(setting) == "true" }
 }

@@ -10,6 +10,8 @@ struct ServiceContext: RequestContext {
     let channel: any Channel
     /// Who asks; `AccessMiddleware` finds it out.
     var peer: Peer?
+    /// Before the request's path, where the client wrote more: `/apps/NAME`.
+    var pathPrefix = ""
     /// The memory for request bodies.
     var bodies = BodyBudget.process
     /// What the log and the answer call the request. Hummingbird's own `id` is what the logger remembers of it, and traps

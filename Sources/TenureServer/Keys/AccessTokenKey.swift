@@ -12,15 +12,22 @@ struct AccessTokenKey: Sendable {
     /// Reads the secret, or makes it on first start. A token names a customer by the record's own number, so that the
     /// key depends on the record too: beside another database the same secret makes other tokens.
     init(folder: String, recordID: [UInt8]) throws(ServiceError) {
+        code = try Self.code(for: "tenure access token", folder: folder, recordID: recordID)
+    }
+
+    /// The code for one purpose. Tokens of different purposes never pass for each other, although they share the secret.
+    static func code(
+        for purpose: String, folder: String, recordID: [UInt8]
+    ) throws(ServiceError) -> MessageCode {
         let file = Self.file(in: folder)
         let secret = try file.contents { (0..<32).map { _ in UInt8.random(in: .min ... .max) } }
         guard secret.count == 32 else {
             throw .keyFile(path: file.path, detail: "it does not hold 32 bytes; remove it, and devices sync again")
         }
-        let key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: secret), salt: recordID, info: Array("tenure access token".utf8),
-            outputByteCount: 32)
-        code = MessageCode(key: key)
+        return MessageCode(
+            key: HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: SymmetricKey(data: secret), salt: recordID, info: Array(purpose.utf8),
+                outputByteCount: 32))
     }
 
     static func file(in folder: String) -> SecretFile { SecretFile(path: "\(folder)/\(fileName)") }

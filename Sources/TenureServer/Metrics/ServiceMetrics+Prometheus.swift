@@ -81,6 +81,22 @@ extension ServiceMetrics {
             Connections.Phase.allCases.filter { $0 != .working }
                 .map { ([("phase", $0.rawValue)], "\(state.closedForRoom[$0, default: 0])") }
         }
+        family("tenure_downloads_total", .counter, "Downloads of content that began.") { state, _ in
+            [([], "\(state.downloads)")]
+        }
+        family("tenure_downloads_in_progress", .gauge, "Downloads of content in progress.") { state, _ in
+            [([], "\(state.downloadsInProgress)")]
+        }
+        family("tenure_download_bytes_total", .counter, "Bytes of content that were sent.") { state, _ in
+            [([], "\(state.downloadedBytes)")]
+        }
+        family(
+            "tenure_downloads_rejected_total", .counter, "Downloads that were rejected because there were too many."
+        ) { state, _ in
+            Downloads.Rejection.allCases.map {
+                ([("reason", $0.rawValue)], "\(state.rejectedDownloads[$0, default: 0])")
+            }
+        }
         if sources.contains(where: { $0.database != nil }) {
             family("tenure_record_bytes", .gauge, "Size of the record's files.") { _, source in
                 ["", "-wal"].compactMap { suffix in

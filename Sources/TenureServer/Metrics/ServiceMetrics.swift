@@ -63,6 +63,10 @@ final class ServiceMetrics: @unchecked Sendable {
         var decisions = Outcomes()
         var slowClients: [ConnectionClock.Phase: UInt64] = [:]
         var closedForRoom: [Connections.Phase: UInt64] = [:]
+        var downloads: UInt64 = 0
+        var downloadsInProgress = 0
+        var downloadedBytes: UInt64 = 0
+        var rejectedDownloads: [Downloads.Rejection: UInt64] = [:]
     }
 
     /// Seconds.
@@ -104,6 +108,21 @@ final class ServiceMetrics: @unchecked Sendable {
     func closedSlowClient(at phase: ConnectionClock.Phase) { withState { $0.slowClients[phase, default: 0] += 1 } }
 
     func closedForRoom(in phase: Connections.Phase) { withState { $0.closedForRoom[phase, default: 0] += 1 } }
+
+    func beganDownload() {
+        withState { state in
+            state.downloads += 1
+            state.downloadsInProgress += 1
+        }
+    }
+
+    func sentDownload(bytes: Int) { withState { $0.downloadedBytes += UInt64(bytes) } }
+
+    func endedDownload() { withState { $0.downloadsInProgress -= 1 } }
+
+    func rejectedDownload(_ rejection: Downloads.Rejection) {
+        withState { $0.rejectedDownloads[rejection, default: 0] += 1 }
+    }
 
     var snapshot: State { withState { $0 } }
 

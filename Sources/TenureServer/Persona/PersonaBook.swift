@@ -39,9 +39,14 @@ struct PersonaBook: Sendable {
     /// Who stands in for the customer of an access token; nil where nobody does. Throws where the token is of a persona
     /// that expired or was revoked since.
     func persona(of token: AccessToken, at now: Date) async throws -> Persona? {
-        guard let number = token.persona else { return nil }
+        try await persona(token.persona, in: token.realm, at: now)
+    }
+
+    /// The same for a token of any kind, which names a persona by its number.
+    func persona(_ number: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
+        guard let number else { return nil }
         guard let persona = try await store.persona(number), persona.isGood(at: now),
-            !token.realm.environment.isProduction
+            !realm.environment.isProduction
         else { throw CustomerAccess.refused }
         return persona.persona
     }

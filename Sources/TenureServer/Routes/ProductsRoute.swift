@@ -17,19 +17,11 @@ struct ProductsRoute: Sendable {
         json.value(ProductsResponse(policies.current))
         let body = json.bytes
         let tag = "\"\(Base64.urlSafe.text(Array(SHA256.hash(data: body).prefix(12))))\""
-        let isKnown = request.headers[.ifNoneMatch].map { matches($0, tag) } ?? false
+        let isKnown = EntityTag(tag).weaklyMatches(request.headers[.ifNoneMatch])
         var response = isKnown ? Response(status: .notModified) : Response.json(body)
         response.headers[.eTag] = tag
         // A new policy shows within that time.
         response.headers[.cacheControl] = "public, max-age=300"
         return response
-    }
-
-    /// RFC 9110, section 13.1.2: compared weakly.
-    private func matches(_ header: String, _ tag: String) -> Bool {
-        header.split(separator: ",").contains { entry in
-            let entry = entry.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            return entry == "*" || entry == tag || entry == "W/" + tag
-        }
     }
 }

@@ -16,6 +16,26 @@ extension Ledger {
         return (customer, use, true)
     }
 
+    /// By entitlement, over all members of the customer.
+    func begunSessions(of customer: Int64) throws(StoreError) -> [String: BegunSessions] {
+        var begun: [String: BegunSessions] = [:]
+        for member in try group(of: customer) {
+            let rows = try session.rows(
+                """
+                SELECT entitlement, min(began_at), max(began_at) FROM trial_sessions WHERE customer = $1
+                GROUP BY entitlement
+                """, [.integer(member)])
+            for row in rows {
+                let entitlement = try row.text(0)
+                let (first, latest) = (try row.instant(1), try row.instant(2))
+                begun[entitlement] = BegunSessions(
+                    first: min(begun[entitlement]?.first ?? first, first),
+                    latest: max(begun[entitlement]?.latest ?? latest, latest))
+            }
+        }
+        return begun
+    }
+
     /// Over all who turned out to be one: what each of them used counts.
     private func trialUse(
         of entitlement: String, by customer: Int64, session name: String

@@ -15,3 +15,14 @@ package struct TrialUse: Sendable, Hashable {
         self.sessionBegan = sessionBegan
     }
 }
+
+/// When a customer's sessions of one trial began.
+package struct BegunSessions: Sendable, Hashable {
+    package let first: Date
+    package let latest: Date
+
+    package init(first: Date, latest: Date) {
+        self.first = first
+        self.latest = latest
+    }
+}

@@ -21,4 +21,8 @@ extension SQLStore {
             try Ledger(session, at: now).beginTrialSession(name, of: entitlement, for: customer, if: admits)
         }
     }
+
+    package func begunSessions(of customer: Int64) async throws(StoreError) -> [String: BegunSessions] {
+        try await read { session throws(StoreError) in try Ledger(session).begunSessions(of: customer) }
+    }
 }

@@ -1,0 +1,79 @@
+import Foundation
+import TenureContent
+import TenureCore
+import TenureStore
+
+/// Decides which asset packs a customer may download: those for which `allows` is true in the app, as far as the service
+/// knows.
+struct ContentAccess: Sendable {
+    let store: any Store
+    let policies: PolicyBook
+
+    /// Returns those of the unlocks that the customer has: by right, in an open trial session, or during the grace period
+    /// while the decision is undetermined.
+    ///
+    /// Unbound proof may be somebody else's, so it unlocks nothing.
+    func allowed(
+        _ unlocks: Set<ContentCatalog.Unlock>, for customer: Customer, as persona: Persona?, at now: Date
+    ) async throws -> Set<ContentCatalog.Unlock> {
+        guard !customer.facts.isUnbound, !unlocks.isEmpty else { return [] }
+        return try await policies.upToDate {
+            let policy = policies.current
+            let evidence = customer.evidence(as: persona)
+            var outcomes: [ContentCatalog.Unlock: Decision.Outcome] = [:]
+            for decision in try policies.decide(customer.facts, evidence, at: now) {
+                outcomes[.entitlement(decision.entitlement)] = decision.outcome
+            }
+            for case .product(let id) in unlocks {
+                outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
+            }
+            let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
+            var allowed = unlocks.filter { unlock in
+                outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
+            }
+            let tried = unlocks.subtracting(allowed).filter { policy.trial(of: $0) != nil }
+            guard !tried.isEmpty else { return allowed }
+            let begun = try await store.begunSessions(of: customer.id)
+            for unlock in tried {
+                guard case .entitlement(let name) = unlock, let sessions = begun[name] else { continue }
+                if policy.trial(of: unlock)?.isOpen(sessions, at: now) == true { allowed.insert(unlock) }
+            }
+            return allowed
+        }
+    }
+
+    /// A purchase of the product counts as an entitlement that only this product grants.
+    private static func outcome(
+        ofProduct id: String, _ evidence: Evidence, under policy: Policy, at now: Date
+    ) -> Decision.Outcome? {
+        // The policy may say how long a non-renewing purchase runs.
+        let product = policy.entitlements.lazy.flatMap(\.products).first { $0.id == id } ?? .init(id: id)
+        let entitlement = Entitlement(name: "product:\(id)", products: [product])
+        let alone = try? Policy(
+            app: policy.app, eras: policy.eras, buildNumbers: policy.buildNumbers, releases: policy.releases,
+            entitlements: [entitlement], inDoubt: policy.inDoubt, testEnvironments: policy.testEnvironments)
+        return alone.flatMap { decide(evidence, under: $0, at: now).first?.outcome }
+    }
+}
+
+extension Policy {
+    fileprivate func allowsUndetermined(since firstSeen: Date, at now: Date) -> Bool {
+        guard case .allow(let seconds) = whileUndetermined else { return false }
+        return now < firstSeen.addingTimeInterval(seconds)
+    }
+
+    fileprivate func trial(of unlock: ContentCatalog.Unlock) -> Trial? {
+        guard case .entitlement(let name) = unlock else { return nil }
+        return entitlement(named: name)?.trial
+    }
+}
+
+extension Trial {
+    /// Whether a session runs.
+    fileprivate func isOpen(_ sessions: BegunSessions, at now: Date) -> Bool {
+        switch self {
+        case .sessions: now < sessions.latest.addingTimeInterval(Trial.longestSession)
+        case .days(let count): now < sessions.first.addingTimeInterval(Double(count) * 86_400)
+        }
+    }
+}

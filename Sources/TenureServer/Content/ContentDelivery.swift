@@ -1,0 +1,27 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+/// The parts that deliver one app's content.
+struct ContentDelivery: Sendable {
+    let folder: ContentFolder
+    let linkKey: ContentLinkKey
+    /// Nil: the service sends the files.
+    let s3: S3Presigner?
+    let linkLifetime: TimeInterval
+    let downloads: Downloads
+
+    /// Nil if the configuration names no content.
+    init?(
+        _ configuration: ServiceConfiguration, recordID: [UInt8], downloads: Downloads
+    ) throws(ServiceError) {
+        guard let settings = configuration.content else { return nil }
+        folder = ContentFolder(
+            path: settings.folder, bundleID: configuration.policy.app.bundleID,
+            staleness: configuration.contentStaleness)
+        linkKey = try ContentLinkKey(folder: configuration.folderOfKeys, recordID: recordID)
+        s3 = try settings.s3.map { settings throws(ServiceError) in try S3Presigner(settings) }
+        linkLifetime = settings.linkLifetime
+        self.downloads = downloads
+    }
+}

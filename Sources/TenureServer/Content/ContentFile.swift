@@ -1,0 +1,75 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import TenureContent
+import TenureStore
+
+/// An open file of a published folder. It is closed when its last reference is released.
+///
+/// All downloads together read with a few threads of their own, so that a slow disk keeps nothing else waiting.
+final class ContentFile: Sendable {
+    private let descriptor: CInt
+    /// In bytes.
+    let size: Int64
+
+    static let mostThreads = 4
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: mostThreads)
+        threads.start()
+        return threads
+    }()
+
+    private init(descriptor: CInt, size: Int64) {
+        self.descriptor = descriptor
+        self.size = size
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens a regular file; nil if there is none with this name.
+    static func open(_ digest: ContentDigest, in folder: String) async throws -> ContentFile? {
+        // Digits only, so no name leads out of the folder.
+        let path = "\(folder)/\(digest)"
+        return try await threads.runIfActive {
+            // Without O_NONBLOCK, opening a pipe would wait for a writer.
+            let descriptor = systemOpen(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else {
+                if [ENOENT, ELOOP, ENOTDIR].contains(errno) { return nil }
+                throw ReadFailed(code: errno)
+            }
+            guard let state = FileState(descriptor: descriptor), state.isRegular else {
+                close(descriptor)
+                return nil
+            }
+            return ContentFile(descriptor: descriptor, size: state.size)
+        }
+    }
+
+    /// Reads exactly so many bytes.
+    func read(_ count: Int, at offset: Int64) async throws -> ByteBuffer {
+        try await Self.threads.runIfActive { [self] in
+            var buffer = ByteBufferAllocator().buffer(capacity: count)
+            try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { bytes in
+                var filled = 0
+                while filled < count {
+                    let read = pread(
+                        descriptor, bytes.baseAddress?.advanced(by: filled), count - filled,
+                        off_t(offset) + off_t(filled))
+                    if read < 0, errno == EINTR { continue }
+                    // A file that became shorter can't be sent.
+                    guard read > 0 else { throw ReadFailed(code: read < 0 ? errno : EIO) }
+                    filled += read
+                }
+                return filled
+            }
+            return buffer
+        }
+    }
+
+    struct ReadFailed: Error {
+        let code: Int32
+    }
+}
+
+// The method of `ContentFile` hides the system's function of the same name.
+private func systemOpen(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }

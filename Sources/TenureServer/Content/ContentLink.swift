@@ -1,0 +1,72 @@
+import Foundation
+import TenureContent
+import TenureStore
+
+/// What a download link says: which file, for whom, by which right, and until when.
+///
+/// The right stands beside the pack's name, so that a download goes on when a newer catalog has dropped the pack.
+struct ContentLink: Sendable, Hashable {
+    enum File: UInt8, Sendable {
+        case manifest, archive
+    }
+
+    let file: File
+    let digest: ContentDigest
+    let pack: String
+    let unlock: ContentCatalog.Unlock
+    let customer: Int64
+    let realm: Realm
+    /// The database's number of the persona in place of the customer.
+    let persona: Int64?
+    /// In whole seconds.
+    let expiresAt: Date
+}
+
+extension ContentLink {
+    private static let version: UInt8 = 1
+    /// Of the fields with a fixed size: version, file, realm, customer, persona, end, digest, and the pack's length.
+    private static let fixedSize = 3 + 3 * 8 + ContentDigest.size + 1
+
+    /// The bytes under the code.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = [Self.version, file.rawValue, realm.code]
+        for number in [customer, persona ?? 0, Int64(expiresAt.timeIntervalSince1970)] {
+            withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        }
+        bytes += digest.bytes
+        bytes.append(UInt8(clamping: pack.utf8.count))
+        bytes += pack.utf8
+        switch unlock {
+        case .entitlement(let name): bytes += [0] + Array(name.utf8)
+        case .product(let id): bytes += [1] + Array(id.utf8)
+        }
+        return bytes
+    }
+
+    /// From bytes whose code was checked.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count > Self.fixedSize, bytes[0] == Self.version, let file = File(rawValue: bytes[1]),
+            let realm = Realm(code: bytes[2]),
+            let digest = ContentDigest(bytes[Self.fixedSize - 1 - ContentDigest.size..<Self.fixedSize - 1])
+        else { return nil }
+        let packEnd = Self.fixedSize + Int(bytes[Self.fixedSize - 1])
+        guard packEnd < bytes.count, let pack = String(validating: bytes[Self.fixedSize..<packEnd], as: UTF8.self),
+            let name = String(validating: bytes[(packEnd + 1)...], as: UTF8.self)
+        else { return nil }
+        switch bytes[packEnd] {
+        case 0: unlock = .entitlement(name)
+        case 1: unlock = .product(name)
+        default: return nil
+        }
+        func number(at offset: Int) -> Int64 {
+            Int64(bitPattern: bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        self.file = file
+        self.digest = digest
+        self.pack = pack
+        self.realm = realm
+        customer = number(at: 3)
+        persona = number(at: 11) == 0 ? nil : number(at: 11)
+        expiresAt = Date(timeIntervalSince1970: TimeInterval(number(at: 19)))
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Hummingbird
+import TenureAPI
+import TenureContent
+import TenureCore
+import TenureStore
+
+/// `GET /v1/content`: the signed catalog, and links to the packs that the customer may use.
+struct ContentRoute: Sendable {
+    /// Nil if the service delivers no content.
+    let delivery: ContentDelivery?
+    let access: CustomerAccess
+    let rights: ContentAccess
+    let personas: PersonaBook
+    let now: @Sendable () -> Date
+
+    static let path = "/v1/content"
+
+    @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
+        let now = now()
+        let token = try access.token(of: request, now: now)
+        guard let known = try await rights.store.customer(token.customer), known.realm == token.realm else {
+            throw CustomerAccess.refused
+        }
+        let persona = try await personas.persona(of: token, at: now)
+        guard let delivery else { throw Problem(.notFound, "this service delivers no content") }
+        guard let signed = delivery.folder.catalog else { throw Problem(.notFound, "no content is published yet") }
+        let allowed = try await rights.allowed(
+            Set(signed.catalog.packs.map(\.unlock)), for: known, as: persona, at: now)
+        // Whole seconds, as in the links.
+        let expiresAt = Date(
+            timeIntervalSince1970: (now.timeIntervalSince1970 + delivery.linkLifetime).rounded(.down))
+        var packs: [String: ContentResponse.Links] = [:]
+        let wanted = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
+        for pack in signed.catalog.packs where allowed.contains(pack.unlock) {
+            let version = if let wanted { pack.version(for: wanted) } else { pack.versions.last }
+            guard let version else { continue }
+            func url(_ file: ContentLink.File, _ digest: ContentDigest) -> String {
+                if let s3 = delivery.s3 { return s3.url(of: digest, lifetime: delivery.linkLifetime, at: now) }
+                let link = ContentLink(
+                    file: file, digest: digest, pack: pack.name, unlock: pack.unlock, customer: token.customer,
+                    realm: token.realm, persona: token.persona, expiresAt: expiresAt)
+                return "\(context.pathPrefix)\(Self.path)/\(digest)?token=\(delivery.linkKey.token(of: link))"
+            }
+            packs[pack.name] = ContentResponse.Links(
+                manifest: url(.manifest, version.manifest), archive: url(.archive, version.archive),
+                expiresAt: expiresAt)
+        }
+        var json = JSONWriter(capacity: signed.text.utf8.count + 1024 * (1 + packs.count))
+        json.value(ContentResponse(catalog: signed.text, packs: packs))
+        return .json(json)
+    }
+}

@@ -1,0 +1,53 @@
+public import Foundation
+
+/// Where the published asset packs are, and for how long a download link works.
+public struct ContentSettings: Sendable, Hashable {
+    /// The published folder. With `s3` it needs `catalog.jws` only.
+    public var folder: String
+    /// In seconds.
+    public var linkLifetime: TimeInterval = 86_400
+    /// The bucket that has the files; nil: the service sends them from the folder.
+    public var s3: S3Settings?
+
+    public init(folder: String) {
+        self.folder = folder
+    }
+
+    /// What is wrong with it as far as can be told without reading any file.
+    var mistakes: [ServiceError] {
+        var mistakes: [ServiceError] = []
+        if folder.isEmpty { mistakes.append(.content("`content.folder` is empty; name the published folder")) }
+        if linkLifetime < 1 { mistakes.append(.content("`content.linkLifetime` must be at least a second")) }
+        if let s3 {
+            mistakes += s3.mistakes.map { .content($0) }
+            if linkLifetime > S3Settings.longestLifetime {
+                mistakes.append(
+                    .content("`content.linkLifetime` is longer than 7 days, and presigned URLs aren't; shorten it"))
+            }
+        }
+        return mistakes
+    }
+
+    /// What is wrong with the files that it names.
+    var findings: [ServiceError] {
+        var findings: [ServiceError] = []
+        var isFolder: ObjCBool = false
+        if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
+            findings.append(
+                .content("there is no folder `\(folder)`; make it, and publish there with `tenure content publish`"))
+        }
+        do throws(ServiceError) {
+            _ = try s3.map { settings throws(ServiceError) in try S3Presigner(settings) }
+        } catch {
+            findings.append(error)
+        }
+        return findings
+    }
+
+    /// Why nothing could be downloaded now, although the service would start: there is no catalog, or it can't be used.
+    package func catalogProblem(of bundleID: String) -> ServiceError? {
+        // A missing folder is told as a mistake.
+        guard FileManager.default.fileExists(atPath: folder) else { return nil }
+        return ContentFolder(path: folder, bundleID: bundleID).failure
+    }
+}

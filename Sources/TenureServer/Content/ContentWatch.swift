@@ -1,0 +1,29 @@
+import Logging
+import ServiceLifecycle
+import TenureContent
+
+/// Logs why a catalog isn't used, and which one is, each once.
+struct ContentWatch: Service {
+    let folder: ContentFolder
+    let logger: Logger
+
+    private static let interval = Swift.Duration.seconds(1)
+
+    func run() async throws {
+        var failure: ServiceError?
+        var counter: Int64?
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            let (found, problem) = (folder.catalog, folder.failure)
+            if problem != failure {
+                failure = problem
+                let rest = found == nil ? "nothing can be downloaded" : "the catalog before it stays in use"
+                if let problem { logger.error("\(problem); \(rest)") }
+            }
+            if let found, found.counter != counter {
+                counter = found.counter
+                logger.info("content catalog read", metadata: ["counter": "\(found.counter)"])
+            }
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Hummingbird
+import NIOCore
+
+/// Sends a part of a file, no faster than the client reads it.
+///
+/// A response writer takes chunks before the connection has seen the first one. So after each chunk this waits until the
+/// connection has taken it and has room again: a slow client costs one chunk of memory.
+final class Download: Sendable {
+    private let file: ContentFile
+    private let range: Range<Int64>
+    private let slot: Downloads.Slot
+    private let metrics: ServiceMetrics
+
+    /// In bytes. Larger chunks aren't faster, and smaller ones are slower.
+    private static let chunkSize = 256 * 1024
+
+    init(_ file: ContentFile, _ range: Range<Int64>, slot: Downloads.Slot, metrics: ServiceMetrics) {
+        self.file = file
+        self.range = range
+        self.slot = slot
+        self.metrics = metrics
+        metrics.beganDownload()
+    }
+
+    deinit { metrics.endedDownload() }
+
+    func body(through channel: any Channel) -> ResponseBody {
+        ResponseBody(contentLength: range.count) { [self] writer in
+            var offset = range.lowerBound
+            while offset < range.upperBound {
+                let count = Int(min(Int64(Self.chunkSize), range.upperBound - offset))
+                try await writer.write(try await file.read(count, at: offset))
+                offset += Int64(count)
+                metrics.sentDownload(bytes: count)
+                // Once the event loop gets here, it has seen the chunk.
+                try await channel.eventLoop.submit {}.get()
+                // A writer suspends while the connection has no room.
+                if !channel.isWritable { try await writer.write(ByteBuffer()) }
+            }
+            try await writer.finish(nil)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import TenureAPI
+
+/// The downloads in progress. They have a fixed share of the connections, so that syncs, notifications and health checks
+/// get in however many customers download.
+final class Downloads: @unchecked Sendable {
+    // Sound: `counts` and `total` are used between `lock.lock()` and `lock.unlock()` only.
+    private let lock = NSLock()
+    private var counts: [Customer: Int] = [:]
+    private var total = 0
+    private let limit: Int
+    private let limitPerCustomer: Int
+
+    /// A customer of one app.
+    struct Customer: Hashable {
+        /// The ID of the app's database.
+        let record: [UInt8]
+        let number: Int64
+    }
+
+    enum Rejection: String, Sendable, CaseIterable {
+        /// The customer has as many downloads as one may have.
+        case customer
+        /// All customers together have.
+        case total
+    }
+
+    /// One download. It ends when its last reference is released.
+    final class Slot: Sendable {
+        private let downloads: Downloads
+        private let customer: Customer
+
+        fileprivate init(_ downloads: Downloads, _ customer: Customer) {
+            self.downloads = downloads
+            self.customer = customer
+        }
+
+        deinit { downloads.end(for: customer) }
+    }
+
+    static let usualLimitPerCustomer = 16
+
+    init(limit: Int, perCustomer: Int = usualLimitPerCustomer) {
+        self.limit = max(1, limit)
+        limitPerCustomer = perCustomer
+    }
+
+    func begin(for customer: Customer) -> Result<Slot, Rejection> {
+        lock.withLock {
+            let count = counts[customer, default: 0]
+            guard count < limitPerCustomer else { return .failure(.customer) }
+            guard total < limit else { return .failure(.total) }
+            counts[customer] = count + 1
+            total += 1
+            return .success(Slot(self, customer))
+        }
+    }
+
+    private func end(for customer: Customer) {
+        lock.withLock {
+            total -= 1
+            let count = counts[customer, default: 1] - 1
+            counts[customer] = count > 0 ? count : nil
+        }
+    }
+}
+
+extension Downloads.Rejection: Error {
+    var problem: Problem {
+        switch self {
+        case .customer:
+            Problem(
+                .tooManyRequests,
+                "a customer has at most \(Downloads.usualLimitPerCustomer) downloads at once; wait until one ends",
+                retryAfter: 5)
+        case .total: Problem(.busy, "too many downloads are in progress; try again", retryAfter: 10)
+        }
+    }
+}

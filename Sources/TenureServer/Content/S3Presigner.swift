@@ -1,0 +1,106 @@
+import Crypto
+import Foundation
+import TenureContent
+import TenureCore
+
+/// Signs URLs for objects of a bucket with AWS Signature Version 4, in the query.
+///
+/// https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html
+struct S3Presigner: Sendable {
+    private let accessKeyID: String
+    private let secretAccessKey: Secret<String>
+    private let sessionToken: Secret<String>?
+    private let region: String
+    private let scheme: String
+    /// As in the `Host` header.
+    private let host: String
+    /// Before the object's name, encoded.
+    private let path: String
+
+    /// Reads the secrets.
+    init(_ settings: S3Settings) throws(ServiceError) {
+        func secret(in file: String) throws(ServiceError) -> Secret<String> {
+            let text = String(decoding: try SecretFile(path: file).existingContents(), as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            guard !text.isEmpty else { throw .keyFile(path: file, detail: "it is empty; write the secret into it") }
+            return Secret(text)
+        }
+        guard let endpoint = settings.endpointURL, let name = endpoint.host else {
+            throw .content("`content.s3.endpoint` can't be used: `\(settings.endpoint)`")
+        }
+        accessKeyID = settings.accessKeyID
+        secretAccessKey = try secret(in: settings.secretAccessKeyFile)
+        sessionToken = try settings.sessionTokenFile.map { file throws(ServiceError) in try secret(in: file) }
+        region = settings.region
+        scheme = endpoint.scheme ?? "https"
+        let usual = scheme == "https" ? 443 : 80
+        let port = endpoint.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+        let address = (name.contains(":") ? "[\(name)]" : name) + port
+        var folder = settings.prefix.isEmpty ? "/" : "/\(settings.prefix)/"
+        switch settings.urlStyle {
+        case .path:
+            host = address
+            folder = "/\(settings.bucket)\(folder)"
+        case .virtualHost: host = "\(settings.bucket).\(address)"
+        }
+        path = Self.encoded(folder, keeping: "/")
+    }
+
+    func url(of digest: ContentDigest, lifetime: TimeInterval, at now: Date) -> String {
+        url(ofObject: digest.description, lifetime: Int(lifetime), at: now)
+    }
+
+    /// A URL that gets the object with this name below the prefix, from `now` on for so many seconds.
+    func url(ofObject name: String, lifetime: Int, at now: Date) -> String {
+        let path = path + Self.encoded(name, keeping: "/")
+        let time = now.basicISO8601
+        let scope = "\(time.prefix(8))/\(region)/s3/aws4_request"
+        var query = [
+            ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(accessKeyID)/\(scope)"),
+            ("X-Amz-Date", time), ("X-Amz-Expires", "\(lifetime)"), ("X-Amz-SignedHeaders", "host"),
+        ]
+        if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
+        let parameters = query.map { "\($0.0)=\(Self.encoded($0.1))" }
+        let request = [
+            "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
+        ].joined(separator: "\n")
+        let digest = Array(SHA256.hash(data: Data(request.utf8))).hexadecimal
+        let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)"
+        var key = Array("AWS4\(secretAccessKey.revealed)".utf8)
+        for part in scope.split(separator: "/") { key = Self.code(of: part, key: key) }
+        let signature = Self.code(of: text, key: key).hexadecimal
+        return "\(scheme)://\(host)\(path)?\(parameters.joined(separator: "&"))&X-Amz-Signature=\(signature)"
+    }
+
+    private static func code(of text: some StringProtocol, key: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
+    }
+
+    /// RFC 3986, section 2: everything but the unreserved characters is encoded, and those that are kept.
+    private static func encoded(_ text: String, keeping kept: String = "") -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            case _ where kept.utf8.contains(byte): encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default: encoded += "%" + [byte].hexadecimal.uppercased()
+            }
+        }
+        return encoded
+    }
+}
+
+extension Date {
+    /// `20130524T000000Z`
+    fileprivate var basicISO8601: String {
+        var seconds = time_t(timeIntervalSince1970.rounded(.down))
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))T"
+            + "\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))Z"
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// The bucket that has the published files: at AWS, or anywhere else that speaks S3.
+public struct S3Settings: Sendable, Hashable {
+    /// Where a URL names the bucket.
+    public enum URLStyle: String, Sendable, Hashable, CaseIterable {
+        /// `https://endpoint/bucket/key`
+        case path
+        /// `https://bucket.endpoint/key`
+        case virtualHost = "virtual-host"
+    }
+
+    /// `https://host`, with a port if it needs one; empty: AWS's in the region.
+    public var endpoint = ""
+    public var region: String
+    public var bucket: String
+    /// What the names of the objects begin with, without the slash that follows; empty: nothing.
+    public var prefix = ""
+    public var accessKeyID: String
+    /// A file with the secret access key.
+    public var secretAccessKeyFile: String
+    /// A file with the session token of temporary credentials.
+    public var sessionTokenFile: String?
+    public var urlStyle = URLStyle.path
+
+    /// Presigned URLs live no longer, in seconds.
+    static let longestLifetime: TimeInterval = 7 * 86_400
+
+    public init(region: String, bucket: String, accessKeyID: String, secretAccessKeyFile: String) {
+        self.region = region
+        self.bucket = bucket
+        self.accessKeyID = accessKeyID
+        self.secretAccessKeyFile = secretAccessKeyFile
+    }
+
+    /// Scheme, host and port.
+    var endpointURL: URL? {
+        let text = endpoint.isEmpty ? "https://s3.\(region).amazonaws.com" : endpoint
+        guard let url = URL(string: text), let host = url.host, !host.isEmpty, url.user == nil, url.query == nil,
+            url.fragment == nil, url.path.isEmpty || url.path == "/"
+        else { return nil }
+        return url.scheme == "https" || url.scheme == "http" && ServiceConfiguration.isLoopback(host) ? url : nil
+    }
+
+    var mistakes: [String] {
+        let needed = [
+            ("region", region, "such as `eu-central-1`"), ("bucket", bucket, "which holds the published files"),
+            ("accessKeyID", accessKeyID, "of a key that may read the bucket"),
+            ("secretAccessKeyFile", secretAccessKeyFile, "a file with that key's secret, mode 600"),
+        ]
+        var mistakes = needed.filter { $0.1.isEmpty }.map { "`content.s3.\($0.0)` is missing; name it, \($0.2)" }
+        if !region.isEmpty, !region.utf8.allSatisfy(Self.isNamePart) {
+            mistakes.append("`content.s3.region` has letters, digits and hyphens only; found `\(region)`")
+        }
+        if !bucket.isEmpty, !bucket.utf8.allSatisfy(Self.isNamePart) {
+            mistakes.append("`content.s3.bucket` has letters, digits, `-`, `.` and `_` only; found `\(bucket)`")
+        }
+        if prefix.hasPrefix("/") || prefix.hasSuffix("/") {
+            mistakes.append("`content.s3.prefix` begins and ends without a slash; found `\(prefix)`")
+        }
+        if endpointURL == nil {
+            mistakes.append("`content.s3.endpoint` must be `https://` with a host and no path; found `\(endpoint)`")
+        }
+        return mistakes
+    }
+
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// What a `Range` header asks for (RFC 9110, section 14.2).
+enum ByteRange: Sendable, Hashable {
+    /// Everything: there is no range, several ranges, or one that isn't valid.
+    case all
+    case part(Range<Int64>)
+    /// Nothing that the file has.
+    case unsatisfiable
+
+    /// - Parameter size: that of the file, in bytes.
+    init(_ header: String?, size: Int64) {
+        self = Self.range(in: header ?? "", size: size) ?? .all
+    }
+
+    private static func range(in header: String, size: Int64) -> ByteRange? {
+        let parts = header.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard size > 0, parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+        let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        let spec = parts[1].drop(while: blank).prefix { !blank($0) }
+        // Nothing but blanks follows.
+        guard parts[1].drop(while: blank).dropFirst(spec.count).allSatisfy(blank) else { return nil }
+        let ends = spec.split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return nil }
+        if ends[0].isEmpty {
+            guard let suffix = number(ends[1]) else { return nil }
+            return suffix > 0 ? .part(max(0, size - suffix)..<size) : .unsatisfiable
+        }
+        guard let first = number(ends[0]) else { return nil }
+        guard !ends[1].isEmpty else { return first < size ? .part(first..<size) : .unsatisfiable }
+        guard let last = number(ends[1]), first <= last else { return nil }
+        return first < size ? .part(first..<min(last, size - 1) + 1) : .unsatisfiable
+    }
+
+    /// A number beyond `Int64` is beyond every file.
+    private static func number(_ digits: Substring) -> Int64? {
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(digits) ?? .max
+    }
+}
