@@ -42,7 +42,7 @@ package struct SignedCatalog: Sendable, Hashable {
         } catch {
             throw ContentError(error)
         }
-        return try SignedCatalog(payload: Data(signed.payload), text: signed.text).checked(for: bundleID)
+        return try SignedCatalog(try Contents(payload: Data(signed.payload)), text: signed.text).checked(for: bundleID)
     }
 
     /// Reads a catalog without verifying its signature: for servers that pass it on to clients, which verify it.
@@ -57,7 +57,7 @@ package struct SignedCatalog: Sendable, Hashable {
         } catch {
             throw ContentError(error)
         }
-        return try SignedCatalog(payload: Data(read.payload), text: read.text).checked(for: bundleID)
+        return try SignedCatalog(try Contents(payload: Data(read.payload)), text: read.text).checked(for: bundleID)
     }
 
     private func checked(for bundleID: String?) throws(ContentError) -> SignedCatalog {
@@ -67,22 +67,35 @@ package struct SignedCatalog: Sendable, Hashable {
         return self
     }
 
-    private init(payload: Data, text: String) throws(ContentError) {
-        let claims: Claims
-        let content: ContentCatalog.Text
-        do {
-            claims = try JSONDecoder().decode(Claims.self, from: payload)
-            content = try JSONDecoder().decode(ContentCatalog.Text.self, from: payload)
-        } catch {
-            throw .invalidCatalog("its payload can't be read")
-        }
-        guard (1...SignedPolicy.largestCounter).contains(claims.counter),
-            (0...SignedPolicy.largestCounter).contains(claims.iat)
-        else { throw .invalidCatalog("its counter or its time is out of range") }
-        catalog = try ContentCatalog(content)
-        counter = claims.counter
-        issuedAt = Date(timeIntervalSince1970: Double(claims.iat))
+    private init(_ contents: Contents, text: String) {
+        catalog = contents.catalog
+        counter = contents.counter
+        issuedAt = contents.issuedAt
         self.text = text
+    }
+
+    /// What a payload says, before anybody has verified its signature.
+    package struct Contents: Sendable {
+        package let catalog: ContentCatalog
+        package let counter: Int64
+        package let issuedAt: Date
+
+        package init(payload: Data) throws(ContentError) {
+            let claims: Claims
+            let content: ContentCatalog.Text
+            do {
+                claims = try JSONDecoder().decode(Claims.self, from: payload)
+                content = try JSONDecoder().decode(ContentCatalog.Text.self, from: payload)
+            } catch {
+                throw .invalidCatalog("its payload can't be read")
+            }
+            guard (1...SignedPolicy.largestCounter).contains(claims.counter),
+                (0...SignedPolicy.largestCounter).contains(claims.iat)
+            else { throw .invalidCatalog("its counter or its time is out of range") }
+            catalog = try ContentCatalog(content)
+            counter = claims.counter
+            issuedAt = Date(timeIntervalSince1970: Double(claims.iat))
+        }
     }
 
     private struct Claims: Decodable {
