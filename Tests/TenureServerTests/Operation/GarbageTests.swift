@@ -17,9 +17,12 @@ import Testing
     @Test func `on every route is answered with a problem, never with a failure`() async throws {
         let document = try InterfaceDocument()
         let seed = UInt64.random(in: .min ... .max)
+        let folder = try Folder()
+        try PublishedContent(in: folder.path).publishThree()
         try await withService({
             $0.metrics = .open
             $0.limits.bodySize = 100_000
+            $0.content = ContentSettings(folder: folder.path + "/published")
         }) { client in
             var rubbish = Rubbish(seed: seed)
             for operation in document.operations {

@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -106,7 +107,12 @@ import Testing
             let mistakes = document.mistakes(of: response, to: try #require(operations[name]))
             #expect(mistakes == [], "\(String(buffer: response.body))")
         }
-        try await withService({ $0.metrics = .open }) { client in
+        let folder = try Folder()
+        try PublishedContent(in: folder.path).publishThree()
+        try await withService({
+            $0.metrics = .open
+            $0.content = ContentSettings(folder: folder.path + "/published")
+        }) { client in
             let minter = Calculator.minter()
             let full = SyncRequest(
                 appTransaction: try minter.text(.appTransaction),
@@ -118,6 +124,21 @@ import Testing
                 try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: synced.body)).accessToken?.value)
             try check(try await client.get("/v1/customer", token: token), to: "GET /v1/customer")
             try check(try await client.get("/v1/customer"), to: "GET /v1/customer")
+            let content = try await client.get("/v1/content", token: token)
+            try check(content, to: "GET /v1/content")
+            try check(try await client.get("/v1/content"), to: "GET /v1/content")
+            let links = try #require(
+                try JSONDecoder().decode(ContentResponse.self, from: Data(buffer: content.body)).packs["grand-piano"])
+            for link in [links.manifest, links.archive, "/v1/content/a", links.archive + "A"] {
+                try check(try await client.get(link), to: "GET /v1/content/{digest}")
+            }
+            let headers: [HTTPFields] = [
+                [.range: "bytes=0-1"], [.range: "bytes=-0"], [.ifMatch: "\"a\""], [.ifNoneMatch: "*"],
+            ]
+            for fields in headers {
+                let part = try await client.http.execute(uri: links.archive, method: .get, headers: fields) { $0 }
+                try check(part, to: "GET /v1/content/{digest}")
+            }
             let newcomer = SyncRequest(appTransaction: try minter.newcomer(), transactions: [])
             try check(try await client.send(newcomer), to: "POST /v1/sync")
             let receipt = SyncRequest(receipt: try Calculator.receipts(.sandbox).text())

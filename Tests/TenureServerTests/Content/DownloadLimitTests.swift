@@ -1,0 +1,108 @@
+import CommandRunner
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Logging
+import NIOCore
+import TenureAPI
+import TenureAppStore
+import TenureContent
+import TenureContentPublishing
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+@Suite(.timeLimit(.minutes(3))) struct `downloads in progress` {
+    /// Begins a download and doesn't read it.
+    private func begin(_ link: String, port: Int) throws -> RawConnection {
+        let connection = try RawConnection(port: port, receiveBuffer: 4096)
+        connection.send("GET \(link) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        return connection
+    }
+
+    private func head(of link: String, port: Int) async throws -> String {
+        let connection = try begin(link, port: port)
+        return try #require(await connection.received(until: "\r\n\r\n"))
+    }
+
+    private func inProgress(_ world: ContentWorld) async throws -> Int {
+        let metrics = String(buffer: try await world.client.get("/metrics").body)
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix("tenure_downloads_in_progress ") }
+        return line?.split(separator: " ").last.flatMap { Int($0) } ?? -1
+    }
+
+    /// Larger than all buffers between the service and a client that doesn't read.
+    private func publishLarge(_ world: ContentWorld) throws {
+        try world.published.publish([
+            world.published.pack("grand-piano", .entitlement("everything"), size: 16_000_000)
+        ])
+    }
+
+    @Test func `of one customer are 16 at most`() async throws {
+        try await withContent(.live) { world in
+            try publishLarge(world)
+            let port = try #require(world.port)
+            let link = try await world.links("grand-piano", try await world.owner()).archive
+            var open = try (0..<16).map { _ in try begin(link, port: port) }
+            while try await inProgress(world) < 16 { try await Task.sleep(for: .milliseconds(20)) }
+            let rejected = try await head(of: link, port: port)
+            #expect(rejected.hasPrefix("HTTP/1.1 429 ") && rejected.lowercased().contains("\r\nretry-after: "))
+            // `HEAD` and requests that need no body go on, and so do other customers.
+            #expect(try await world.get(link, method: .head).status == .ok)
+            let other = try await world.links("grand-piano", try await world.owner("704000000000000005")).archive
+            #expect(try await head(of: other, port: port).hasPrefix("HTTP/1.1 200 "))
+            let metrics = String(buffer: try await world.client.get("/metrics").body)
+            #expect(metrics.contains("tenure_downloads_rejected_total{reason=\"customer\"} 1\n"))
+            open.removeLast()
+            while try await inProgress(world) > 15 { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(try await head(of: link, port: port).hasPrefix("HTTP/1.1 200 "))
+            open.removeAll()
+            while try await inProgress(world) > 0 { try await Task.sleep(for: .milliseconds(20)) }
+        }
+    }
+
+    @Test func `have half of the connections, and syncs go on`() async throws {
+        try await withContent(.live, { $0.limits.connections = 16 }) { world in
+            try publishLarge(world)
+            let port = try #require(world.port)
+            var links: [String] = []
+            for number in 10..<19 {
+                links.append(
+                    try await world.links("grand-piano", try await world.owner("7040000000000000\(number)")).archive)
+            }
+            let open = try links.prefix(8).map { try begin($0, port: port) }
+            while try await inProgress(world) < 8 { try await Task.sleep(for: .milliseconds(20)) }
+            let rejected = try await head(of: links[8], port: port)
+            #expect(rejected.hasPrefix("HTTP/1.1 503 ") && rejected.lowercased().contains("\r\nretry-after: "))
+            for number in 20..<40 {
+                #expect(try await world.names(try await world.owner("7040000000000000\(number)")) == ["grand-piano"])
+                #expect(try await world.client.get("/health/ready").status == .ok)
+            }
+            withExtendedLifetime(open) {}
+        }
+    }
+
+    @Test func `take one chunk of memory each, however slow the client`() async throws {
+        try await withContent(.live, { $0.downloadsPerCustomer = 64 }) { world in
+            try publishLarge(world)
+            let port = try #require(world.port)
+            let link = try await world.links("grand-piano", try await world.owner()).archive
+            let slow = try (0..<64).map { _ in try begin(link, port: port) }
+            // Until each has sent what the system's buffers hold, and waits.
+            var (before, now) = (-1, 0)
+            while before != now || now == 0 {
+                try await Task.sleep(for: .milliseconds(500))
+                before = now
+                let metrics = String(buffer: try await world.client.get("/metrics").body)
+                let line = metrics.split(separator: "\n").first { $0.hasPrefix("tenure_download_bytes_total ") }
+                now = line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+            }
+            // The largest send buffer of the system is 4 MB, of a file with 16.
+            #expect(now < 64 * 12_000_000)
+            for connection in slow { #expect(await connection.receivedPart(1000) != nil) }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import CommandRunner
+import Foundation
+import HTTPTypes
+import HummingbirdTesting
+import Logging
+import NIOCore
+import TenureAPI
+import TenureAppStore
+import TenureContent
+import TenureContentPublishing
+import TenureCore
+import TenureMint
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// Tools that people have, by link alone.
+@Suite struct `a download with` {
+    private static func path(of tool: String) -> String? {
+        ["/usr/bin", "/usr/local/bin", "/bin"].map { "\($0)/\(tool)" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Runs a tool for a link while a part of the file is there already, and checks the result.
+    private func resume(
+        _ tool: String, _ arguments: @escaping @Sendable (_ url: String, _ file: String) -> [String]
+    ) async throws {
+        guard let path = Self.path(of: tool) else { return }
+        try await withContent(.live) { world in
+            let archive = try world.published.publish([
+                world.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)
+            ]).packs[0].version.archive
+            let link = try await world.links("grand-piano", try await world.owner()).archive
+            let whole = Data(try world.published.bytes(of: archive))
+            let folder = try Folder()
+            let file = folder.url("pack.tar")
+            try whole.prefix(7_654_321).write(to: file)
+            let url = "http://127.0.0.1:\(try #require(world.port))\(link)"
+            let result = try await run(path, arguments(url, file.path))
+            #expect(result.status == 0, "\(result.errors) \(result.output)")
+            #expect(try Data(contentsOf: file) == whole)
+            // What was there wasn't sent again.
+            let metrics = String(buffer: try await world.client.get("/metrics").body)
+            #expect(metrics.contains("tenure_download_bytes_total \(whole.count - 7_654_321)\n"), "\(tool)")
+            let unpacked = try await run("/usr/bin/tar", ["-xf", file.path, "-C", folder.path])
+            #expect(unpacked.status == 0, "\(unpacked.errors)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/samples/c4.wav")
+            #expect(attributes[.size] as? Int == 20_000_000)
+        }
+    }
+
+    /// On no thread that the service needs.
+    private func run(_ path: String, _ arguments: [String]) async throws -> Command.Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try Tool.run(path, arguments) })
+            }
+        }
+    }
+
+    @Test func `curl goes on where it stopped`() async throws {
+        try await resume("curl") { ["-sS", "-f", "-C", "-", "-o", $1, $0] }
+    }
+
+    @Test func `wget goes on where it stopped`() async throws {
+        try await resume("wget") { ["-nv", "-c", "-O", $1, $0] }
+    }
+
+    @Test func `aria2c comes in four parts at once`() async throws {
+        guard let path = Self.path(of: "aria2c") else { return }
+        try await withContent(.live) { world in
+            let archive = try world.published.publish([
+                world.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)
+            ]).packs[0].version.archive
+            let link = try await world.links("grand-piano", try await world.owner()).archive
+            let folder = try Folder()
+            let url = "http://127.0.0.1:\(try #require(world.port))\(link)"
+            let result = try await run(
+                path, ["-x4", "-s4", "-k1M", "-q", "--no-conf", "-d", folder.path, "-o", "pack.tar", url])
+            #expect(result.status == 0, "\(result.errors) \(result.output)")
+            #expect(try Data(contentsOf: folder.url("pack.tar")) == Data(try world.published.bytes(of: archive)))
+        }
+    }
+}
