@@ -16,26 +16,13 @@ private struct HangingTransport: Transport {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A service that is down` {
-    /// An app that asks the service, on Dana's device, with StoreKit over HTTP.
+    /// An app that waits only briefly for the service.
     private func withApp(
         policy: Policy?,
         _ body: @escaping @Sendable (RealService, LocalStore, @escaping @Sendable () -> Tenure) async throws -> Void
     ) async throws {
-        try await RealService.run { service in
-            try await ServedStore.run { served in
-                try await served.device(of: "Dana") { device in
-                    let storage = MemoryStateStorage()
-                    try await body(service, device) {
-                        var setup = Setup(
-                            access: StoreKitAccess(), storage: storage, policy: policy.map { .policy($0) })
-                        service.connect(&setup)
-                        setup.options.whileUndetermined = .deny
-                        setup.clock = { World.now }
-                        setup.purchaseTimeout = 0.2
-                        return Tenure(setup)
-                    }
-                }
-            }
+        try await ServedApp.run(policy: policy) { app in
+            try await body(app.service, app.device) { app.start { $0.purchaseTimeout = 0.2 } }
         }
     }
 
