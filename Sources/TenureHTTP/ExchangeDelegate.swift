@@ -30,6 +30,19 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         exchanges.withLock { $0[task.taskIdentifier] }
     }
 
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let exchange = exchange(of: dataTask)
+        guard let exchange, exchange.receive(response) else {
+            // FoundationNetworking ignores the disposition: only canceling the task stops the body.
+            if let exchange { cancel(exchange) }
+            return completionHandler(.cancel)
+        }
+        completionHandler(.allow)
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let exchange = exchange(of: dataTask), !exchange.receive(data) else { return }
         exchange.end(.failure(.bodyTooLarge(limit: exchange.request.bodyLimit)))
