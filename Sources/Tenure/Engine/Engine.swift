@@ -114,7 +114,8 @@ actor Engine {
         if isRehearsal || distribution == .testFlight { persona = setup.options.persona }
         let clock = setup.clock()
         state = WorkingState(
-            setup.location, device: device, distribution: distribution, ownsState: setup.ownsState, persona: persona?.storedName, clock: clock)
+            setup.location, device: device, distribution: distribution, ownsState: setup.ownsState,
+            persona: persona?.storedName, clock: clock)
         reading.note(state.reload(at: clock), log: setup.options.log)
         claims = storedClaims(at: clock)
         post()

@@ -23,7 +23,7 @@ import Testing
             // What the customer does isn't held up.
             await tenure.refresh()
             #expect(app.service.line.syncs == 2)
-            app.time.now += 1799
+            app.time.now += 1790
             #expect(await !tenure.allows("everything"))
             #expect(app.service.line.syncs == 2)
             app.service.line.condition = .up

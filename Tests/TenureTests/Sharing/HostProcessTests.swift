@@ -58,7 +58,8 @@ import Testing
     @Test func `keeps its containing app when the store names its bundle ID`() {
         let widget = HostProcess(Self.widget).identified(as: "com.example.app.widget")
         #expect(widget == HostProcess(Self.widget))
-        #expect(HostProcess(Self.app).identified(as: "com.example.calculator").accepts(bundleID: "com.example.calculator"))
+        #expect(
+            HostProcess(Self.app).identified(as: "com.example.calculator").accepts(bundleID: "com.example.calculator"))
     }
 
     @Test func `asks for no app transaction for a persona in an extension, which may not prompt`() async {
