@@ -5,6 +5,13 @@ import TenureCore
 extension Engine {
     private static let day: TimeInterval = 86_400
 
+    /// Seconds until the service may be asked again without need. Nil: it may be asked now.
+    var retryWait: Double? {
+        guard let seconds = retryAt?.timeIntervalSince(setup.clock()) else { return nil }
+        // A longer wait is the work of a clock that was set back. A timer may end slightly early.
+        return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
+    }
+
     /// Whenever there is new evidence, once an hour while something isn't granted, otherwise once a day.
     private var isServiceDue: Bool {
         guard let asked = memory.account.askedAt else { return true }
@@ -35,6 +42,10 @@ extension Engine {
         guard let service = setup.service else { return }
         let isWanted = isServiceWanted
         isServiceWanted = false
+        // A purchase or a tap still gets through.
+        if !isWanted, retryWait != nil {
+            return reading.note(.service, .skipped("the service is busy and asked to be called later"))
+        }
         guard isWanted || isServiceDue else {
             // What it said then is about the same evidence, if this start has seen all of that.
             let hasSeenAll = reading.knowsPurchases && (reading.appTransaction != nil || !asksForAppTransaction)
@@ -53,7 +64,7 @@ extension Engine {
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
-            retryAfter = nil
+            retryAt = nil
             // An account that changed meanwhile was not asked about.
             guard changes == accountChanges, request.appTransaction == reading.appTransaction?.jws else {
                 return reading.note(.service, .failed("another account was signed in meanwhile"))
@@ -62,7 +73,9 @@ extension Engine {
             // What came meanwhile isn't covered.
             if news != newsCount { memory.account.askedAt = nil }
         } catch {
-            if case .refused(_, let seconds) = error { retryAfter = seconds }
+            if case .refused(_, let seconds) = error {
+                retryAt = seconds.map { setup.clock().addingTimeInterval(min($0, Backoff.longest)) }
+            }
             reading.note(.service, .failed("\(error)"))
         }
     }

@@ -48,10 +48,14 @@ package struct Setup: Sendable {
         set { location = StateLocation(newValue) }
     }
 
+    /// Whether this process may discard the state of a differently installed copy. An extension that shares the app's state
+    /// leaves that to the app.
+    var ownsState: Bool { host.kind != .appExtension || options.accessGroup == nil }
+
     package init(access: any StoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
         location = StateLocation(storage)
-        host = HostProcess(HostProcess.current.kind, bundleID: access.bundleID)
+        host = HostProcess.current.identified(as: access.bundleID)
         self.policy = policy
     }
 }

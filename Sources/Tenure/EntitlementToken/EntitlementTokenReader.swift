@@ -18,7 +18,7 @@ struct EntitlementTokenReader: Sendable {
         /// Hashed; nil where the store does not name the device.
         var device: String?
         var bundleID: String?
-        var kind = HostProcess.Kind.app
+        var host = HostProcess(.app, bundleID: nil)
         var appTransactionID: String?
         /// Where the device's own artifacts were signed; nil while it never saw one.
         var environment: AppStoreEnvironment?
@@ -85,7 +85,7 @@ struct EntitlementTokenReader: Sendable {
         guard let claims = try? JSONDecoder().decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {
             throw .malformed
         }
-        guard HostProcess(holder.kind, bundleID: holder.bundleID).accepts(bundleID: claims.bundleID) else {
+        guard holder.host.identified(as: holder.bundleID).accepts(bundleID: claims.bundleID) else {
             throw .anotherApp
         }
         if let device = holder.device, claims.device != device { throw .anotherDevice }

@@ -29,10 +29,12 @@ extension Engine {
     private func requestProducts() async {
         defer { productsTask = nil }
         guard let service = setup.service else { return }
+        let isWanted = areProductsWanted
+        areProductsWanted = false
         let clock = setup.clock()
         // What this release cannot read is asked for whole.
         let known = memory.catalog.flatMap { $0.catalog == nil ? nil : $0 }
-        if let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
+        if !isWanted, let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
         do throws(ServiceFailure) {
             switch try await service.products(unlessTagged: known?.tag) {
             case .unchanged: memory.catalog?.askedAt = clock

@@ -50,12 +50,9 @@ package struct StateLocation: Sendable {
             // Several apps may use one group. Each app has its own state, shared with its extensions.
             let app = host.containingBundleID ?? AppName.ofThisApp
             let folder = container.appendingPathComponent("Library/Application Support/tenure/\(app)")
-            // On the Mac the system names a container for a group that the app lacks, too.
-            do {
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            } catch {
-                throw .missing(group)
-            }
+            // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself is
+            // created by the first write, away from the main thread.
+            guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
             var location = inKeychain(name: app, group: group, folder: folder, options.log)
             location.former = Self.private(options).storage
             return location

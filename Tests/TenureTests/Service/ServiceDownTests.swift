@@ -121,6 +121,48 @@ private struct HangingTransport: Transport {
         }
     }
 
+    @Test func `finishes a delivered consumable even if StoreKit didn't answer meanwhile`() async throws {
+        try await ServedApp.run(policy: World.policy(whileUndetermined: .deny)) { app in
+            let tenure = app.start { $0.purchaseTimeout = 0.2 }
+            _ = await tenure.settled()
+            app.service.line.condition = .down
+            guard
+                case .purchased(let transaction, _) = try await tenure.purchase(try await product(ServedStore.coins))
+            else { throw Unexpected() }
+            await tenure.contentArrived(for: transaction)
+            #expect(await app.served.unfinished() == [ServedStore.coins])
+            // Its sequences are empty, as if nothing had been bought.
+            app.device.behavior.transactions = .fails(.unknown)
+            app.device.behavior.products = .fails(.unknown)
+            await tenure.refresh()
+            app.device.behavior.transactions = .genuine
+            app.device.behavior.products = .genuine
+            app.service.line.condition = .up
+            await tenure.refresh()
+            #expect(await app.served.unfinished() == [])
+        }
+    }
+
+    @Test func `finishes delivered content once it answers, also after a relaunch`() async throws {
+        try await ServedApp.run(policy: World.policy(whileUndetermined: .deny)) { app in
+            let start: @Sendable () -> Tenure = {
+                app.start {
+                    $0.purchaseTimeout = 0.2
+                    $0.options.finishing = .afterContent(of: [World.everything])
+                }
+            }
+            let tenure = start()
+            _ = await tenure.settled()
+            app.service.line.condition = .down
+            _ = try await tenure.purchase(try await product(World.everything))
+            await tenure.contentArrived(for: World.everything)
+            #expect(await app.served.unfinished() == [World.everything])
+            app.service.line.condition = .up
+            await start().refresh()
+            #expect(await app.served.unfinished() == [])
+        }
+    }
+
     @Test func `delays no transaction that arrives while it hangs`() async throws {
         try await RealService.run { service in
             let store = try FakeStore.newcomer()
