@@ -17,6 +17,8 @@ package enum PublishingError: Error, Sendable, Hashable {
     case foreignCatalog(path: String, ContentError)
     case counterTooLow(counter: Int64, previous: Int64)
     case invalidContent(ContentError)
+    /// The folder to write to is inside of a pack's.
+    case outputInPack(folder: String, pack: String)
     /// The folder for embedded content has files that Tenure didn't write.
     case foreignFiles(folder: String, name: String)
 
@@ -54,6 +56,8 @@ extension PublishingError: CustomStringConvertible {
             "`\(path.escapedForDisplay)` can't be continued (\(error)); name the key that signed it with `--previous-key`, or start over with `--replace`, which drops all its versions"
         case .counterTooLow(let counter, let previous):
             "the counter \(counter) isn't higher than that of the catalog in the folder, \(previous); write `--counter \(previous + 1)`"
+        case .outputInPack(let folder, let pack):
+            "`\(folder.escapedForDisplay)` is inside of `\(pack.escapedForDisplay)`, whose files are published; write to another folder"
         case .invalidContent(let error): error.description
         case .foreignFiles(let folder, let name):
             "`\(folder.escapedForDisplay)` has `\(name.escapedForDisplay)`, which `tenure content embed` didn't write; name an empty or new folder"

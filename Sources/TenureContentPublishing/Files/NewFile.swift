@@ -43,8 +43,10 @@ struct NewFile: ~Copyable {
     }
 
     /// Replaces what has this name in the folder, at once.
-    consuming func complete(as name: String) throws(PublishingError) {
-        guard fsync(descriptor) == 0 else { throw .writing(path) }
+    ///
+    /// - Parameter flushing: false for files that are made again rather than recovered after a loss of power.
+    consuming func complete(as name: String, flushing: Bool = true) throws(PublishingError) {
+        guard !flushing || fsync(descriptor) == 0 else { throw .writing(path) }
         guard rename(path, "\(folder)/\(name)") == 0 else { throw .writing("\(folder)/\(name)") }
     }
 

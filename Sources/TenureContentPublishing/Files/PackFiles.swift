@@ -14,6 +14,8 @@ package struct PackFiles: Sendable {
         package var size: Int64 { state.size }
     }
 
+    /// The folder that was scanned.
+    package let folder: String
     /// In the order of the bytes of their paths, so that the same files give the same archive everywhere.
     package let files: [File]
 
@@ -24,8 +26,8 @@ package struct PackFiles: Sendable {
     ///
     /// It skips `.DS_Store` and names that begin with `._`. Folders without files are left out.
     package static func scan(_ folder: String) -> (files: PackFiles, mistakes: [String]) {
-        var scan = PackScan()
-        scan.read(folder)
+        var scan = PackScan(folder: folder)
+        scan.read()
         return scan.result
     }
 
@@ -36,15 +38,34 @@ package struct PackFiles: Sendable {
         self = files
     }
 
-    fileprivate init(_ files: [File]) { self.files = files }
+    fileprivate init(_ files: [File], in folder: String) {
+        self.files = files
+        self.folder = folder
+    }
+
+    /// Whether a path leads into the pack's folder.
+    package func encloses(_ path: String) -> Bool {
+        func parts(_ path: String) -> [String] {
+            URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().pathComponents
+        }
+        return parts(path).starts(with: parts(folder))
+    }
+
+    /// Throws if a folder to write to is inside of the pack's: the pack would grow with each run.
+    func checkOutside(_ output: String) throws(PublishingError) {
+        if encloses(output) { throw .outputInPack(folder: output, pack: folder) }
+    }
 }
 
 private struct PackScan {
+    private let folder: String
     private var files: [PackFiles.File] = []
     private var mistakes: [String] = []
     private var isStopped = false
 
     private static let mostConflicts = 20
+
+    init(folder: String) { self.folder = folder }
 
     var result: (files: PackFiles, mistakes: [String]) {
         let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
@@ -57,11 +78,10 @@ private struct PackScan {
             }
             all += Self.conflicts(among: sorted.map(\.path))
         }
-        return (PackFiles(sorted), all)
+        return (PackFiles(sorted, in: folder), all)
     }
 
-    /// Scans a pack's folder.
-    mutating func read(_ folder: String) {
+    mutating func read() {
         guard let state = FileState(path: folder) else { return report("", "cannot be read (\(Self.reason))") }
         switch state.kind {
         case .folder: read(folder, as: "")

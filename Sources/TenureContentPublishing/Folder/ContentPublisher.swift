@@ -62,6 +62,8 @@ package struct ContentPublisher: Sendable {
         package let catalog: SignedCatalog
         /// In the order of the sources.
         package let packs: [Pack]
+        /// Packs of the catalog before that aren't in this one.
+        package let droppedPacks: [String]
 
         package struct Pack: Sendable {
             package let name: String
@@ -84,6 +86,7 @@ package struct ContentPublisher: Sendable {
         bundleID: String, packs sources: [PackSource], counter: Int64? = nil, at now: Date = Date(),
         replacing: Bool = false, progress: (Int) -> Void = { _ in }
     ) throws(PublishingError) -> Publication {
+        for source in sources { try source.files.checkOutside(folder.path) }
         try folder.makeIfMissing()
         return try folder.locked { () throws(PublishingError) in
             try folder.removeUnfinished()
@@ -108,7 +111,8 @@ package struct ContentPublisher: Sendable {
                 throw .invalidContent(error)
             }
             try write(catalog)
-            return Publication(catalog: catalog, packs: published)
+            let dropped = previous?.packs.map(\.name).filter { catalog.catalog[$0] == nil } ?? []
+            return Publication(catalog: catalog, packs: published, droppedPacks: dropped)
         }
     }
 

@@ -32,7 +32,7 @@ package struct Reading: Sendable {
     }
 
     /// Whether exactly this was left out.
-    func isBrokenItself(_ path: Path) -> Bool {
+    package func isBrokenItself(_ path: Path) -> Bool {
         brokenParts.contains(path)
     }
 

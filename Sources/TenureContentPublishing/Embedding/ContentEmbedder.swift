@@ -1,0 +1,133 @@
+import Foundation
+package import TenureContent
+
+/// Writes asset packs as plain files, for the app's bundle.
+package struct ContentEmbedder: Sendable {
+    private let folder: String
+
+    package init(folder: String) { self.folder = folder }
+
+    /// Writes all packs and `content.json`. The folder is replaced when they are complete.
+    ///
+    /// - Parameter progress: called with the number of bytes of files that were read since the last call.
+    /// - Throws: `foreignFiles` if the folder has anything that an earlier call didn't write.
+    package func embed(
+        _ sources: [PackSource], progress: (Int) -> Void = { _ in }
+    ) throws(PublishingError) -> EmbeddedContent {
+        for source in sources { try source.files.checkOutside(folder) }
+        let exists = try checkExisting()
+        let target = URL(fileURLWithPath: folder)
+        let parent = target.deletingLastPathComponent().path
+        let prefix = ".\(target.lastPathComponent)\(NewFile.prefix)"
+        try make(parent)
+        for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
+            try remove("\(parent)/\(name)")
+        }
+        let aside = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
+        try make(aside)
+        defer { try? FileManager.default.removeItem(atPath: aside) }
+        var packs: [EmbeddedContent.Pack] = []
+        for source in sources {
+            let manifest = try write(source.files, to: "\(aside)/\(source.name)", progress)
+            packs.append(
+                EmbeddedContent.Pack(
+                    name: source.name, unlock: source.unlock, isPurgeable: source.isPurgeable,
+                    minimumAppVersion: source.minimumAppVersion, manifest: manifest))
+        }
+        let content: EmbeddedContent
+        do {
+            content = try EmbeddedContent(packs: packs)
+        } catch {
+            throw .invalidContent(error)
+        }
+        let description = try NewFile(in: aside)
+        try description.write(content.json)
+        try description.complete(as: EmbeddedContent.fileName)
+        if exists {
+            let old = aside + "-old"
+            guard rename(target.path, old) == 0 else { throw .writing(target.path) }
+            guard rename(aside, target.path) == 0 else { throw .writing(target.path) }
+            try remove(old)
+        } else {
+            guard rename(aside, target.path) == 0 else { throw .writing(target.path) }
+        }
+        return content
+    }
+
+    /// Whether the folder is there already.
+    private func checkExisting() throws(PublishingError) -> Bool {
+        guard let state = FileState(path: folder) else {
+            guard errno == ENOENT else { throw .reading(folder) }
+            return false
+        }
+        guard state.kind == .folder else { throw .unwritable(path: folder, reason: "not a folder") }
+        let json = FileManager.default.contents(atPath: "\(folder)/\(EmbeddedContent.fileName)")
+        let earlier = json.flatMap { try? EmbeddedContent(json: $0) }
+        let known = earlier.map { [EmbeddedContent.fileName, ".DS_Store"] + $0.packs.map(\.name) } ?? [".DS_Store"]
+        for name in try FolderListing.names(in: folder) where !known.contains(name ?? "") {
+            throw .foreignFiles(folder: folder, name: name ?? "a name that isn't UTF-8")
+        }
+        return true
+    }
+
+    private func write(
+        _ files: PackFiles, to pack: String, _ progress: (Int) -> Void
+    ) throws(PublishingError) -> PackManifest {
+        try make(pack)
+        var writer = FileWriter()
+        return try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
+            let manifest = try PackReader(pack: files, progress: progress).manifest { piece throws(PublishingError) in
+                switch piece {
+                case .header(let path, _):
+                    try writer.end()
+                    try writer.begin(path: path, in: pack)
+                case .contents(let bytes): try writer.write(bytes)
+                case .padding: break
+                }
+            }
+            try writer.end()
+            return manifest
+        }
+    }
+
+    private func make(_ folder: String) throws(PublishingError) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw .unwritable(path: folder, reason: error.localizedDescription)
+        }
+    }
+
+    private func remove(_ path: String) throws(PublishingError) {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            throw .unwritable(path: path, reason: error.localizedDescription)
+        }
+    }
+}
+
+/// Writes one file after another.
+private struct FileWriter: ~Copyable {
+    private var file: NewFile?
+    private var name = ""
+
+    mutating func begin(path: String, in pack: String) throws(PublishingError) {
+        let location = URL(fileURLWithPath: "\(pack)/\(path)")
+        let folder = location.deletingLastPathComponent().path
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw .unwritable(path: folder, reason: error.localizedDescription)
+        }
+        file = try NewFile(in: folder)
+        name = location.lastPathComponent
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(PublishingError) { try file?.write(bytes) }
+
+    mutating func end() throws(PublishingError) {
+        let name = self.name
+        try file.take()?.complete(as: name, flushing: false)
+    }
+}
