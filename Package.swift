@@ -93,6 +93,13 @@ let package = Package(
                 "TenureCore", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        // Archives, manifests and catalogs from files: for the command and for tests. No app needs it.
+        .target(
+            name: "TenureContentPublishing",
+            dependencies: [
+                "TenureContent", "TenureCore", "TenureAPI", "TenurePolicyFile",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
         // The linter: for the command and for rehearsals. No app needs it.
         .target(name: "TenurePolicyLint", dependencies: ["TenureCore", "TenurePolicyFile"]),
         .target(
@@ -200,6 +207,7 @@ let package = Package(
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint", "TenureStore",
                 "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal", "TenureContent",
+                "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: service),
@@ -290,7 +298,7 @@ let package = Package(
             name: "TenureTests",
             dependencies: [
                 "CalculatorApp", "Tenure", "TenureCore", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
-                "TenureAppStore", "TenureMint", "TenureContent",
+                "TenureAppStore", "TenureMint", "TenureContent", "TenureContentPublishing",
                 "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
@@ -305,13 +313,19 @@ let package = Package(
                 "TenureContent", "TenureCore", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
+        .testTarget(
+            name: "TenureContentPublishingTests",
+            dependencies: [
+                "TenureContent", "TenureContentPublishing", "TenureCore", "TenurePolicyFile", "CommandRunner",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
         .testTarget(name: "TenureHTTPTests", dependencies: ["TenureHTTP"]),
         .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
+                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent", "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -331,7 +345,11 @@ let package = Package(
         .target(name: "CommandRunner", path: "Tests/CommandRunner"),
         .testTarget(
             name: "TenureCLITests",
-            dependencies: ["CommandRunner", "TenureCLI", "TenurePolicyFile", "TenureContent"]),
+            dependencies: [
+                "CommandRunner", "TenureCLI", "TenureCore", "TenurePolicyFile", "TenureContent",
+                "TenureContentPublishing",
+                .product(name: "Crypto", package: "swift-crypto", condition: verification),
+            ]),
         .testTarget(
             name: "InteropTests",
             dependencies: [

@@ -42,29 +42,42 @@ package struct SignedCatalog: Sendable, Hashable {
         } catch {
             throw ContentError(error)
         }
-        let catalog = try SignedCatalog(payload: Data(signed.payload), text: signed.text)
+        let catalog = SignedCatalog(try Contents(payload: Data(signed.payload)), text: signed.text)
         if let bundleID, catalog.catalog.bundleID != bundleID {
             throw .wrongApp(found: catalog.catalog.bundleID, wanted: bundleID)
         }
         return catalog
     }
 
-    private init(payload: Data, text: String) throws(ContentError) {
-        let claims: Claims
-        let content: ContentCatalog.Text
-        do {
-            claims = try JSONDecoder().decode(Claims.self, from: payload)
-            content = try JSONDecoder().decode(ContentCatalog.Text.self, from: payload)
-        } catch {
-            throw .invalidCatalog("its payload can't be read")
-        }
-        guard (1...SignedPolicy.largestCounter).contains(claims.counter),
-            (0...SignedPolicy.largestCounter).contains(claims.iat)
-        else { throw .invalidCatalog("its counter or its time is out of range") }
-        catalog = try ContentCatalog(content)
-        counter = claims.counter
-        issuedAt = Date(timeIntervalSince1970: Double(claims.iat))
+    private init(_ contents: Contents, text: String) {
+        catalog = contents.catalog
+        counter = contents.counter
+        issuedAt = contents.issuedAt
         self.text = text
+    }
+
+    /// What a payload says, before anybody has verified its signature.
+    package struct Contents: Sendable {
+        package let catalog: ContentCatalog
+        package let counter: Int64
+        package let issuedAt: Date
+
+        package init(payload: Data) throws(ContentError) {
+            let claims: Claims
+            let content: ContentCatalog.Text
+            do {
+                claims = try JSONDecoder().decode(Claims.self, from: payload)
+                content = try JSONDecoder().decode(ContentCatalog.Text.self, from: payload)
+            } catch {
+                throw .invalidCatalog("its payload can't be read")
+            }
+            guard (1...SignedPolicy.largestCounter).contains(claims.counter),
+                (0...SignedPolicy.largestCounter).contains(claims.iat)
+            else { throw .invalidCatalog("its counter or its time is out of range") }
+            catalog = try ContentCatalog(content)
+            counter = claims.counter
+            issuedAt = Date(timeIntervalSince1970: Double(claims.iat))
+        }
     }
 
     private struct Claims: Decodable {

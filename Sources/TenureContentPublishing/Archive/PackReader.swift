@@ -1,0 +1,113 @@
+import Foundation
+import TenureContent
+
+/// Reads the files of a pack once, in pieces, and gives its archive and its manifest.
+struct PackReader {
+    let pack: PackFiles
+    /// Called with the number of bytes of files that were read since the last call.
+    var progress: (Int) -> Void = { _ in }
+
+    enum Piece {
+        /// A file begins.
+        case header(path: String, UnsafeRawBufferPointer)
+        case contents(UnsafeRawBufferPointer)
+        case padding(UnsafeRawBufferPointer)
+
+        var bytes: UnsafeRawBufferPointer {
+            switch self {
+            case .header(_, let bytes), .contents(let bytes), .padding(let bytes): bytes
+            }
+        }
+    }
+
+    private static let bufferSize = 1 << 20
+
+    /// What the archive will have, in bytes.
+    var archiveSize: Int64 {
+        let digest = ContentDigest(of: Data())
+        var last: PackManifest.File?
+        for file in pack.files {
+            last = PackManifest.File(
+                path: file.path, offset: PackManifest.offset(after: last), size: file.size, digest: digest, chunks: [])
+        }
+        return PackManifest.archiveSize(endingWith: last)
+    }
+
+    /// - Parameter use: called with all bytes of the archive, in order.
+    /// - Throws: `changed` if a file isn't as it was when it was scanned.
+    func manifest(
+        _ use: (Piece) throws(PublishingError) -> Void = { _ in }
+    ) throws(PublishingError) -> PackManifest {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
+        defer { buffer.deallocate() }
+        var archive = ContentHash()
+        func emit(_ piece: Piece) throws(PublishingError) {
+            archive.update(piece.bytes)
+            try use(piece)
+        }
+        func pad(_ count: Int) throws(PublishingError) {
+            guard count > 0 else { return }
+            let zeros = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            zeros.initializeMemory(as: UInt8.self, repeating: 0)
+            try emit(.padding(UnsafeRawBufferPointer(zeros)))
+        }
+        var files: [PackManifest.File] = []
+        for source in pack.files {
+            guard let header = UstarHeader(path: source.path, size: source.size) else {
+                throw .rejectedFiles(["`\(source.path)` doesn't fit into ustar"])
+            }
+            let file = try OpenFile(path: source.location)
+            guard file.state == source.state else { throw .changed(path: source.location) }
+            buffer.copyBytes(from: header.bytes)
+            try emit(.header(path: source.path, UnsafeRawBufferPointer(rebasing: buffer[..<UstarHeader.size])))
+            var hashes = FileHashes()
+            var read: Int64 = 0
+            while true {
+                let count = try file.read(into: buffer)
+                if count == 0 { break }
+                read += Int64(count)
+                guard read <= source.size else { throw .changed(path: source.location) }
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                hashes.update(bytes)
+                try emit(.contents(bytes))
+                progress(count)
+            }
+            try file.checkUnchanged()
+            guard read == source.size else { throw .changed(path: source.location) }
+            let (digest, chunks) = hashes.digests
+            let entry = PackManifest.File(
+                path: source.path, offset: PackManifest.offset(after: files.last), size: read, digest: digest,
+                chunks: chunks)
+            files.append(entry)
+            try pad(Int((512 - read % 512) % 512))
+        }
+        try pad(1024)
+        do {
+            return try PackManifest(
+                files: files, archive: archive.digest, archiveSize: PackManifest.archiveSize(endingWith: files.last))
+        } catch {
+            throw .invalidContent(error)
+        }
+    }
+}
+
+/// The digest of a file and of its chunks. Pieces must not cross the end of a chunk.
+private struct FileHashes {
+    private var whole = ContentHash()
+    private var chunk = ContentHash()
+    private var chunks: [ContentDigest] = []
+    private var size: Int64 = 0
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        whole.update(bytes)
+        chunk.update(bytes)
+        size += Int64(bytes.count)
+        guard size % PackManifest.chunkSize == 0 else { return }
+        chunks.append(chunk.digest)
+        chunk = ContentHash()
+    }
+
+    var digests: (file: ContentDigest, chunks: [ContentDigest]) {
+        (whole.digest, chunks + (size % PackManifest.chunkSize == 0 ? [] : [chunk.digest]))
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+/// The names in a folder as the disk has them.
+enum FolderListing {
+    /// Names that aren't UTF-8 are nil. In the order of their bytes.
+    static func names(in path: String) throws(PublishingError) -> [String?] {
+        guard let stream = opendir(path) else { throw .reading(path) }
+        defer { closedir(stream) }
+        var names: [[UInt8]] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw .reading(path) }
+                break
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: UInt8.self, capacity: 1) { Array(Self.bytes($0)) }
+            }
+            if name != Array(".".utf8), name != Array("..".utf8) { names.append(name) }
+        }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }.map { bytes in
+            let text = String(decoding: bytes, as: UTF8.self)
+            return text.utf8.elementsEqual(bytes) ? text : nil
+        }
+    }
+
+    private static func bytes(_ start: UnsafePointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: start, count: strlen(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)))
+    }
+}

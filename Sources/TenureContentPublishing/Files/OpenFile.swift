@@ -1,0 +1,53 @@
+import Foundation
+
+/// A file that is open for reading; it closes itself.
+struct OpenFile: ~Copyable {
+    private let descriptor: CInt
+    let path: String
+    let state: FileState
+
+    /// Opens neither links nor devices.
+    init(path: String) throws(PublishingError) {
+        // A pipe must not keep the command waiting for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .reading(path) }
+        guard let state = FileState(descriptor: descriptor), state.kind == .file else {
+            close(descriptor)
+            throw .unreadable(path: path, reason: "not a file")
+        }
+        self.descriptor = descriptor
+        self.path = path
+        self.state = state
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads the next bytes until the buffer is full or the file ends, and returns how many.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(PublishingError) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let count = Foundation.read(descriptor, rest.baseAddress, rest.count)
+            if count == 0 { break }
+            if count > 0 {
+                filled += count
+            } else if errno != EINTR {
+                throw .reading(path)
+            }
+        }
+        return filled
+    }
+
+    /// Bytes at an offset: fewer than asked for if the file ends before.
+    func bytes(_ count: Int, at offset: Int64) throws(PublishingError) -> [UInt8] {
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw .reading(path) }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+        defer { buffer.deallocate() }
+        return Array(buffer.prefix(try read(into: buffer)))
+    }
+
+    /// Throws if the file was changed since it was opened.
+    func checkUnchanged() throws(PublishingError) {
+        guard FileState(descriptor: descriptor) == state else { throw .changed(path: path) }
+    }
+}

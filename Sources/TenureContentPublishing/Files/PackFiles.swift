@@ -1,0 +1,145 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+/// The files of a pack, as they lie in a folder on the disk.
+package struct PackFiles: Sendable {
+    package struct File: Sendable {
+        /// The path in the pack, in Unicode's composed form (NFC).
+        package let path: String
+        /// Where the file is now, spelled as on the disk.
+        let location: String
+        let state: FileState
+
+        package var size: Int64 { state.size }
+    }
+
+    /// In the order of the bytes of their paths, so that the same files give the same archive everywhere.
+    package let files: [File]
+
+    /// In bytes, of all files.
+    package var size: Int64 { files.reduce(0) { $0 + $1.size } }
+
+    /// Finds the files of a folder, and everything that keeps them from being published.
+    ///
+    /// It skips `.DS_Store` and names that begin with `._`. Folders without files are left out.
+    package static func scan(_ folder: String) -> (files: PackFiles, mistakes: [String]) {
+        var scan = PackScan()
+        scan.read(folder)
+        return scan.result
+    }
+
+    /// - Throws: `rejectedFiles` for files that can't be published.
+    package init(in folder: String) throws(PublishingError) {
+        let (files, mistakes) = Self.scan(folder)
+        guard mistakes.isEmpty else { throw .rejectedFiles(mistakes) }
+        self = files
+    }
+
+    fileprivate init(_ files: [File]) { self.files = files }
+}
+
+private struct PackScan {
+    private var files: [PackFiles.File] = []
+    private var mistakes: [String] = []
+    private var isStopped = false
+
+    private static let mostConflicts = 20
+
+    var result: (files: PackFiles, mistakes: [String]) {
+        let sorted = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        var all = mistakes
+        if !isStopped {
+            if sorted.isEmpty, mistakes.isEmpty { all.append("has no files; a pack has at least one") }
+            let size = sorted.reduce(0) { $0 + $1.size }
+            if size > PackManifest.largestPack {
+                all.append("has \(size) bytes; a pack has at most \(PackManifest.largestPack) (64 GB)")
+            }
+            all += Self.conflicts(among: sorted.map(\.path))
+        }
+        return (PackFiles(sorted), all)
+    }
+
+    /// Scans a pack's folder.
+    mutating func read(_ folder: String) {
+        guard let state = FileState(path: folder) else { return report("", "cannot be read (\(Self.reason))") }
+        switch state.kind {
+        case .folder: read(folder, as: "")
+        case .link: report("", "is a link; name the folder itself")
+        case .file, .other: report("", "isn't a folder; name the folder with the files of the pack")
+        }
+    }
+
+    /// - Parameter prefix: the path of the folder in the pack, with `/` at its end.
+    private mutating func read(_ folder: String, as prefix: String) {
+        let names: [String?]
+        do throws(PublishingError) {
+            names = try FolderListing.names(in: folder)
+        } catch {
+            return report(prefix, "cannot be read (\(error))")
+        }
+        for name in names where !isStopped {
+            guard let name else {
+                report(prefix, "has a name that isn't UTF-8; rename the file")
+                continue
+            }
+            if name == ".DS_Store" || name.hasPrefix("._") { continue }
+            read("\(folder)/\(name)", named: prefix + name.precomposedStringWithCanonicalMapping)
+        }
+    }
+
+    private mutating func read(_ location: String, named path: String) {
+        guard let state = FileState(path: location) else { return report(path, "cannot be read (\(Self.reason))") }
+        switch state.kind {
+        case .link: report(path, "is a link; put the file itself there")
+        case .other: report(path, "is neither a file nor a folder; remove it")
+        case .folder:
+            // A file in it would have a path that is at least two bytes longer. This bounds the recursion.
+            if let mistake = AssetPath.mistake(in: path + "/a") {
+                report(path, mistake)
+            } else {
+                read(location, as: path + "/")
+            }
+        case .file: add(PackFiles.File(path: path, location: location, state: state))
+        }
+    }
+
+    private mutating func add(_ file: PackFiles.File) {
+        guard files.count < PackManifest.mostFiles else {
+            isStopped = true
+            return report("", "has more than \(PackManifest.mostFiles) files; split it into several packs")
+        }
+        files.append(file)
+        if let mistake = AssetPath.mistake(in: file.path) { return report(file.path, mistake) }
+        if file.size > PackManifest.largestFile {
+            return report(file.path, "has \(file.size) bytes; a file must be smaller than 8 GiB")
+        }
+        do throws(PublishingError) {
+            guard let format = try ExecutableFile.format(of: try OpenFile(path: file.location)) else { return }
+            report(file.path, "is \(format); App Review (2.5.2) forbids apps to download code, so put it into the app")
+        } catch {
+            report(file.path, "cannot be read (\(error))")
+        }
+    }
+
+    /// - Parameter path: in the pack; empty for the pack's folder.
+    private mutating func report(_ path: String, _ mistake: String) {
+        mistakes.append(path.isEmpty ? mistake : "`\(path.escapedForDisplay)` \(mistake)")
+    }
+
+    private static var reason: String { PublishingError.reason(errno) }
+
+    private static func conflicts(among paths: [String]) -> [String] {
+        var paths = paths
+        var conflicts: [String] = []
+        while conflicts.count < mostConflicts, let (first, second) = AssetPath.conflict(among: paths) {
+            conflicts.append(
+                "`\(first.escapedForDisplay)` and `\(second.escapedForDisplay)` can't exist beside each other on every file system; rename one"
+            )
+            // By bytes: Swift takes both for equal if only their form differs. One of two equal ones stays.
+            guard let index = paths.lastIndex(where: { $0.utf8.elementsEqual(second.utf8) }) else { break }
+            paths.remove(at: index)
+        }
+        return conflicts
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import TenureContent
+
+/// A published folder: manifests and archives named by their digests, the signed catalog, and every catalog before it.
+///
+/// ```
+/// catalog.jws             the current catalog; replaced last, at once
+/// catalogs/<counter>.jws  every catalog, for `prune`
+/// <sha256>                a manifest or an archive
+/// ```
+package struct ContentFolder: Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    static let catalogs = "catalogs"
+    private static let lockName = ".lock"
+
+    var catalogPath: String { "\(path)/\(SignedCatalog.fileName)" }
+    var catalogsPath: String { "\(path)/\(Self.catalogs)" }
+
+    func path(of digest: ContentDigest) -> String { "\(path)/\(digest)" }
+
+    func makeIfMissing() throws(PublishingError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: catalogsPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        } catch {
+            throw .unwritable(path: catalogsPath, reason: error.localizedDescription)
+        }
+    }
+
+    /// Does work that no other command disturbs.
+    ///
+    /// - Throws: `locked` if another command works in the folder.
+    func locked<Result>(_ work: () throws(PublishingError) -> Result) throws(PublishingError) -> Result {
+        let lockPath = "\(catalogsPath)/\(Self.lockName)"
+        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw .writing(lockPath) }
+        // The system also removes the lock if the process is killed.
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw errno == EWOULDBLOCK ? .locked(folder: path) : .writing(lockPath)
+        }
+        return try work()
+    }
+
+    // MARK: Manifests and archives
+
+    struct Object {
+        let digest: ContentDigest
+        let size: Int64
+    }
+
+    /// The manifests and archives in the folder, by their names.
+    func objects() throws(PublishingError) -> [Object] {
+        try FolderListing.names(in: path).compactMap { name in
+            guard let digest = name.flatMap({ ContentDigest($0) }), let state = FileState(path: self.path(of: digest)),
+                state.kind == .file
+            else { return nil }
+            return Object(digest: digest, size: state.size)
+        }
+    }
+
+    /// Whether the folder has a file of this size that really has the digest of its name.
+    func has(_ digest: ContentDigest, size: Int64) -> Bool {
+        guard FileState(path: path(of: digest))?.size == size else { return false }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { buffer.deallocate() }
+        var hash = ContentHash()
+        do {
+            let file = try OpenFile(path: path(of: digest))
+            while true {
+                let count = try file.read(into: buffer)
+                if count == 0 { break }
+                hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            }
+        } catch {
+            // What can't be read is written again.
+            return false
+        }
+        return hash.digest == digest
+    }
+
+    /// Removes what commands left that didn't come to their end.
+    func removeUnfinished() throws(PublishingError) {
+        for case let name? in try FolderListing.names(in: path) where name.hasPrefix(NewFile.prefix) {
+            guard unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw .writing("\(path)/\(name)") }
+        }
+    }
+
+    // MARK: Catalogs
+
+    /// The current catalog's text; nil if there is none.
+    package func catalogText() throws(PublishingError) -> [UInt8]? {
+        guard let state = FileState(path: catalogPath) else {
+            guard errno == ENOENT || errno == ENOTDIR else { throw .reading(catalogPath) }
+            return nil
+        }
+        guard state.kind == .file else { throw .unreadable(path: catalogPath, reason: "not a file") }
+        return try text(at: catalogPath)
+    }
+
+    /// - Throws: `foreignCatalog` for a text that is no catalog.
+    func contents(ofCatalogAt path: String) throws(PublishingError) -> UnverifiedCatalog {
+        let text = try text(at: path)
+        do {
+            return try UnverifiedCatalog(text)
+        } catch {
+            throw .foreignCatalog(path: path, error)
+        }
+    }
+
+    /// Counters of the catalogs in `catalogs`, in order.
+    func counters() throws(PublishingError) -> [Int64] {
+        guard FileState(path: catalogsPath) != nil else { return [] }
+        return try FolderListing.names(in: catalogsPath).compactMap { name in
+            guard let name, name.hasSuffix(".jws"), let counter = Int64(name.dropLast(4)), counter > 0,
+                "\(counter).jws" == name
+            else { return nil }
+            return counter
+        }.sorted()
+    }
+
+    func catalogPath(_ counter: Int64) -> String { "\(catalogsPath)/\(counter).jws" }
+
+    /// At most what a catalog can have, and one byte more.
+    private func text(at path: String) throws(PublishingError) -> [UInt8] {
+        try OpenFile(path: path).bytes(SignedCatalog.largestText + 1, at: 0)
+    }
+}

@@ -1,0 +1,200 @@
+package import Foundation
+package import TenureContent
+package import TenureCore
+package import TenurePolicyFile
+
+#if canImport(CryptoKit)
+    package import CryptoKit
+#else
+    package import Crypto
+#endif
+
+/// Asset packs to be published.
+package struct PackSource: Sendable {
+    package let name: String
+    package let unlock: ContentCatalog.Unlock
+    package let isPurgeable: Bool
+    package let minimumAppVersion: AppVersion?
+    package let files: PackFiles
+
+    package init(
+        name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool = false, minimumAppVersion: AppVersion? = nil,
+        files: PackFiles
+    ) {
+        self.name = name
+        self.unlock = unlock
+        self.isPurgeable = isPurgeable
+        self.minimumAppVersion = minimumAppVersion
+        self.files = files
+    }
+
+    /// Scans a folder.
+    ///
+    /// - Throws: `rejectedFiles` for files that can't be published.
+    package init(
+        name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool = false, minimumAppVersion: AppVersion? = nil,
+        folder: String
+    ) throws(PublishingError) {
+        self.init(
+            name: name, unlock: unlock, isPurgeable: isPurgeable, minimumAppVersion: minimumAppVersion,
+            files: try PackFiles(in: folder))
+    }
+}
+
+/// Publishes asset packs to a folder. Any web server can serve it, an S3-compatible bucket can hold it, and so can the
+/// service's disk.
+///
+/// Clients see either the catalog before or the new one, with all that it names. A process that is killed leaves the
+/// former, and files that the next publication removes or uses.
+package struct ContentPublisher: Sendable {
+    package let folder: ContentFolder
+    private let key: P256.Signing.PrivateKey
+    private let knownKeys: [PinnedKey]
+
+    /// - Parameter previousKeys: keys beside this one that may have signed the catalog in the folder.
+    package init(folder: String, key: P256.Signing.PrivateKey, previousKeys: [PinnedKey] = []) {
+        self.folder = ContentFolder(path: folder)
+        self.key = key
+        knownKeys = [PinnedKey(key.publicKey)] + previousKeys
+    }
+
+    package struct Publication: Sendable {
+        package let catalog: SignedCatalog
+        /// In the order of the sources.
+        package let packs: [Pack]
+
+        package struct Pack: Sendable {
+            package let name: String
+            package let version: ContentCatalog.Version
+            package let manifest: PackManifest
+            /// Whether the archive wasn't in the folder yet.
+            package let isNew: Bool
+        }
+    }
+
+    /// Publishes the newest version of each pack and signs a catalog of them.
+    ///
+    /// Packs that aren't among `packs` leave the catalog. A pack's versions for another `minimumAppVersion` stay.
+    ///
+    /// - Parameters:
+    ///   - counter: above that of the catalog before; nil: seconds since 1970, or one above the catalog before.
+    ///   - replacing: starts over, whatever catalog is in the folder. Its versions leave the catalog.
+    ///   - progress: called with the number of bytes of files that were read since the last call.
+    package func publish(
+        bundleID: String, packs sources: [PackSource], counter: Int64? = nil, at now: Date = Date(),
+        replacing: Bool = false, progress: (Int) -> Void = { _ in }
+    ) throws(PublishingError) -> Publication {
+        try folder.makeIfMissing()
+        return try folder.locked { () throws(PublishingError) in
+            try folder.removeUnfinished()
+            let (previous, previousCounter) = try self.previous(of: bundleID, replacing: replacing)
+            let counter = try Self.counter(counter, above: previousCounter, at: now)
+            var packs: [ContentCatalog.Pack] = []
+            var published: [Publication.Pack] = []
+            for source in sources {
+                let (manifest, isNew) = try publish(source.files, progress)
+                let version = ContentCatalog.Version(of: manifest, minimumAppVersion: source.minimumAppVersion)
+                published.append(.init(name: source.name, version: version, manifest: manifest, isNew: isNew))
+                packs.append(
+                    ContentCatalog.Pack(
+                        name: source.name, unlock: source.unlock, isPurgeable: source.isPurgeable,
+                        versions: Self.versions(previous?[source.name]?.versions ?? [], and: version)))
+            }
+            let catalog: SignedCatalog
+            do throws(ContentError) {
+                catalog = try SignedCatalog(
+                    try ContentCatalog(bundleID: bundleID, packs: packs), counter: counter, issuedAt: now, by: key)
+            } catch {
+                throw .invalidContent(error)
+            }
+            try write(catalog)
+            return Publication(catalog: catalog, packs: published)
+        }
+    }
+
+    // MARK: The catalog before
+
+    /// - Returns: nil without a catalog, or if it is replaced; the counter of any catalog that can be read.
+    private func previous(
+        of bundleID: String, replacing: Bool
+    ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
+        guard let text = try folder.catalogText() else { return (nil, 0) }
+        if replacing { return (nil, (try? UnverifiedCatalog(text))?.counter ?? 0) }
+        do {
+            let signed = try SignedCatalog.verify(text, keys: knownKeys, bundleID: bundleID)
+            // A publication that was killed between its catalog's two names was never seen by a client.
+            for unseen in try folder.counters() where unseen > signed.counter {
+                unlink(folder.catalogPath(unseen))
+            }
+            return (signed.catalog, signed.counter)
+        } catch let error as ContentError {
+            throw .foreignCatalog(path: folder.catalogPath, error)
+        } catch let error as PublishingError {
+            throw error
+        } catch {
+            throw .unreadable(path: folder.catalogPath, reason: "\(error)")
+        }
+    }
+
+    private static func counter(
+        _ wanted: Int64?, above previous: Int64, at now: Date
+    ) throws(PublishingError) -> Int64 {
+        guard let wanted else { return max(Int64(max(1, min(now.timeIntervalSince1970, 1e12))), previous + 1) }
+        guard wanted > previous else { throw .counterTooLow(counter: wanted, previous: previous) }
+        return wanted
+    }
+
+    /// A version beside those for other apps.
+    private static func versions(
+        _ previous: [ContentCatalog.Version], and new: ContentCatalog.Version
+    ) -> [ContentCatalog.Version] {
+        (previous.filter { $0.minimumAppVersion != new.minimumAppVersion } + [new]).sorted { first, second in
+            guard let minimum = second.minimumAppVersion else { return false }
+            return first.minimumAppVersion.map { $0 < minimum } ?? true
+        }
+    }
+
+    // MARK: Files
+
+    private func publish(
+        _ files: PackFiles, _ progress: (Int) -> Void
+    ) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
+        try withoutActuallyEscaping(progress) { progress throws(PublishingError) in
+            let reader = PackReader(pack: files, progress: progress)
+            let (manifest, isNew) = try publish(reader)
+            let json = manifest.json
+            let digest = ContentDigest(of: json)
+            if !folder.has(digest, size: Int64(json.count)) {
+                let file = try NewFile(in: folder.path)
+                try file.write(json)
+                try file.complete(as: digest.description)
+            }
+            return (manifest, isNew)
+        }
+    }
+
+    private func publish(_ reader: PackReader) throws(PublishingError) -> (manifest: PackManifest, isNew: Bool) {
+        // A file of the same size is probably the same archive: then hashing it is enough.
+        let size = reader.archiveSize
+        if try folder.objects().contains(where: { $0.size == size }) {
+            let manifest = try reader.manifest()
+            if folder.has(manifest.archive, size: size) { return (manifest, false) }
+        }
+        let file = try NewFile(in: folder.path)
+        let manifest = try reader.manifest { piece throws(PublishingError) in try file.write(piece.bytes) }
+        try file.complete(as: manifest.archive.description)
+        return (manifest, true)
+    }
+
+    private func write(_ catalog: SignedCatalog) throws(PublishingError) {
+        // What a catalog names is on the disk before the catalog is.
+        try NewFile.synchronize(folder: folder.path)
+        for name in ["\(ContentFolder.catalogs)/\(catalog.counter).jws", SignedCatalog.fileName] {
+            let file = try NewFile(in: folder.path)
+            try file.write(catalog.text.utf8)
+            try file.complete(as: name)
+            try NewFile.synchronize(folder: folder.catalogsPath)
+        }
+        try NewFile.synchronize(folder: folder.path)
+    }
+}

@@ -1,0 +1,22 @@
+package import Foundation
+package import TenureContent
+import TenureCore
+
+/// What a catalog says, whoever signed it: for the owner of a folder, who shows or prunes it. Clients never use it.
+package struct UnverifiedCatalog: Sendable {
+    package let catalog: ContentCatalog
+    package let counter: Int64
+    package let issuedAt: Date
+
+    package init(_ text: some Collection<UInt8>) throws(ContentError) {
+        guard text.count <= SignedCatalog.largestText else { throw .invalidCatalog("it has \(text.count) bytes") }
+        let parts = Array(text).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64.urlSafe.decode(parts[1]) else {
+            throw .invalidCatalog("it isn't a signed text of three parts")
+        }
+        let contents = try SignedCatalog.Contents(payload: Data(payload))
+        catalog = contents.catalog
+        counter = contents.counter
+        issuedAt = contents.issuedAt
+    }
+}

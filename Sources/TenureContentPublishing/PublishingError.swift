@@ -1,0 +1,62 @@
+import Foundation
+package import TenureContent
+import TenureCore
+
+/// Why content can't be published, listed or pruned.
+package enum PublishingError: Error, Sendable, Hashable {
+    /// The files of a pack can't be published; each text names a file and what is wrong with it.
+    case rejectedFiles([String])
+    case unreadable(path: String, reason: String)
+    case changed(path: String)
+    case unwritable(path: String, reason: String)
+    case diskFull(path: String)
+    /// Another command works in the folder.
+    case locked(folder: String)
+    case notPublished(folder: String)
+    /// The folder has a catalog that the key didn't sign, or that is damaged.
+    case foreignCatalog(path: String, ContentError)
+    case counterTooLow(counter: Int64, previous: Int64)
+    case invalidContent(ContentError)
+    /// The folder for embedded content has files that Tenure didn't write.
+    case foreignFiles(folder: String, name: String)
+
+    /// An error of the system's last call, by `errno`.
+    static func writing(_ path: String) -> PublishingError {
+        let code = errno
+        return code == ENOSPC || code == EDQUOT
+            ? .diskFull(path: path) : .unwritable(path: path, reason: Self.reason(code))
+    }
+
+    /// An error of the system's last call, by `errno`.
+    static func reading(_ path: String) -> PublishingError {
+        .unreadable(path: path, reason: reason(errno))
+    }
+
+    static func reason(_ code: Int32) -> String { String(cString: strerror(code)).lowercased() }
+}
+
+extension PublishingError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .rejectedFiles(let mistakes): mistakes.joined(separator: "\n")
+        case .unreadable(let path, let reason): "cannot read `\(path.escapedForDisplay)` (\(reason))"
+        case .changed(let path):
+            "`\(path.escapedForDisplay)` changed while it was read; publish again when nothing writes to it"
+        case .unwritable(let path, let reason):
+            "cannot write `\(path.escapedForDisplay)` (\(reason)); check the folder and who may write to it"
+        case .diskFull(let path):
+            "the disk is full: cannot write `\(path.escapedForDisplay)`; free space, then run the command again"
+        case .locked(let folder):
+            "another `tenure content` command works in `\(folder.escapedForDisplay)`; wait until it ends"
+        case .notPublished(let folder):
+            "`\(folder.escapedForDisplay)` has no `\(SignedCatalog.fileName)`; publish to it with `tenure content publish`"
+        case .foreignCatalog(let path, let error):
+            "`\(path.escapedForDisplay)` can't be continued (\(error)); name the key that signed it with `--previous-key`, or start over with `--replace`, which drops all its versions"
+        case .counterTooLow(let counter, let previous):
+            "the counter \(counter) isn't higher than that of the catalog in the folder, \(previous); write `--counter \(previous + 1)`"
+        case .invalidContent(let error): error.description
+        case .foreignFiles(let folder, let name):
+            "`\(folder.escapedForDisplay)` has `\(name.escapedForDisplay)`, which `tenure content embed` didn't write; name an empty or new folder"
+        }
+    }
+}
