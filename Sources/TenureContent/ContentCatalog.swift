@@ -134,10 +134,7 @@ extension ContentCatalog {
             for pack in packs {
                 json.key(pack.name)
                 json.object { json in
-                    switch pack.unlock {
-                    case .entitlement(let name): json.field("entitlement", name)
-                    case .product(let id): json.field("product", id)
-                    }
+                    pack.unlock.write(to: &json)
                     if pack.isPurgeable { json.field("storage", Text.purgeable) }
                     json.key("versions")
                     json.array(pack.versions) { json, version in
@@ -190,15 +187,31 @@ extension ContentCatalog {
     }
 }
 
+extension ContentCatalog.Unlock {
+    /// Nil unless exactly one of the two is there.
+    init?(entitlement: String?, product: String?) {
+        switch (entitlement, product) {
+        case (let entitlement?, nil): self = .entitlement(entitlement)
+        case (nil, let product?): self = .product(product)
+        default: return nil
+        }
+    }
+
+    func write(to json: inout JSONWriter) {
+        switch self {
+        case .entitlement(let name): json.field("entitlement", name)
+        case .product(let id): json.field("product", id)
+        }
+    }
+}
+
 extension ContentCatalog.Pack {
     fileprivate init(_ text: ContentCatalog.Text.Pack, named name: String) throws(ContentError) {
         func invalid(_ reason: String) -> ContentError {
             .invalidCatalog("the pack `\(name.escapedForDisplay)` \(reason)")
         }
-        switch (text.entitlement, text.product) {
-        case (let entitlement?, nil): unlock = .entitlement(entitlement)
-        case (nil, let product?): unlock = .product(product)
-        default: throw invalid("must have either `entitlement` or `product`")
+        guard let unlock = ContentCatalog.Unlock(entitlement: text.entitlement, product: text.product) else {
+            throw invalid("must have either `entitlement` or `product`")
         }
         guard text.storage == nil || text.storage == ContentCatalog.Text.purgeable else {
             throw invalid("has a `storage` that this version doesn't know")
@@ -214,6 +227,7 @@ extension ContentCatalog.Pack {
                     archiveSize: version.archiveSize, installedSize: version.installedSize))
         }
         self.name = name
+        self.unlock = unlock
         isPurgeable = text.storage != nil
         self.versions = versions
     }

@@ -2,6 +2,7 @@
 package enum ContentError: Error, Sendable, Hashable {
     case invalidManifest(String)
     case invalidCatalog(String)
+    case invalidEmbeddedContent(String)
     /// None of the app's keys made the signature.
     case wrongSignature
     case wrongApp(found: String, wanted: String)
@@ -18,6 +19,8 @@ extension ContentError: CustomStringConvertible {
             "the manifest of an asset pack is invalid: \(reason); publish the pack again with `tenure content publish`"
         case .invalidCatalog(let reason):
             "the content catalog is invalid: \(reason); publish it again with `tenure content publish`"
+        case .invalidEmbeddedContent(let reason):
+            "`content.json` is invalid: \(reason); write it again with `tenure content embed`"
         case .wrongSignature:
             "none of the pinned keys signed the content catalog; sign it with the key whose public half the app pins"
         case .wrongApp(let found, let wanted):

@@ -1,13 +1,5 @@
-import Dispatch
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import TenureCore
 
 /// Why a file can't be read or written.
 enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -44,13 +36,6 @@ enum Disk {
             guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
             throw DiskFailure("create", path)
         }
-    }
-
-    /// The size of a regular file in bytes, and how many names it has. Nil if there is none.
-    static func file(_ path: String) -> (size: Int64, names: Int)? {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return (Int64(status.st_size), Int(status.st_nlink))
     }
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -95,7 +80,7 @@ enum Disk {
 
     /// Reads a small file; nil if it doesn't exist or is larger than `most`.
     static func contents(of path: String, most: Int) -> Data? {
-        guard let file = file(path), file.size <= most else { return nil }
+        guard let file = FileStatus(path: path), file.size <= most else { return nil }
         return try? Data(contentsOf: URL(fileURLWithPath: path))
     }
 
@@ -162,10 +147,9 @@ enum Disk {
         var total: Int64 = 0
         let names = FileManager.default.enumerator(atPath: folder)
         while let name = names?.nextObject() as? String {
-            var status = stat()
-            guard lstat(folder + "/" + name, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-            if status.st_nlink > 1, !seen.insert(UInt64(status.st_ino)).inserted { continue }
-            total += Int64(status.st_size)
+            guard let file = FileStatus(path: folder + "/" + name) else { continue }
+            if file.names > 1, !seen.insert(file.identifier).inserted { continue }
+            total += file.size
         }
         return total
     }

@@ -118,7 +118,7 @@ struct InstalledPack: Sendable {
     func path(of file: PackManifest.File) -> String { path + "/" + file.path }
 
     /// Files that are missing or have another size.
-    var lostFiles: [PackManifest.File] { manifest.files.filter { Disk.file(path(of: $0))?.size != $0.size } }
+    var lostFiles: [PackManifest.File] { manifest.files.filter { FileStatus(path: path(of: $0))?.size != $0.size } }
 
     /// Whether a file has the contents that the manifest names.
     func isIntact(_ file: PackManifest.File) -> Bool {
@@ -127,7 +127,7 @@ struct InstalledPack: Sendable {
         guard descriptor >= 0 else { return false }
         defer { _ = close(descriptor) }
         var hash = ContentHash()
-        guard Disk.file(path)?.size == file.size,
+        guard FileStatus(path: path)?.size == file.size,
             (try? Disk.read(0..<file.size, of: descriptor, path) { hash.update($0) }) == true
         else { return false }
         return hash.digest == file.digest

@@ -1,5 +1,6 @@
 import Foundation
 import TenureContent
+import TenureCore
 
 /// Writes what arrives of an archive into the files of a partial pack, and compares each chunk with its digest.
 ///
@@ -41,7 +42,8 @@ final class PackWriter {
         guard let first = partial.missing.first?.archiveRange else { return nil }
         var end = first.upperBound
         for gap in partial.missing.dropFirst() {
-            guard gap.archiveRange.lowerBound - end < Self.smallestGap, end - first.lowerBound < Self.largestRange else {
+            guard gap.archiveRange.lowerBound - end < Self.smallestGap, end - first.lowerBound < Self.largestRange
+            else {
                 break
             }
             end = gap.archiveRange.upperBound
@@ -145,7 +147,7 @@ final class PackWriter {
     func makeEmptyFiles() throws(DiskFailure) {
         for (place, file) in partial.manifest.files.enumerated() where file.size == 0 {
             let path = partial.path(of: place)
-            guard Disk.file(path) == nil else { continue }
+            guard FileStatus(path: path) == nil else { continue }
             try Disk.makeFolder((path as NSString).deletingLastPathComponent)
             let descriptor = systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
             guard descriptor >= 0 else { throw DiskFailure("create", path) }
@@ -172,7 +174,7 @@ final class PackWriter {
                 var hash = ContentHash()
                 let isWhole = try Disk.read(file.range(ofChunk: index), of: descriptor, path) { hash.update($0) }
                 let isGood = isWhole && hash.digest == file.chunks[index]
-                if !isGood, (Disk.file(path)?.names ?? 0) > 1 {
+                if !isGood, (FileStatus(path: path)?.names ?? 0) > 1 {
                     partial.drop(place)
                     break
                 }

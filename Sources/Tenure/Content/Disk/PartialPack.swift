@@ -68,9 +68,11 @@ struct PartialPack {
         bad = []
         let stored = Disk.contents(of: folder + "/bad.json", most: 1 << 20)
         bad = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
-            .filter { manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index) }
+            .filter {
+                manifest.files.indices.contains($0.file) && manifest.files[$0.file].chunks.indices.contains($0.index)
+            }
         for (place, file) in manifest.files.enumerated() {
-            let here = Disk.file(path(of: place))
+            let here = FileStatus(path: path(of: place))
             // Nothing is ever written to a file with another name: an installed version has it, too.
             let isUsable = here.map { $0.size == file.size || $0.size < file.size && $0.names == 1 } ?? false
             if !isUsable, here != nil { Disk.remove(path(of: place)) }

@@ -1,0 +1,192 @@
+package import Foundation
+import TenureAPI
+package import TenureCore
+
+/// The asset packs in an app's bundle: plain files in a folder `<pack>/<path>`, and `content.json` that describes them.
+///
+/// `tenure content embed` writes the folder. The files open in place and aren't hashed: Xcode converts some kinds (PNG,
+/// property lists), so contents and sizes may differ from what `content.json` says.
+///
+/// ```json
+/// {"format":1,"packs":[{"name":"grand-piano","entitlement":"piano","minimumAppVersion":"3.2",
+///   "version":"<digest of the manifest>","installedSize":1900,"files":[{"path":"samples/c4.wav","size":1900}]}]}
+/// ```
+package struct EmbeddedContent: Sendable, Hashable {
+    package struct File: Sendable, Hashable {
+        /// Relative to the pack's folder; see `AssetPath`.
+        package let path: String
+        /// In bytes, before Xcode converted the file.
+        package let size: Int64
+
+        package init(path: String, size: Int64) {
+            self.path = path
+            self.size = size
+        }
+    }
+
+    package struct Pack: Sendable, Hashable {
+        package let name: String
+        package let unlock: ContentCatalog.Unlock
+        package let isPurgeable: Bool
+        package let minimumAppVersion: AppVersion?
+        /// The digest of the manifest: the same as that of the published version with the same files.
+        package let version: ContentDigest
+        package let files: [File]
+
+        /// In bytes, of all files.
+        package var installedSize: Int64 { files.reduce(0) { $0 + $1.size } }
+
+        package init(
+            name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
+            version: ContentDigest, files: [File]
+        ) {
+            self.name = name
+            self.unlock = unlock
+            self.isPurgeable = isPurgeable
+            self.minimumAppVersion = minimumAppVersion
+            self.version = version
+            self.files = files
+        }
+
+        /// A pack with the files of a manifest.
+        package init(
+            name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool, minimumAppVersion: AppVersion?,
+            manifest: PackManifest
+        ) {
+            self.init(
+                name: name, unlock: unlock, isPurgeable: isPurgeable, minimumAppVersion: minimumAppVersion,
+                version: ContentDigest(of: manifest.json),
+                files: manifest.files.map { File(path: $0.path, size: $0.size) })
+        }
+    }
+
+    /// By name.
+    package let packs: [Pack]
+
+    /// The name of its file, in the folder that has the packs' folders.
+    package static let fileName = "content.json"
+
+    package subscript(_ name: String) -> Pack? { packs.first { $0.name == name } }
+
+    /// - Throws: `invalidEmbeddedContent` for packs that can't be in one bundle.
+    package init(packs: [Pack]) throws(ContentError) {
+        guard packs.count <= ContentCatalog.mostPacks else {
+            throw .invalidEmbeddedContent("it has \(packs.count) packs; an app has at most \(ContentCatalog.mostPacks)")
+        }
+        for pack in packs {
+            guard ContentCatalog.isName(pack.name) else {
+                throw .invalidEmbeddedContent("`\(pack.name.escapedForDisplay)` is no name of a pack")
+            }
+            guard pack.files.count <= PackManifest.mostFiles else {
+                throw .invalidEmbeddedContent("`\(pack.name)` has more than \(PackManifest.mostFiles) files")
+            }
+            var total: Int64 = 0
+            for file in pack.files {
+                if let mistake = AssetPath.mistake(in: file.path) {
+                    throw .invalidEmbeddedContent("the path `\(file.path.escapedForDisplay)` \(mistake)")
+                }
+                guard (0...PackManifest.largestFile).contains(file.size) else {
+                    throw .invalidEmbeddedContent("`\(file.path)` has a size that is out of range")
+                }
+                total += file.size
+            }
+            guard total <= PackManifest.largestPack else {
+                throw .invalidEmbeddedContent("`\(pack.name)` has more than 64 GB")
+            }
+            if let (first, second) = AssetPath.conflict(among: pack.files.lazy.map(\.path)) {
+                throw .invalidEmbeddedContent("`\(first)` and `\(second)` can't exist beside each other")
+            }
+        }
+        let sorted = packs.sorted { $0.name < $1.name }
+        if let (first, _) = zip(sorted, sorted.dropFirst()).first(where: { $0.name == $1.name }) {
+            throw .invalidEmbeddedContent("it has two packs named `\(first.name)`")
+        }
+        self.packs = sorted
+    }
+}
+
+// MARK: JSON
+
+extension EmbeddedContent {
+    /// - Throws: `invalidEmbeddedContent` for anything that `json` doesn't write.
+    package init(json: Data) throws(ContentError) {
+        let text: Text
+        do {
+            text = try JSONDecoder().decode(Text.self, from: json)
+        } catch {
+            throw .invalidEmbeddedContent("it can't be read")
+        }
+        guard text.format == 1 else {
+            throw .invalidEmbeddedContent("its format is \(text.format), and this version reads format 1")
+        }
+        var packs: [Pack] = []
+        for pack in text.packs {
+            guard let unlock = ContentCatalog.Unlock(entitlement: pack.entitlement, product: pack.product) else {
+                throw .invalidEmbeddedContent(
+                    "`\(pack.name.escapedForDisplay)` must have either `entitlement` or `product`")
+            }
+            let minimum = pack.minimumAppVersion.map { AppVersion($0) }
+            if case .some(nil) = minimum {
+                throw .invalidEmbeddedContent(
+                    "`\(pack.name.escapedForDisplay)` has a `minimumAppVersion` that isn't a dotted number")
+            }
+            guard pack.storage == nil || pack.storage == ContentCatalog.Text.purgeable else {
+                throw .invalidEmbeddedContent(
+                    "`\(pack.name.escapedForDisplay)` has a `storage` that this version doesn't know")
+            }
+            packs.append(
+                Pack(
+                    name: pack.name, unlock: unlock, isPurgeable: pack.storage != nil,
+                    minimumAppVersion: minimum ?? nil, version: pack.version.digest,
+                    files: pack.files.map { File(path: $0.path, size: $0.size) }))
+        }
+        try self.init(packs: packs)
+    }
+
+    /// Canonical: the same packs give the same bytes.
+    package var json: Data {
+        var json = JSONWriter()
+        json.object { json in
+            json.field("format", 1)
+            json.key("packs")
+            json.array(packs) { json, pack in
+                json.object { json in
+                    json.field("name", pack.name)
+                    pack.unlock.write(to: &json)
+                    if pack.isPurgeable { json.field("storage", ContentCatalog.Text.purgeable) }
+                    if let minimum = pack.minimumAppVersion { json.field("minimumAppVersion", minimum.description) }
+                    json.field("version", pack.version)
+                    json.field("installedSize", pack.installedSize)
+                    json.key("files")
+                    json.array(pack.files) { json, file in
+                        json.object { json in
+                            json.field("path", file.path)
+                            json.field("size", file.size)
+                        }
+                    }
+                }
+            }
+        }
+        return Data(json.bytes)
+    }
+
+    private struct Text: Decodable {
+        let format: Int
+        let packs: [Entry]
+
+        struct Entry: Decodable {
+            let name: String
+            let entitlement: String?
+            let product: String?
+            let storage: String?
+            let minimumAppVersion: String?
+            let version: DigestText
+            let files: [File]
+        }
+
+        struct File: Decodable {
+            let path: String
+            let size: Int64
+        }
+    }
+}
