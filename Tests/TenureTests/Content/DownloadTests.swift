@@ -196,7 +196,8 @@ import Testing
 
     @Test func `open offline once installed, and can be removed`() async throws {
         let world = try ContentWorld(Self.files)
-        try await world.device.start().content["piano"].download()
+        let first = world.device.start()
+        try await first.content["piano"].download()
         world.server.stop()
         let tenure = world.device.start()
         for await customer in tenure.updates where !customer.isResolving { break }

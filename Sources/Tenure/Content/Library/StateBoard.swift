@@ -9,6 +9,7 @@ final class StateBoard: Sendable {
         var states: [String: State] = [:]
         /// The state of packs without one.
         var fallback = State.unknown
+        var isClosed = false
         var watchers: [UUID: (name: String, continuation: AsyncStream<State>.Continuation)] = [:]
     }
 
@@ -20,10 +21,13 @@ final class StateBoard: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self, bufferingPolicy: .bufferingNewest(16))
         let id = UUID()
         continuation.onTermination = { [weak self] _ in self?.contents.withLock { $0.watchers[id] = nil } }
-        contents.withLock { contents in
-            contents.watchers[id] = (name, continuation)
+        let isClosed = contents.withLock { contents in
+            if !contents.isClosed { contents.watchers[id] = (name, continuation) }
             continuation.yield(contents.states[name] ?? contents.fallback)
+            return contents.isClosed
         }
+        // Outside of the lock, which `onTermination` takes.
+        if isClosed { continuation.finish() }
         return stream
     }
 
@@ -40,6 +44,7 @@ final class StateBoard: Sendable {
 
     func close() {
         let watchers = contents.withLock { contents in
+            contents.isClosed = true
             defer { contents.watchers = [:] }
             return contents.watchers.values.map(\.continuation)
         }
