@@ -12,6 +12,11 @@ public struct SHA256Digest: Digest {
 }
 
 public struct SHA256: HashFunction {
+    public init() {}
+    public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}
+    public mutating func update<D: DataProtocol>(data: D) {}
+    public func finalize() -> SHA256Digest { SHA256Digest() }
+
     public static func hash<D: DataProtocol>(data: D) -> SHA256Digest { SHA256Digest() }
 }
 

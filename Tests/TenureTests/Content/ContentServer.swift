@@ -80,6 +80,8 @@ final class ContentServer: Sendable {
     /// Bytes of bodies that were sent for ranges.
     var sent: Int { state.withLock { $0.sent } }
     var ranges: [String] { state.withLock { $0.ranges } }
+    /// Where the ranges begin, since the count was reset.
+    var starts: [Int64] { ranges.compactMap { $0.split(separator: "-").first.flatMap { Int64($0) } } }
     var faultsLeft: Int { state.withLock { $0.faults.count } }
     func add(_ faults: [Fault]) { state.withLock { $0.faults += faults } }
     func resetCount() { state.withLock { ($0.sent, $0.ranges) = (0, []) } }

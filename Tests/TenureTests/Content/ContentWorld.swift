@@ -83,4 +83,10 @@ extension Tenure.AssetPack {
         for await state in states where isWanted(state) { return state }
         return state
     }
+
+    /// Waits until a download has more than some bytes. Returns how many it has.
+    func reaches(bytes: Int64) async -> Int64 {
+        let state = await reaches { if case .downloading(let progress) = $0 { progress.bytes > bytes } else { false } }
+        if case .downloading(let progress) = state { return progress.bytes } else { return 0 }
+    }
 }

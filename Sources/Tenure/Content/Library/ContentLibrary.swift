@@ -328,10 +328,9 @@ actor ContentLibrary {
             look(at: pack)
             await finishPurchases()
         case .failure(TransferStop.network(let retryAfter, let madeProgress)):
-            if madeProgress { backoffs[pack] = nil }
-            backoffs[pack, default: Backoff()].fail()
             // A connection that carried bytes is opened again soon.
-            let wait = madeProgress ? 0.1 : backoffs[pack]?.wait(chance: setup.chance()) ?? 1
+            if madeProgress { backoffs[pack] = nil } else { backoffs[pack, default: Backoff()].fail() }
+            let wait = backoffs[pack].map { $0.wait(chance: setup.chance()) / 4 } ?? 0.1
             suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))
         case .failure(TransferStop.space(let missing)): suspend(pack, .space(missing: missing), seconds: 10)
         case .failure(TransferStop.failed(let error)): failures[pack] = error

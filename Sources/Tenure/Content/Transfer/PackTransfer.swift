@@ -92,6 +92,7 @@ struct PackTransfer: Sendable {
 
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
         report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
+        var received = 0
         while let range = writer.nextRange() {
             try Task.checkCancellation()
             if let free = freeSpace(folder), free < writer.partial.missingBytes + Self.reserve {
@@ -100,8 +101,7 @@ struct PackTransfer: Sendable {
             writer.begin(range)
             defer { writer.end() }
             let size = version.archiveSize
-            let before = writer.partial.bytes
-            var reported = before
+            var reported = writer.partial.bytes
             do {
                 try await exchange(
                     { links in
@@ -117,14 +117,14 @@ struct PackTransfer: Sendable {
                     },
                     body: { piece in
                         try writer.write(piece)
+                        received += piece.count
                         guard writer.partial.bytes - reported >= Self.reportingStep else { return }
                         reported = writer.partial.bytes
                         report(.progress(bytes: reported, total: writer.partial.total))
                     })
             } catch TransferStop.network(let retryAfter, _) {
-                let madeProgress = writer.partial.bytes > before
                 report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
-                throw TransferStop.network(retryAfter: retryAfter, madeProgress: madeProgress)
+                throw TransferStop.network(retryAfter: retryAfter, madeProgress: received > 0)
             }
             report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
         }
