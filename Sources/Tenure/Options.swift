@@ -53,6 +53,11 @@ extension Tenure {
         /// extension.
         public var accessGroup: String?
 
+        /// Where asset packs come from: see `Tenure.content`. Nil: the app has none.
+        public var content: ContentSource?
+        /// The bytes that downloads may transfer over an expensive network without consent, for all packs together.
+        public var expensiveNetworkLimit: Int64 = 50_000_000
+
         public init() {}
     }
 

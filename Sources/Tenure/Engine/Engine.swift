@@ -64,6 +64,8 @@ actor Engine {
     var areProductsWanted = false
     /// The request for the service's products that is under way.
     var productsTask: Task<Void, Never>?
+    /// Told of everything that may change a right.
+    var changed: AsyncStream<Void>.Continuation?
     /// The sign-in that is open.
     var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
 
@@ -287,7 +289,10 @@ actor Engine {
         memory.time.look(at: setup.clock())
     }
 
-    func post() { customerState.post(evaluation().snapshot) }
+    func post() {
+        customerState.post(evaluation().snapshot)
+        changed?.yield()
+    }
 
     func evaluation() -> Evaluation {
         Evaluation(

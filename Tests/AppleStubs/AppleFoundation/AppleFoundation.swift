@@ -31,3 +31,14 @@ extension URLRequest {
         set {}
     }
 }
+
+#if !os(tvOS) && !os(watchOS)
+    extension URLResourceKey {
+        public static let volumeAvailableCapacityForImportantUsageKey = URLResourceKey(
+            rawValue: "NSURLVolumeAvailableCapacityForImportantUsageKey")
+    }
+
+    extension URLResourceValues {
+        public var volumeAvailableCapacityForImportantUsage: Int64? { nil }
+    }
+#endif

@@ -1,0 +1,63 @@
+public import Foundation
+
+/// The content catalog and the customer's download links, in answer to `GET /v1/content`.
+public struct ContentResponse: Sendable, Hashable, Decodable {
+    /// Where a version of an asset pack can be downloaded.
+    public struct Links: Sendable, Hashable, Decodable {
+        /// URLs, which may be relative to the service's own.
+        public let manifest: String
+        public let archive: String
+        /// When both stop working.
+        public let expiresAt: Date
+
+        public init(manifest: String, archive: String, expiresAt: Date) {
+            self.manifest = manifest
+            self.archive = archive
+            self.expiresAt = expiresAt
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case manifest, archive, expiresAt
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            manifest = try fields.decode(String.self, forKey: .manifest)
+            archive = try fields.decode(String.self, forKey: .archive)
+            expiresAt = try fields.instant(.expiresAt)
+        }
+    }
+
+    /// A compact JWS, to be verified with the app's pinned keys.
+    public let catalog: String
+    /// By name: each pack that the customer may use, in the version for the app that asked.
+    public let packs: [String: Links]
+
+    public init(catalog: String, packs: [String: Links]) {
+        self.catalog = catalog
+        self.packs = packs
+    }
+}
+
+extension JSONWriter {
+    package mutating func value(_ content: ContentResponse) {
+        object { json in
+            json.key("catalog")
+            json.value(content.catalog)
+            json.key("packs")
+            json.object { json in
+                for (name, links) in content.packs.sorted(by: { $0.key < $1.key }) {
+                    json.key(name)
+                    json.object { json in
+                        json.key(ContentResponse.Links.CodingKeys.manifest)
+                        json.value(links.manifest)
+                        json.key(ContentResponse.Links.CodingKeys.archive)
+                        json.value(links.archive)
+                        json.key(ContentResponse.Links.CodingKeys.expiresAt)
+                        json.value(links.expiresAt)
+                    }
+                }
+            }
+        }
+    }
+}
