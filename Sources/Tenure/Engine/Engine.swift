@@ -96,7 +96,7 @@ actor Engine {
         state = WorkingState(setup.location, device: nil, distribution: .appStore, persona: nil, clock: clock)
         customerState = CustomerState(
             CustomerState.Snapshot(
-                customer: Tenure.Customer(policyError: policyError), floor: clock,
+                customer: Tenure.Customer(policyError: policyError, optionsError: setup.optionsError), floor: clock,
                 graceEnds: setup.grace(under: self.policy, policyError).map { clock.addingTimeInterval($0) },
                 allowsEverything: setup.isListening),
             clock: setup.clock, waitUntil: setup.waitUntil)

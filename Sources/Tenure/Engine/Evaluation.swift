@@ -29,7 +29,8 @@ struct Evaluation {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
                 answers: answers, acquisition: account.acquisition, environment: environment,
-                distribution: distribution, steps: reading.steps, policyError: policyError),
+                distribution: distribution, steps: reading.steps, policyError: policyError,
+                optionsError: setup.optionsError),
             floor: memory.time.now(clock), heals: heals, isSearched: isSearched, checkedAt: checkedAt,
             accountChanges: accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
             denials: account.denials,
