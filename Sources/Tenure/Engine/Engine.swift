@@ -234,8 +234,8 @@ actor Engine {
         distribution.hasAppTransaction || distribution == .development && persona != nil && setup.host.mayPrompt
     }
 
-    /// Stores what was denied and what was granted. A denial stands until there is new evidence. A grant stands if the next
-    /// release can't read its policy.
+    /// Stores what was denied and what was granted. A denial remains until there is new evidence. A grant remains if the
+    /// next release can't read its policy.
     private func noteOutcomes() {
         let evaluation = evaluation()
         for (name, answer) in evaluation.answers {

@@ -4,7 +4,7 @@ import TenureCore
 /// What follows from everything known at one instant.
 ///
 /// Granted is what was proved, now or before. Denied is only what was looked for everywhere since the app started. All else
-/// is undetermined, and the last good answer stands behind it.
+/// is undetermined, and the last good answer remains.
 struct Evaluation {
     let setup: Setup
     let distribution: Tenure.Distribution
