@@ -68,7 +68,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        /// FoundationNetworking asks for credentials after a 401, and waits without end where there are none. Apple's
+        /// FoundationNetworking asks for credentials after a 401, and waits without end if the request has none. Apple's
         /// URLSession returns the response.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,

@@ -96,7 +96,7 @@ extension Engine {
             do throws(EntitlementTokenReader.Refusal) {
                 try takeToken(of: response, inAnswerTo: request)
             } catch {
-                // Whoever answers in the service's place can say what they like. It changes nothing.
+                // Another server may have answered in the service's place. Its answer changes nothing.
                 setup.options.log.error(
                     "the answer of the service does not count: its entitlement token \(error.rawValue)")
                 return reading.note(.service, .failed("its entitlement token \(error.rawValue)"))
@@ -118,7 +118,7 @@ extension Engine {
         reading.note(.service, .done)
     }
 
-    /// Learns which keys the offline root has revoked. It counts whoever sends it, since the root signed it.
+    /// Learns which keys the offline root has revoked. It counts from any sender, since the root signed it.
     private func learnRevocations(_ text: String?) {
         guard let news = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
         let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news

@@ -204,7 +204,7 @@ extension Engine {
         do throws(HostLimit) {
             try setup.host.checkMayBuy()
         } catch {
-            throw .purchasesUnavailable("\(error)")
+            throw .purchasesUnavailable(error.problem)
         }
         guard distribution.hasPurchases else { throw .purchasesUnavailable(distribution.whyNotAsked) }
     }

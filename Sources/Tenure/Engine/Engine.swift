@@ -98,7 +98,7 @@ actor Engine {
         state = WorkingState(setup.location, device: nil, distribution: .appStore, persona: nil, clock: clock)
         customerState = CustomerState(
             CustomerState.Snapshot(
-                customer: Tenure.Customer(policyError: policyError), floor: clock,
+                customer: Tenure.Customer(policyError: policyError, optionsError: setup.optionsError), floor: clock,
                 graceEnds: setup.grace(under: self.policy, policyError).map { clock.addingTimeInterval($0) },
                 allowsEverything: setup.isListening),
             clock: setup.clock, waitUntil: setup.waitUntil)
@@ -236,8 +236,8 @@ actor Engine {
         distribution.hasAppTransaction || distribution == .development && persona != nil && setup.host.mayPrompt
     }
 
-    /// Stores what was denied and what was granted. A denial stands until there is new evidence. A grant stands if the next
-    /// release can't read its policy.
+    /// Stores what was denied and what was granted. A denial remains until there is new evidence. A grant remains if the
+    /// next release can't read its policy.
     private func noteOutcomes() {
         let evaluation = evaluation()
         for (name, answer) in evaluation.answers {

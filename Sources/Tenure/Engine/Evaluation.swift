@@ -4,7 +4,7 @@ import TenureCore
 /// What follows from everything known at one instant.
 ///
 /// Granted is what was proved, now or before. Denied is only what was looked for everywhere since the app started. All else
-/// is undetermined, and the last good answer stands behind it.
+/// is undetermined, and the last good answer remains.
 struct Evaluation {
     let setup: Setup
     let distribution: Tenure.Distribution
@@ -29,7 +29,8 @@ struct Evaluation {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
                 answers: answers, acquisition: account.acquisition, environment: environment,
-                distribution: distribution, steps: reading.steps, policyError: policyError),
+                distribution: distribution, steps: reading.steps, policyError: policyError,
+                optionsError: setup.optionsError),
             floor: memory.time.now(clock), heals: heals, isSearched: isSearched, checkedAt: checkedAt,
             accountChanges: accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
             denials: account.denials,

@@ -64,7 +64,7 @@ struct EntitlementTokenReader: Sendable {
     ///
     /// - Parameters:
     ///   - nonce: of the request that it must answer.
-    ///   - latest: the latest instant that the device knows. Whoever stole a key can issue tokens with an earlier date
+    ///   - latest: the latest instant that the device knows. With a stolen key, a thief can issue tokens with an earlier date
     ///     than now, but not before the key's signing period was over.
     func read(
         new token: Token, for holder: Holder, answering nonce: String, latest: Date

@@ -78,7 +78,9 @@ package struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
     package let kind: HostProcess.Kind
     package let action: Action
 
-    package var description: String { "\(kind.noun) cannot \(action.rawValue); \(kind.advice)" }
+    package var description: String { "\(problem); \(kind.advice)" }
+
+    var problem: String { "\(kind.noun) cannot \(action.rawValue)" }
 }
 
 extension HostProcess.Kind {

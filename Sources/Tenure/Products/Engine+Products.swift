@@ -42,10 +42,10 @@ extension Engine {
                 memory.catalog = KeptCatalog(text: text, tag: tag, askedAt: clock)
             }
         } catch {
-            setup.options.log.info("the service does not say what it sells: \(error)")
+            setup.options.log.info("the service did not return its products: \(error)")
         }
     }
 
-    /// Somewhat less than a day, so that who looks once a day asks each time.
+    /// Somewhat less than a day, so that an app that opens once a day asks each time.
     private static let productsWait: TimeInterval = 82_800
 }

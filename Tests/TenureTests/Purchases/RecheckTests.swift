@@ -35,7 +35,8 @@ private struct AccessWithoutUpdates: StoreAccess {
 @Suite(.timeLimit(.minutes(2))) struct `A known denial over HTTP` {
     /// Dana's app, with a clock that the test sets.
     private func withApp(
-        _ body: @escaping @Sendable (ServedStore, TestTime, @escaping @Sendable (DeviceEvent) -> Void, Tenure)
+        _ body:
+            @escaping @Sendable (ServedStore, TestTime, @escaping @Sendable (DeviceEvent) -> Void, Tenure)
             async throws -> Void
     ) async throws {
         try await ServedStore.run { served in

@@ -34,6 +34,7 @@ struct ServedApp: Sendable {
         service.connect(&setup)
         setup.options.whileUndetermined = .deny
         setup.options.storeTimeout = 60
+        setup.recheckTimeout = 60
         setup.clock = { time.now }
         setup.waitUntil = { try await time.waitUntil($0) }
         change(&setup)
