@@ -30,7 +30,7 @@ import Testing
         #expect(result.status == 2)
         let places = [
             ("1:6", "isn't the policy's app"), ("3:3", "is no name of a pack"), ("3:31", "did you mean `everything`?"),
-            ("4:52", "not both"), ("4:71", "has `..`"), ("5:3", "`entitlement` or `product` is missing"),
+            ("4:21", "not both"), ("4:72", "has `..`"), ("5:3", "`entitlement` or `product` is missing"),
             ("5:20", "is an absolute path"), ("5:38", "`keep` is unknown"), ("5:63", "`v3` is no version"),
             ("6:37", "`file` is unknown here; did you mean `files`?"), ("7:1", "`extra` is unknown"),
         ]
@@ -94,7 +94,7 @@ import Testing
         for message in [
             "`link` is a link", "`linked-folder` is a link", "`pipe` is neither", "is too long for ustar",
             "`STRASSE` and `Straße` can't exist", "`\u{C9}` and `\u{E9}` can't exist",
-            "content.yaml:4:62: error: `loops/`: has no files", "7 mistakes",
+            "content.yaml:4:59: error: `loops/`: has no files", "7 mistakes",
         ] { #expect(result.output.contains(message), "\(message)\n\(result.output)") }
     }
 
