@@ -325,7 +325,8 @@ let package = Package(
             name: "TenureServerTests",
             dependencies: [
                 "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
-                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent", "TenureContentPublishing",
+                "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
+                "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),

@@ -18,6 +18,9 @@ extension Tenure {
         public let isResolving: Bool
         /// Why the policy can't be used. Nil if it can, or if the app has none.
         public let policyError: Tenure.Error?
+        /// Why `Options` can't be used as set, such as an access group that the app lacks. The client then ignores that
+        /// option. Nil: they can be used.
+        public let optionsError: Tenure.Error?
         let access: Access
 
         /// Which entitlements may be used: the default, and the names that differ from it.
@@ -33,7 +36,7 @@ extension Tenure {
         init(
             answers: [String: Answer] = [:], acquisition: Acquisition? = nil, environment: AppStoreEnvironment? = nil,
             distribution: Tenure.Distribution? = nil, steps: [Tenure.StoreStep] = [], isResolving: Bool = true,
-            policyError: Tenure.Error? = nil, access: Access = Access()
+            policyError: Tenure.Error? = nil, optionsError: Tenure.Error? = nil, access: Access = Access()
         ) {
             self.answers = answers
             self.acquisition = acquisition
@@ -42,6 +45,7 @@ extension Tenure {
             self.steps = steps
             self.isResolving = isResolving
             self.policyError = policyError
+            self.optionsError = optionsError
             self.access = access
         }
 
@@ -54,7 +58,8 @@ extension Tenure {
         func with(access: Access, isResolving: Bool) -> Customer {
             Customer(
                 answers: answers, acquisition: acquisition, environment: environment, distribution: distribution,
-                steps: steps, isResolving: isResolving, policyError: policyError, access: access)
+                steps: steps, isResolving: isResolving, policyError: policyError, optionsError: optionsError,
+                access: access)
         }
     }
 }

@@ -53,7 +53,7 @@ extension Tenure {
 
 extension Tenure.Error: CustomStringConvertible {
     public var description: String {
-        [problem, recovery].compactMap(\.self).joined(separator: "; ")
+        "\(problem); \(recovery)"
     }
 
     private var problem: String {
@@ -71,7 +71,7 @@ extension Tenure.Error: CustomStringConvertible {
         }
     }
 
-    private var recovery: String? {
+    private var recovery: String {
         switch self {
         case .unverified: "ask the customer to try again, or to restore purchases"
         case .service: "try again later"
@@ -79,8 +79,11 @@ extension Tenure.Error: CustomStringConvertible {
         case .notStored: "try again; if it fails again, free some space on the device"
         case .policy(let problem): problem.recovery
         case .key: "copy what `tenure signing-key list` prints when you build the app"
-        // The problem says what to do.
-        case .purchasesUnavailable, .accessGroup, .persona: nil
+        case .purchasesUnavailable: "offer purchases only in the app itself, installed from the App Store"
+        case .accessGroup:
+            "name an App Group of the app and of each extension, such as `group.com.example.app`; an App Clip has none"
+        case .persona:
+            "without a service use `.earlyBuyer(build:on:)`; with one use `.token(…)` with what `tenure persona create` prints"
         case .noTrial: "add a `trial` to the entitlement, or hide the button"
         case .trialOver: "offer the purchase instead"
         }

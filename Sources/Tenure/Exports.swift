@@ -3,8 +3,17 @@
 // and StoreKit are not exported.
 @_exported public import struct TenureCore.Acquisition
 @_exported public import enum TenureCore.AppStoreEnvironment
+@_exported public import struct TenureCore.AppVersion
+@_exported public import enum TenureCore.Beginning
 @_exported public import struct TenureCore.CalendarPeriod
+@_exported public import enum TenureCore.Changeover
 @_exported public import struct TenureCore.Decision
+@_exported public import struct TenureCore.Entitlement
+@_exported public import struct TenureCore.Era
+@_exported public import struct TenureCore.Honor
+@_exported public import struct TenureCore.InvalidPolicy
 @_exported public import enum TenureCore.NextStep
 @_exported public import enum TenureCore.Platform
 @_exported public import struct TenureCore.Policy
+@_exported public import struct TenureCore.Release
+@_exported public import enum TenureCore.Trial

@@ -53,12 +53,17 @@ extension Tenure {
         /// extension.
         public var accessGroup: String?
 
+        /// Where asset packs come from: see `Tenure.content`. Nil: the app has none.
+        public var content: ContentSource?
+        /// The bytes that downloads may transfer over an expensive network without consent, for all packs together.
+        public var expensiveNetworkLimit: Int64 = 50_000_000
+
         public init() {}
     }
 
     /// A test customer: who a build from Xcode or TestFlight pretends to belong to.
     ///
-    /// Sandbox and Xcode report the same original version and date for everybody, so a build under test can't meet the
+    /// Sandbox and Xcode report the same original version and date for every customer, so a build under test can't meet the
     /// policy's cutoff. With a persona it can.
     public struct Persona: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
@@ -115,7 +120,7 @@ extension Tenure.Persona {
         if case .token(let token) = kind { token } else { nil }
     }
 
-    /// A name under which the stored state remembers whose answers it holds. It reveals no token.
+    /// The name under which the stored state remembers the persona of its answers. It reveals no token.
     var storedName: String {
         switch kind {
         case .token(let token): token.hashed

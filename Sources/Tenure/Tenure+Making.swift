@@ -14,10 +14,18 @@ extension Tenure {
 
     /// Creates a client that starts even if the policy can't be used.
     ///
-    /// In that case a right that an earlier start granted stands. Everything else is undetermined and not allowed, unless
-    /// `Options.whileUndetermined` says otherwise. `customer.policyError` has the reason.
+    /// In that case a right that an earlier start granted remains. Everything else is undetermined and not allowed, unless
+    /// `Options.whileUndetermined` says otherwise. `customer.policyError` has the reason. An option that can't be used is
+    /// ignored, and `customer.optionsError` has the reason.
     public convenience init(policyIfValid policy: PolicySource, options: Options = Options()) {
-        self.init(Setup(live: options, policy: policy))
+        var setup = Setup(live: options, policy: policy)
+        do throws(Tenure.Error) {
+            try setup.validateOptions()
+        } catch {
+            if setup.optionsError == nil { options.log.error("\(error)") }
+            setup.optionsError = error
+        }
+        self.init(setup)
     }
 
     /// Creates a client that asks the developer's service, and proves entitlements offline with the service's signature.
@@ -89,7 +97,7 @@ extension Setup {
             location =
                 (try? StateLocation(own, host: .current))
                 ?? StateLocation(UnavailableStateStorage(error: .accessGroup(error)))
-            optionsError = .accessGroup("\(error)")
+            optionsError = .accessGroup(error.problem)
         }
         self.init(access: StoreKitAccess(), storage: location.storage, policy: policy)
         self.location = location
@@ -113,11 +121,10 @@ extension Setup {
         if let optionsError { throw optionsError }
         guard let persona = options.persona else { return }
         if service == nil, persona.token != nil {
-            throw .persona("a persona's token needs the service that made it; use `.earlyBuyer(build:on:)` instead")
+            throw .persona("a persona's token needs the service that made it")
         }
         if service != nil, persona.token == nil {
-            throw .persona(
-                "a service knows only its own personas; use `.token(…)` with what `tenure persona create` prints")
+            throw .persona("a service knows only its own personas")
         }
     }
 }

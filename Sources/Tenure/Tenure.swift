@@ -9,6 +9,7 @@ public final class Tenure: Sendable {
     let engine: Engine
     let state: CustomerState
     let setup: Setup
+    let library: ContentLibrary
     /// Canceled when this object goes away.
     private let work: [Task<Void, Never>]
 
@@ -28,18 +29,22 @@ public final class Tenure: Sendable {
         let engine = Engine(setup, policy: policy)
         self.engine = engine
         state = engine.customerState
+        let library = ContentLibrary(setup, engine: engine)
+        self.library = library
         work = [
             Task { await engine.run() },
             // A purchase that arrives while the app runs must not be missed, so observation begins at once.
             Task { await engine.observeTransactions() },
             Task { await engine.observeEvents() },
             Task { await engine.limitResolving() },
+            Task { await library.run() },
         ]
     }
 
     deinit {
         for task in work { task.cancel() }
         state.close()
+        library.board.close()
     }
 
     /// Returns whether the customer may use the entitlement now.

@@ -16,7 +16,7 @@ import TenureCore
             ServeCommand.self,
             DemoCommand.self, RecordCommand.self, KeyCommand.self, SigningKeyCommand.self,
             WebhookCommand.self, AppStoreCommand.self,
-            ScenarioCommand.self, PersonaCommand.self,
+            ScenarioCommand.self, PersonaCommand.self, ContentCommand.self,
         ]
     )
 

@@ -8,18 +8,33 @@ import Foundation
 final class Exchange: Sendable {
     typealias Outcome = Result<TransportResponse, TransportFailure>
 
+    /// What a caller that takes the body in pieces waits for.
+    enum Arrival: Sendable {
+        case pieces([Data])
+        case end(Outcome)
+    }
+
     private struct State: Sendable {
         var body = Data()
+        /// Pieces of the body that the caller hasn't taken yet.
+        var pieces: [Data] = []
+        /// Bytes of all pieces so far.
+        var received = 0
+        var lastByte = SuspendingClock.now
+        var taker: CheckedContinuation<Void, Never>?
         var task: URLSessionTask?
         var outcome: Outcome?
         var completion: (@Sendable (Outcome) -> Void)?
     }
 
     let request: TransportRequest
+    /// Whether the caller wants the body, asked with the head. Nil: the body is collected.
+    private let accept: (@Sendable (TransportResponse) -> Bool)?
     private let state = Locked(State())
 
-    init(_ request: TransportRequest) {
+    init(_ request: TransportRequest, accept: (@Sendable (TransportResponse) -> Bool)? = nil) {
         self.request = request
+        self.accept = accept
     }
 
     var isOver: Bool { state.withLock { $0.outcome != nil } }
@@ -40,37 +55,105 @@ final class Exchange: Sendable {
     }
 
     func end(_ outcome: Outcome) {
-        let completion: (@Sendable (Outcome) -> Void)? = state.withLock { state in
-            guard state.outcome == nil else { return nil }
+        let (completion, taker) = state.withLock { state in
+            guard state.outcome == nil else {
+                return (nil as (@Sendable (Outcome) -> Void)?, nil as CheckedContinuation<Void, Never>?)
+            }
             state.outcome = outcome
             state.body = Data()
-            defer { state.completion = nil }
-            return state.completion
+            defer { (state.completion, state.taker) = (nil, nil) }
+            return (state.completion, state.taker)
         }
         // Outside of the lock: a completion resumes a task, and the thread that cancels this task may wait for the lock.
         completion?(outcome)
+        taker?.resume()
     }
 
     /// Ends the exchange with a response and the body that has arrived.
     func end(_ response: URLResponse?) {
-        guard let response = response as? HTTPURLResponse else {
+        guard let head = TransportResponse(head: response) else {
             return end(.failure(.connection(URLError(.badServerResponse))))
         }
-        var headers: [String: String] = [:]
-        for (name, value) in response.allHeaderFields {
-            if let name = name as? String, let value = value as? String { headers[name] = value }
+        var whole = head
+        whole.body = state.withLock { $0.body }
+        end(.success(whole))
+    }
+
+    /// Takes the head. Returns false where the caller doesn't want the body; then the exchange is over.
+    func receive(_ response: URLResponse) -> Bool {
+        guard let accept else { return true }
+        guard let head = TransportResponse(head: response) else {
+            end(.failure(.connection(URLError(.badServerResponse))))
+            return false
         }
-        let body = state.withLock { $0.body }
-        end(.success(TransportResponse(status: response.statusCode, headers: headers, body: body)))
+        state.withLock { $0.lastByte = .now }
+        guard accept(head) else {
+            end(.success(head))
+            return false
+        }
+        return true
     }
 
     /// Adds to the body. Returns false where that makes it longer than the request permits.
     func receive(_ data: Data) -> Bool {
-        state.withLock { state in
-            guard state.outcome == nil else { return true }
-            guard data.count <= request.bodyLimit - state.body.count else { return false }
-            state.body.append(data)
-            return true
+        let isStreamed = accept != nil
+        let (fits, taker) = state.withLock { state in
+            guard state.outcome == nil else { return (true, nil as CheckedContinuation<Void, Never>?) }
+            guard data.count <= request.bodyLimit - state.received else { return (false, nil) }
+            state.received += data.count
+            state.lastByte = .now
+            guard isStreamed else {
+                state.body.append(data)
+                return (true, nil)
+            }
+            state.pieces.append(data)
+            defer { state.taker = nil }
+            return (true, state.taker)
         }
+        taker?.resume()
+        return fits
+    }
+
+    // MARK: Taking the body in pieces
+
+    /// Waits for pieces, and after the last one for the end. One caller takes.
+    func next() async -> Arrival {
+        while true {
+            let arrival: Arrival? = state.withLock { state in
+                defer { state.pieces = [] }
+                if !state.pieces.isEmpty { return .pieces(state.pieces) }
+                return state.outcome.map { .end($0) }
+            }
+            if let arrival { return arrival }
+            await withCheckedContinuation { continuation in
+                let isHere = state.withLock { state in
+                    guard state.pieces.isEmpty, state.outcome == nil else { return true }
+                    state.taker = continuation
+                    return false
+                }
+                if isHere { continuation.resume() }
+            }
+        }
+    }
+
+    /// Seconds since the last byte arrived; nil once the exchange is over.
+    var silence: Double? {
+        state.withLock { state in
+            guard state.outcome == nil else { return nil }
+            let silence = SuspendingClock.now - state.lastByte
+            return Double(silence.components.seconds) + Double(silence.components.attoseconds) / 1e18
+        }
+    }
+}
+
+extension TransportResponse {
+    /// The status and the header fields.
+    fileprivate init?(head response: URLResponse?) {
+        guard let response = response as? HTTPURLResponse else { return nil }
+        var headers: [String: String] = [:]
+        for (name, value) in response.allHeaderFields {
+            if let name = name as? String, let value = value as? String { headers[name] = value }
+        }
+        self.init(status: response.statusCode, headers: headers, body: Data())
     }
 }

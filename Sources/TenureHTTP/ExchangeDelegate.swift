@@ -30,6 +30,19 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
         exchanges.withLock { $0[task.taskIdentifier] }
     }
 
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let exchange = exchange(of: dataTask)
+        guard let exchange, exchange.receive(response) else {
+            // FoundationNetworking ignores the disposition: only canceling the task stops the body.
+            if let exchange { cancel(exchange) }
+            return completionHandler(.cancel)
+        }
+        completionHandler(.allow)
+    }
+
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard let exchange = exchange(of: dataTask), !exchange.receive(data) else { return }
         exchange.end(.failure(.bodyTooLarge(limit: exchange.request.bodyLimit)))
@@ -55,7 +68,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        /// FoundationNetworking asks for credentials after a 401, and waits without end where there are none. Apple's
+        /// FoundationNetworking asks for credentials after a 401, and waits without end if the request has none. Apple's
         /// URLSession returns the response.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Sends HTTP requests: the only way in which the client, and StoreKit on Linux, use the network.
 ///
 /// An implementation sends each request to its URL and nowhere else. It follows no redirect, sends and stores no
@@ -7,4 +9,34 @@ package protocol Transport: Sendable {
     ///
     /// Returns promptly when the current task is canceled, and closes the connection.
     func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse
+
+    /// Sends a request and delivers the body of the response in pieces, in order.
+    ///
+    /// What has arrived and wasn't taken yet is in memory, at most the `bodyLimit` of the request. So a caller that may be
+    /// slower than the network asks for ranges. Returns promptly when the current task is canceled.
+    ///
+    /// - Parameters:
+    ///   - accept: called once with the status and the header fields, before the body. If it returns false, the connection
+    ///     is closed, and no body is delivered.
+    ///   - body: called with each piece. If it throws, the connection is closed.
+    /// - Returns: the status and the header fields, without the body.
+    /// - Throws: `TransportFailure`, or what `body` throws.
+    func receive(
+        _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
+        body: (Data) throws -> Void
+    ) async throws -> TransportResponse
+}
+
+extension Transport {
+    /// Delivers the body in one piece, for transports that don't do better.
+    package func receive(
+        _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
+        body: (Data) throws -> Void
+    ) async throws -> TransportResponse {
+        var response = try await send(request)
+        let bytes = response.body
+        response.body = Data()
+        if accept(response), !bytes.isEmpty { try body(bytes) }
+        return response
+    }
 }

@@ -58,6 +58,39 @@ package final class URLSessionTransport: Transport {
         return try outcome.get()
     }
 
+    package func receive(
+        _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
+        body: (Data) throws -> Void
+    ) async throws -> TransportResponse {
+        let exchange = Exchange(request, accept: accept)
+        // A failing body leaves bytes on their way.
+        defer { stop(exchange, .canceled) }
+        let watch = Task { await endAfterSilence(exchange) }
+        defer { watch.cancel() }
+        return try await withTaskCancellationHandler {
+            start(exchange)
+            while true {
+                switch await exchange.next() {
+                case .pieces(let pieces): for piece in pieces { try body(piece) }
+                case .end(let outcome): return try outcome.get()
+                }
+            }
+        } onCancel: {
+            stop(exchange, .canceled)
+        }
+    }
+
+    /// Ends an exchange after the time in which no byte arrives.
+    private func endAfterSilence(_ exchange: Exchange) async {
+        let limit = min(max(0, exchange.request.timeout), Self.never)
+        while let silence = exchange.silence {
+            guard silence < limit else { return stop(exchange, .timedOut(seconds: exchange.request.timeout)) }
+            guard (try? await Task.sleep(nanoseconds: UInt64((limit - silence) * 1e9) + 1_000_000)) != nil else {
+                return
+            }
+        }
+    }
+
     /// Sends a request and blocks the thread until the whole response is here; for calls that cannot suspend.
     package func sendBlocking(_ request: TransportRequest) throws(TransportFailure) -> TransportResponse {
         let exchange = Exchange(request)
@@ -119,6 +152,10 @@ package final class URLSessionTransport: Transport {
             url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: never)
         result.httpMethod = request.method
         result.httpShouldHandleCookies = false
+        #if !canImport(FoundationNetworking)
+            result.allowsExpensiveNetworkAccess = request.allowsExpensiveNetwork
+            result.allowsConstrainedNetworkAccess = request.allowsConstrainedNetwork
+        #endif
         for (name, value) in request.headers { result.setValue(value, forHTTPHeaderField: name) }
         result.httpBody = request.body
         return result

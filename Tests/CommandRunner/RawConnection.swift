@@ -69,6 +69,9 @@ package final class RawConnection: Sendable {
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+    /// Tells the other end that nothing more comes; its responses can still be read.
+    package func closeSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// All until the other end closes, or until `end` has come; nil where a minute passed without either.
     package func received(until end: String? = nil) async -> String? {
         // Not on the pool of tasks: there the server in this process needs the threads.
@@ -86,6 +89,12 @@ package final class RawConnection: Sendable {
                 continuation.resume(returning: count > 0 ? Array(chunk[..<count]) : nil)
             }
         }
+    }
+
+    /// Reads what has arrived, at most so many bytes. Returns how many.
+    package func readAvailable(_ limit: Int) -> Int {
+        var chunk = [UInt8](repeating: 0, count: limit)
+        return max(0, recv(descriptor, &chunk, limit, Int32(MSG_DONTWAIT)))
     }
 
     private func receive(until end: String?) -> String? {

@@ -25,3 +25,26 @@ func lenient() -> Tenure.Options {
 }
 
 func months(_ period: CalendarPeriod) -> Int { period.months }
+
+func trialSessions(_ catalog: Tenure.ProductCatalog) -> Int? {
+    guard let trial: Trial = catalog.trial(of: "everything"), case .sessions(let count) = trial else { return nil }
+    return count
+}
+
+/// A policy that the app makes itself.
+func policySource() throws -> Tenure.PolicySource {
+    let change: Beginning = .at(version: AppVersion("120"), date: nil)
+    let paid = Era(name: "paid", model: .paid)
+    let free = Era(name: "freemium", model: .free, begins: [.iOS: change])
+    let everything = Entitlement(
+        name: "everything", products: [.init(id: "com.example.calculator.everything")], honors: [Honor(era: "paid")],
+        trial: .sessions(5))
+    do {
+        return .policy(
+            try Policy(
+                app: Policy.App(bundleID: "com.example.calculator"), eras: [paid, free],
+                releases: [Release](), entitlements: [everything]))
+    } catch let error as InvalidPolicy {
+        throw error
+    }
+}

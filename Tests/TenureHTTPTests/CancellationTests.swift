@@ -7,11 +7,14 @@ import Testing
     /// Long polls, responses that race with the cancellation, and responses after which URLSession asks its delegate.
     private static let paths = ["/poll", "/soon", "/moved", "/secret"]
 
+    private static let longBody = String(repeating: "0123456789abcdef", count: 6_000)
+
     private func server() throws -> TestServer {
         try TestServer { path in
             let delay = Double.random(in: 0...0.004)
             return switch path {
             case "/soon": .status("200 OK", body: "{}", delay: delay)
+            case "/long": .status("200 OK", body: Self.longBody, delay: delay)
             case "/moved": .status("302 Found", headers: ["Location: /soon"], delay: delay)
             case "/secret":
                 .status("401 Unauthorized", headers: ["WWW-Authenticate: Basic realm=\"a\""], delay: delay)
@@ -58,6 +61,40 @@ import Testing
                             }
                             task.cancel()
                             _ = await task.value
+                        }
+                    }
+                }
+            }
+            #expect(try await leftovers(server) == [0, 0, 0])
+        }
+    }
+
+    @Test func `1,000 starts and cancels of bodies that arrive in pieces leave no task and no connection`() async throws
+    {
+        let server = try server()
+        defer { server.stop() }
+        let paths = Self.paths + ["/long"]
+        for _ in 0..<Self.rounds {
+            await withTaskGroup(of: Void.self) { group in
+                for worker in 0..<8 {
+                    group.addTask {
+                        for number in 0..<125 {
+                            var request = request(server, paths[(worker + number) % paths.count])
+                            request.bodyLimit = 100_000
+                            let task = Task { [request] in
+                                var left = number % 7
+                                _ = try? await URLSessionTransport.shared.receive(request) { _ in
+                                    number % 3 != 0
+                                } body: { _ in
+                                    left -= 1
+                                    if left < 0 { throw CancellationError() }
+                                }
+                            }
+                            if number % 5 != 0 {
+                                try? await Task.sleep(nanoseconds: .random(in: 0...6_000_000))
+                            }
+                            task.cancel()
+                            await task.value
                         }
                     }
                 }

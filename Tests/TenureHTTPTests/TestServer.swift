@@ -16,6 +16,8 @@ final class TestServer: Sendable {
         /// Nil: the server holds the connection and never responds.
         var delay: Double? = 0
         var text = ""
+        /// Whether the server closes the connection after the text.
+        var closes = true
 
         static let never = Reply(delay: nil)
 
@@ -84,6 +86,7 @@ final class TestServer: Sendable {
         var received: [UInt8] = []
         var due: Date?
         var text = ""
+        var closes = true
     }
 
     private func serve(_ listener: Int32) {
@@ -116,7 +119,7 @@ final class TestServer: Sendable {
                 #else
                     _ = send(descriptor, bytes, bytes.count, 0)
                 #endif
-                close(descriptor)
+                if connection.closes { close(descriptor) } else { connections[descriptor]?.due = nil }
             }
             let count = connections.count
             state.withLock { $0.connections = count }
@@ -138,6 +141,7 @@ final class TestServer: Sendable {
             let reply = reply(head.split(separator: " ").dropFirst().first.map(String.init) ?? "")
             connection.due = reply.delay.map { Date(timeIntervalSinceNow: $0) }
             connection.text = reply.text
+            connection.closes = reply.closes
             state.withLock { $0.heads.append(head) }
         }
         connections[descriptor] = connection

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Why StoreKit could not do something.
 public enum StoreKitError: Error, Sendable {
-    /// For a reason of its own; trying later often helps.
+    /// For an unknown reason; trying later often helps.
     case unknown
     /// The customer did not do what was needed, such as signing in.
     case userCancelled

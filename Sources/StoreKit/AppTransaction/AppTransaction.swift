@@ -9,7 +9,7 @@ public struct AppTransaction: Sendable {
     public var jsonRepresentation: Data { signed.payloadData }
     /// The App Store's number of the app; nil outside of production.
     public let appID: UInt64?
-    /// One for each Apple Account and app, for good.
+    /// One for each Apple Account and app. It never changes.
     public let appTransactionID: String
     /// Of the app that runs: CFBundleVersion, on macOS CFBundleShortVersionString.
     public let appVersion: String

@@ -71,7 +71,7 @@ struct HeldSubscription: Sendable {
         self.renewalInfo = renewalInfo
     }
 
-    /// How it stands at an instant that may lie after the last word of the App Store.
+    /// Its state at an instant that may be later than the last contact with the App Store.
     func state(at now: Date) -> Product.SubscriptionInfo.RenewalState {
         switch state {
         case .subscribed where (transaction.expirationDate ?? now) <= now: .expired

@@ -32,8 +32,8 @@ extension LocalStore {
         try await fetchReceipt()
     }
 
-    /// The system renews its copies of the app transaction and of the receipt by itself, as it does now and then, and asks
-    /// nobody to sign in. Where the App Store cannot be reached, they stay.
+    /// The system renews its copies of the app transaction and of the receipt by itself, as it does now and then,
+    /// without a sign-in. Where the App Store cannot be reached, they stay.
     public func renewArtifacts() async {
         _ = try? await fetchAppTransaction(nil)
         try? await fetchReceipt()

@@ -5,7 +5,7 @@ import TenureCore
 
 /// How the device asks the App Store, and what it does with the answers.
 extension LocalStore {
-    /// Waits or throws, as `behavior` says of it. Returns the flaw that the answer is to have.
+    /// Waits or throws, as `behavior` demands. Returns the flaw of the answer.
     func admit(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
         while true {
             switch self.behavior[keyPath: behavior] {
@@ -83,7 +83,7 @@ extension LocalStore {
         return state.withLock { $0.contents } ?? contents
     }
 
-    /// Makes the verifier, once it is known whose signatures count, and which app this is.
+    /// Makes the verifier, once the trusted roots and the app are known.
     private func trust(_ contents: DeviceContents) async throws(StoreKitError) {
         guard state.withLock({ $0.verifier == nil }) else { return }
         let anchors: TrustAnchors

@@ -74,7 +74,7 @@ extension LocalStore {
             deviceVerificationID: UUID(uuidString: device))
         place.folder = environment["TENURE_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
         if let path = environment["TENURE_STORE_ROOTS"] {
-            // What cannot be read is trusted by nobody: every answer will be unverified.
+            // Unreadable roots are not trusted: every answer will be unverified.
             do {
                 place.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {

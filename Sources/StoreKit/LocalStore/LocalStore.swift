@@ -3,7 +3,7 @@ public import Foundation
 import Synchronization
 import TenureAppStore
 
-/// A device in front of a local App Store: what stands behind `AppTransaction`, `Transaction`, `Product` and the rest on
+/// A device in front of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on
 /// Linux. An app never needs it; its tests do, to say how the store behaves.
 ///
 /// Without anything else the environment says which store it is: `TENURE_STORE_URL` and its companions. In a test,
@@ -27,7 +27,7 @@ public final class LocalStore: Sendable {
         var app: String?
         var device = "first"
         var deviceVerificationID: UUID?
-        /// Whom the device trusts; nil: whoever the store says that it signs with.
+        /// The roots that the device trusts; nil: those with which the store says that it signs.
         var anchors: TrustAnchors?
         /// Where the receipt is kept; nil: in a folder that goes with the device, or with the process.
         var folder: URL?
@@ -97,7 +97,7 @@ public final class LocalStore: Sendable {
 
     // MARK: Telling it how to behave
 
-    /// How the device and the store behave; whoever waits for an answer that hangs gets it once another one is set.
+    /// How the device and the store behave. A caller that waits for a hanging answer gets it once another behavior is set.
     public var behavior: Behavior {
         get { state.withLock { $0.behavior } }
         set {

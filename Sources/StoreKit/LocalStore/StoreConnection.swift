@@ -21,7 +21,7 @@ enum ConnectionFailure: Error, Sendable {
     /// The store does not do it: a stable name for the reason, and a sentence.
     case refused(code: String, detail: String)
 
-    /// What StoreKit says of it.
+    /// The error that StoreKit throws for it.
     var storeKitError: StoreKitError {
         switch self {
         case .network(let error): .networkError(error)

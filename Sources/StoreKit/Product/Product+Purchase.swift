@@ -21,7 +21,7 @@ extension Product {
         case missingOfferParameters
     }
 
-    /// Lets the customer buy it. What they own for good, and a subscription that runs, is handed over once more; of
+    /// Lets the customer buy it. A lifetime purchase or a running subscription is handed over once more; of
     /// another product of a running subscription's group the plan changes.
     ///
     /// Throws a `StoreKitError` or a `PurchaseError`.

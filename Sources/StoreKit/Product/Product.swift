@@ -16,7 +16,7 @@ public struct Product: Identifiable, Sendable {
         public var localizedDescription: String { rawValue }
     }
 
-    /// What the local store says of it; not in Apple's form.
+    /// The local store's description of it; not in Apple's form.
     public let jsonRepresentation: Data
     public let id: String
     public let type: ProductType

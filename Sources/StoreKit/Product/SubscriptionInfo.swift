@@ -35,7 +35,7 @@ extension Product {
             try await LocalStore.required().statusesOrError().filter { $0.groupID == groupID }
         }
 
-        /// The subscription to which a transaction belongs; nil where there is none.
+        /// The subscription to which a transaction belongs; nil if there is none.
         public static func status(transactionID: UInt64) async throws -> Status? {
             let store = try LocalStore.required()
             let original = await store.transactions(.all).lazy.map(\.unsafePayloadValue)

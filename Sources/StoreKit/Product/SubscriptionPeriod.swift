@@ -53,7 +53,7 @@ extension Product {
 }
 
 extension Product.SubscriptionPeriod {
-    /// The largest unit in which an ISO 8601 length is a whole number; nil where it is none.
+    /// The largest unit in which an ISO 8601 length is a whole number; nil if there is none.
     init?(iso8601 text: String) {
         guard let period = CalendarPeriod(iso8601: text), period.months == 0 || period.days == 0 else { return nil }
         if period.months > 0 {

@@ -18,7 +18,7 @@ enum BundleReceipt {
         // A program that is linked statically does not name its symbols: nothing to find, and nothing is replaced.
         guard !isInstalled, let getter = dlsym(nil, foundationGetter) else { return }
         let ours = ClassTable(BundleReceiptAnswer.self).methods
-        // Where the optimizer saw nobody call a method, it leaves a trap in its place.
+        // The optimizer replaces a method without callers with a trap.
         guard ours.count == 2, let standIn = ours.first,
             standIn != UInt(bitPattern: dlsym(nil, "swift_deletedMethodError"))
         else { return }
@@ -31,7 +31,7 @@ enum BundleReceipt {
 }
 
 /// Its getter stands in for Foundation's: the same shape, so the same calling convention. `self` is a `Bundle`, and is
-/// looked at by its address only. Public, since the optimizer takes away methods of other classes that nobody calls.
+/// looked at by its address only. Public, since the optimizer takes away methods of other classes without callers.
 @_spi(BundleReceipt)
 public class BundleReceiptAnswer {
     public var appStoreReceiptURL: URL? {

@@ -1,5 +1,5 @@
 extension Product.SubscriptionInfo {
-    /// How a subscription stands.
+    /// The state of a subscription.
     public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: Int
 

@@ -1,5 +1,5 @@
 extension Product.SubscriptionInfo {
-    /// How one subscription of the customer stands.
+    /// The status of one subscription of the customer.
     public struct Status: Equatable, Hashable, Sendable {
         public let state: RenewalState
         /// Its latest.

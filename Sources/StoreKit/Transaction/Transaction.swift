@@ -54,7 +54,7 @@ public struct Transaction: Identifiable, Sendable {
     public var storefrontCountryCode: String { storefront.countryCode }
     public var currencyCode: String? { signed.payload.text("currency") }
 
-    /// How the subscription stands now, with its latest transaction; nil for other products.
+    /// The status of the subscription, with its latest transaction; nil for other products.
     public var subscriptionStatus: Product.SubscriptionInfo.Status? {
         get async {
             guard productType == .autoRenewable else { return nil }

@@ -33,7 +33,7 @@ extension Transaction {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }
 
-    /// What the customer may use now: what was bought for good, the running period of each subscription (grace period
+    /// What the customer may use now: lifetime purchases, the running period of each subscription (grace period
     /// included), and the latest transaction of each non-renewing subscription, however old.
     ///
     /// Refunded, revoked, upgraded and expired ones are not among them, and no consumables. While the App Store cannot
@@ -47,7 +47,7 @@ extension Transaction {
         Transactions(selection: .entitlementsTo(productID), store: LocalStore.current)
     }
 
-    /// The same of one product, the latest of them; nil where there is none.
+    /// The same of one product, the latest of them; nil if there is none.
     public static func currentEntitlement(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.entitlementsTo(productID)).first
     }

@@ -1,7 +1,7 @@
 import Foundation
 import TenureAppStore
 
-/// Members as values; nil where there is none of that kind.
+/// Members as values; nil if the object has none of that kind.
 extension JSONObject {
     func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
 

@@ -1,5 +1,5 @@
-/// When something that failed is tried again: soon at first, then less and less often, and never at the same moment as
-/// everybody else.
+/// When something that failed is tried again: soon at first, then less and less often, with a random share, so that
+/// devices don't all ask at the same moment.
 struct Backoff: Sendable, Hashable {
     private(set) var failures = 0
 

@@ -52,7 +52,7 @@ final class CustomerState: Sendable {
         var over: Set<String> = []
         /// The end of each running trial session.
         var sessions: [String: [UUID: Double]] = [:]
-        /// Whether the first search took longer than anybody should wait.
+        /// Whether the first search took longer than callers should wait.
         var isResolvingOver = false
         var watchers: [UUID: AsyncStream<Tenure.Customer>.Continuation] = [:]
         /// What the watchers got last.
@@ -80,7 +80,7 @@ final class CustomerState: Sendable {
                 floor: snapshot.floor.timeIntervalSinceReferenceDate))
     }
 
-    /// The latest instant at which anybody asked.
+    /// The latest instant at which a caller asked.
     var latest: Date { state.withLock { Date(timeIntervalSinceReferenceDate: $0.floor) } }
 
     /// The customer at this instant.

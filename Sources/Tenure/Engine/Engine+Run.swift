@@ -52,7 +52,7 @@ extension Engine {
     /// the next hour while something isn't granted.
     var wait: Double {
         if backoff.failures > 0 {
-            return max(backoff.wait(chance: setup.chance()), min(retryAfter ?? 0, Backoff.longest))
+            return max(backoff.wait(chance: setup.chance()), retryWait ?? 0)
         }
         let now = memory.time.now(setup.clock())
         let answers = evaluation().answers.values
@@ -60,7 +60,8 @@ extension Engine {
         let next = ends.filter { $0 > now }.min().map { $0.timeIntervalSince(now) + 1 }
         let longest =
             setup.service != nil && !setup.isListening && isSomethingMissing ? Self.hour : Self.longestWait
-        return next.map { min($0, Self.longestBlindness) } ?? longest
+        let wait = next.map { min($0, Self.longestBlindness) } ?? longest
+        return retryWait.map { min($0, wait) } ?? wait
     }
 
     static let hour: Double = 3600

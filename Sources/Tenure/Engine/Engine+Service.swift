@@ -5,6 +5,13 @@ import TenureCore
 extension Engine {
     private static let day: TimeInterval = 86_400
 
+    /// Seconds until the service may be asked again without need. Nil: it may be asked now.
+    var retryWait: Double? {
+        guard let seconds = retryAt?.timeIntervalSince(setup.clock()) else { return nil }
+        // A longer wait is the work of a clock that was set back. A timer may end slightly early.
+        return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
+    }
+
     /// Whenever there is new evidence, once an hour while something isn't granted, otherwise once a day.
     private var isServiceDue: Bool {
         guard let asked = memory.account.askedAt else { return true }
@@ -35,6 +42,10 @@ extension Engine {
         guard let service = setup.service else { return }
         let isWanted = isServiceWanted
         isServiceWanted = false
+        // A purchase or a tap still gets through.
+        if !isWanted, retryWait != nil {
+            return reading.note(.service, .skipped("the service is busy and asked to be called later"))
+        }
         guard isWanted || isServiceDue else {
             // What it said then is about the same evidence, if this start has seen all of that.
             let hasSeenAll = reading.knowsPurchases && (reading.appTransaction != nil || !asksForAppTransaction)
@@ -53,7 +64,7 @@ extension Engine {
             .receipt, request.receipt == nil ? .skipped("there is an app transaction, or no receipt") : .done)
         do throws(ServiceFailure) {
             let response = try await service.sync(request, languages: setup.options.languages)
-            retryAfter = nil
+            retryAt = nil
             // An account that changed meanwhile was not asked about.
             guard changes == accountChanges, request.appTransaction == reading.appTransaction?.jws else {
                 return reading.note(.service, .failed("another account was signed in meanwhile"))
@@ -62,7 +73,9 @@ extension Engine {
             // What came meanwhile isn't covered.
             if news != newsCount { memory.account.askedAt = nil }
         } catch {
-            if case .refused(_, let seconds) = error { retryAfter = seconds }
+            if case .refused(_, let seconds) = error {
+                retryAt = seconds.map { setup.clock().addingTimeInterval(min($0, Backoff.longest)) }
+            }
             reading.note(.service, .failed("\(error)"))
         }
     }
@@ -83,7 +96,7 @@ extension Engine {
             do throws(EntitlementTokenReader.Refusal) {
                 try takeToken(of: response, inAnswerTo: request)
             } catch {
-                // Whoever answers in the service's place can say what they like. It changes nothing.
+                // Another server may have answered in the service's place. Its answer changes nothing.
                 setup.options.log.error(
                     "the answer of the service does not count: its entitlement token \(error.rawValue)")
                 return reading.note(.service, .failed("its entitlement token \(error.rawValue)"))
@@ -105,7 +118,7 @@ extension Engine {
         reading.note(.service, .done)
     }
 
-    /// Learns which keys the offline root has revoked. It counts whoever sends it, since the root signed it.
+    /// Learns which keys the offline root has revoked. It counts from any sender, since the root signed it.
     private func learnRevocations(_ text: String?) {
         guard let news = text.flatMap({ tokenReader.keys.revocations(in: $0) }) else { return }
         let known = memory.revocations.map { $0.root == news.root ? $0.merging(news) : news } ?? news

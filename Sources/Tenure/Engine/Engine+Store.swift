@@ -204,7 +204,7 @@ extension Engine {
         do throws(HostLimit) {
             try setup.host.checkMayBuy()
         } catch {
-            throw .purchasesUnavailable("\(error)")
+            throw .purchasesUnavailable(error.problem)
         }
         guard distribution.hasPurchases else { throw .purchasesUnavailable(distribution.whyNotAsked) }
     }
@@ -247,16 +247,21 @@ extension Engine {
     // MARK: Finishing
 
     /// Finishes each transaction that is recorded. Until then it must come again at the next start.
-    func finishRecorded() async {
+    ///
+    /// - Parameter isStoreResponding: whether the store has just listed the purchases. `Transaction.unfinished` is empty
+    ///   also if the store doesn't respond.
+    func finishRecorded(isStoreResponding: Bool = false) async {
         guard setup.host.mayFinishTransactions, !setup.isListening, setup.options.finishing != .never,
             distribution.hasPurchases,
             case (let named, .success(let unfinished)?) = (
                 memory.account.delivered, await attempt(true, { try await $0.unfinished() })
             )
         else { return }
-        // The app has finished the others itself.
-        let ids = Set(unfinished.map(\.purchase.transactionID))
-        memory.account.delivered.subtract(named.subtracting(ids))
+        if isStoreResponding || !unfinished.isEmpty {
+            // The app has finished the others itself.
+            let ids = Set(unfinished.map(\.purchase.transactionID))
+            memory.account.delivered.subtract(named.subtracting(ids))
+        }
         let ours = Set(productIDs).union(memory.catalog?.catalog?.ids ?? [])
         for transaction in unfinished where mayFinish(transaction, ours) && isRecorded(transaction) {
             let id = transaction.purchase.transactionID
@@ -308,8 +313,12 @@ extension Engine {
         load()
         await searchIsOver()
         let unfinished = (try? await attempt(true) { try await $0.unfinished() }?.get()) ?? []
-        let known = memory.account.purchases + unfinished.map(\.purchase)
-        delivered.formUnion(known.lazy.filter { $0.productID == product }.map(\.originalTransactionID))
+        let known = (memory.account.purchases + unfinished.map(\.purchase)).filter {
+            $0.productID == product && $0.type?.staysListed ?? false
+        }
+        delivered.formUnion(known.map(\.originalTransactionID))
+        // Also for the next start, if the service can't confirm them now.
+        memory.account.delivered.formUnion(known.map(\.transactionID))
         await finishDelivered()
     }
 

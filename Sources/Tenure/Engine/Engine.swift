@@ -7,9 +7,9 @@ import TenureCore
 actor Engine {
     let setup: Setup
     let customerState: CustomerState
-    let tokenReader: EntitlementTokenReader
 
     // Read by `load()`, away from the main thread.
+    private(set) var tokenReader: EntitlementTokenReader
     private var isLoaded = false
     private(set) var distribution = Tenure.Distribution.appStore
     /// The device's ID, hashed. Nil if the store doesn't name it.
@@ -40,8 +40,8 @@ actor Engine {
     /// Purchases, by their original transaction, whose content has arrived.
     var delivered: Set<String> = []
     var backoff = Backoff()
-    /// Seconds for which the service asked not to be called.
-    var retryAfter: Double?
+    /// Until when the service asked not to be called. Nil: it is ready.
+    var retryAt: Date?
 
     /// How often the clock was found to have been wrong.
     var heals = 0
@@ -60,8 +60,12 @@ actor Engine {
     var isSearchWanted = false
     /// Whether the service must be asked even if it isn't due.
     var isServiceWanted = false
+    /// Whether the service's products must be asked for even if they aren't due.
+    var areProductsWanted = false
     /// The request for the service's products that is under way.
     var productsTask: Task<Void, Never>?
+    /// Told of everything that may change a right.
+    var changed: AsyncStream<Void>.Continuation?
     /// The sign-in that is open.
     var restoring: Task<Tenure.RestoreResult.SignIn, Never>?
 
@@ -69,11 +73,11 @@ actor Engine {
     private var checkedAt: Date?
     private var running: Task<Void, Never>?
 
-    /// Reads and blocks nothing.
+    /// Reads nothing and never blocks: apps call it on the main thread.
     init(_ setup: Setup, policy: Result<Tenure.LoadedPolicy?, Tenure.Error>) {
         self.setup = setup
-        tokenReader = EntitlementTokenReader(
-            keys: KeyRing(setup.keys, root: setup.root), isRehearsal: setup.access.isRehearsal)
+        // `load()` replaces it.
+        tokenReader = EntitlementTokenReader(keys: KeyRing(setup.keys, root: setup.root), isRehearsal: false)
         var reading = Reading()
         var policyError: Tenure.Error?
         switch policy {
@@ -94,7 +98,7 @@ actor Engine {
         state = WorkingState(setup.location, device: nil, distribution: .appStore, persona: nil, clock: clock)
         customerState = CustomerState(
             CustomerState.Snapshot(
-                customer: Tenure.Customer(policyError: policyError), floor: clock,
+                customer: Tenure.Customer(policyError: policyError, optionsError: setup.optionsError), floor: clock,
                 graceEnds: setup.grace(under: self.policy, policyError).map { clock.addingTimeInterval($0) },
                 allowsEverything: setup.isListening),
             clock: setup.clock, waitUntil: setup.waitUntil)
@@ -107,10 +111,13 @@ actor Engine {
         let access = setup.access
         distribution = access.distribution
         device = access.deviceVerificationID?.hashed
-        if access.isRehearsal || distribution == .testFlight { persona = setup.options.persona }
+        let isRehearsal = access.isRehearsal
+        tokenReader = EntitlementTokenReader(keys: tokenReader.keys, isRehearsal: isRehearsal)
+        if isRehearsal || distribution == .testFlight { persona = setup.options.persona }
         let clock = setup.clock()
         state = WorkingState(
-            setup.location, device: device, distribution: distribution, persona: persona?.storedName, clock: clock)
+            setup.location, device: device, distribution: distribution, ownsState: setup.ownsState,
+            persona: persona?.storedName, clock: clock)
         reading.note(state.reload(at: clock), log: setup.options.log)
         claims = storedClaims(at: clock)
         post()
@@ -132,7 +139,7 @@ actor Engine {
     /// Who holds a token, as far as this device knows.
     func holder(_ device: String?) -> EntitlementTokenReader.Holder {
         EntitlementTokenReader.Holder(
-            device: device, bundleID: setup.access.bundleID ?? memory.account.bundleID, kind: setup.host.kind,
+            device: device, bundleID: setup.access.bundleID ?? memory.account.bundleID, host: setup.host,
             appTransactionID: memory.account.key?.appTransactionID, environment: memory.account.environment)
     }
 
@@ -172,7 +179,7 @@ actor Engine {
     func refresh() async {
         load()
         policyAskedAt = nil
-        memory.catalog?.askedAt = .distantPast
+        areProductsWanted = true
         await searchAgain()
     }
 
@@ -220,17 +227,17 @@ actor Engine {
         // Callers go on here, and one that asks again wants a new search.
         running = nil
         post()
-        await finishRecorded()
+        await finishRecorded(isStoreResponding: reading.transactions != nil)
     }
 
     /// Whether `AppTransaction.shared` may be asked for. A development build has none, and asking may show a sign-in. With
     /// a persona that is wanted: a persona counts beside signed evidence only.
     var asksForAppTransaction: Bool {
-        distribution.hasAppTransaction || distribution == .development && persona != nil
+        distribution.hasAppTransaction || distribution == .development && persona != nil && setup.host.mayPrompt
     }
 
-    /// Stores what was denied and what was granted. A denial stands until there is new evidence. A grant stands if the next
-    /// release can't read its policy.
+    /// Stores what was denied and what was granted. A denial remains until there is new evidence. A grant remains if the
+    /// next release can't read its policy.
     private func noteOutcomes() {
         let evaluation = evaluation()
         for (name, answer) in evaluation.answers {
@@ -282,7 +289,10 @@ actor Engine {
         memory.time.look(at: setup.clock())
     }
 
-    func post() { customerState.post(evaluation().snapshot) }
+    func post() {
+        customerState.post(evaluation().snapshot)
+        changed?.yield()
+    }
 
     func evaluation() -> Evaluation {
         Evaluation(

@@ -4,7 +4,7 @@ import TenureCore
 /// What follows from everything known at one instant.
 ///
 /// Granted is what was proved, now or before. Denied is only what was looked for everywhere since the app started. All else
-/// is undetermined, and the last good answer stands behind it.
+/// is undetermined, and the last good answer remains.
 struct Evaluation {
     let setup: Setup
     let distribution: Tenure.Distribution
@@ -29,7 +29,8 @@ struct Evaluation {
         CustomerState.Snapshot(
             customer: Tenure.Customer(
                 answers: answers, acquisition: account.acquisition, environment: environment,
-                distribution: distribution, steps: reading.steps, policyError: policyError),
+                distribution: distribution, steps: reading.steps, policyError: policyError,
+                optionsError: setup.optionsError),
             floor: memory.time.now(clock), heals: heals, isSearched: isSearched, checkedAt: checkedAt,
             accountChanges: accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
             denials: account.denials,
@@ -61,11 +62,13 @@ struct Evaluation {
         }
         var answers = deviceAnswers
         guard setup.service != nil else { return answers }
-        let unanswered = answersToNewPurchases
+        let unanswered = grants(by: account.unanswered)
+        let confirmed = grantsByConfirmedPurchases
         let names = Set(answers.keys).union(account.told.keys).union(fresh?.keys.map { $0 } ?? [])
             .union(claims?.rights.keys.map { $0 } ?? []).union(unanswered.keys)
         for name in names {
-            answers[name] = serviceAnswer(on: name, device: answers[name], newPurchase: unanswered[name])
+            answers[name] = serviceAnswer(
+                on: name, device: answers[name], newPurchase: unanswered[name], confirmedPurchase: confirmed[name])
         }
         return answers
     }
@@ -108,11 +111,12 @@ struct Evaluation {
 
     // MARK: Decided by the service
 
-    /// What purchases grant about which the service hasn't answered yet: by the bundled policy, otherwise by the service's
-    /// stored catalog. A service that is down must take nothing from a payer.
-    private var answersToNewPurchases: [String: Tenure.Answer] {
-        guard !account.unanswered.isEmpty else { return [:] }
-        let evidence = account.evidence(in: assumedEnvironment, of: account.unanswered)
+    /// Returns what verified purchases grant by the bundled policy or by the service's stored catalog.
+    ///
+    /// They decide until the service has answered: a service that is down must take nothing from a payer.
+    private func grants(by transactions: Set<String>) -> [String: Tenure.Answer] {
+        guard !transactions.isEmpty else { return [:] }
+        let evidence = account.evidence(in: assumedEnvironment, of: transactions)
         var answers: [String: Tenure.Answer] = [:]
         // The catalog may name a product that is newer than the bundled policy.
         for policy in [policy, memory.catalog?.catalog?.policy].compactMap(\.self) {
@@ -125,26 +129,38 @@ struct Evaluation {
         return answers
     }
 
+    /// What verified purchases grant where the service granted it, too, but without a signature. The service signs only if
+    /// it gets the app transaction, which isn't always available.
+    private var grantsByConfirmedPurchases: [String: Tenure.Answer] {
+        guard (fresh ?? account.told).values.contains(where: { $0.outcome == .granted }) else { return [:] }
+        return grants(by: Set(account.purchases.map(\.transactionID)).subtracting(account.refused))
+    }
+
     private func serviceAnswer(
-        on name: String, device: Tenure.Answer?, newPurchase: Tenure.Answer?
+        on name: String, device: Tenure.Answer?, newPurchase: Tenure.Answer?, confirmedPurchase: Tenure.Answer?
     ) -> Tenure.Answer {
         let signed = signedAnswer(on: name)
         if let newPurchase, newPurchase.lastsLonger(than: signed) { return newPurchase }
         if let signed { return signed }
+        let deviceGrant = device?.outcome == .granted ? device : nil
         if let told = fresh?[name] {
             switch told.outcome {
             // A right that has ended since says nothing about now.
             case .granted where told.until.map { $0 <= memory.time.now(clock) } ?? false: break
             case .granted:
-                return .unanswered(name, title: title(of: name), because: .unsigned, keeping: told.reasons)
+                return deviceGrant ?? confirmedPurchase
+                    ?? .unanswered(name, title: title(of: name), because: .unsigned, keeping: told.reasons)
             // The service can't know what could not be sent.
             case .denied: return account.toldAll ? told : told.demoted(because: .notAnswered, title: title(of: name))
             case .undetermined: return told
             }
         }
-        // What the device proves by itself, under the bundled policy, until the service answers. What the service denied
-        // stays denied: support may have taken it.
-        if let device, device.outcome == .granted, !account.denials.contains(name) { return device }
+        // What the device proves by itself, until the service answers. What the service denied stays denied: support may
+        // have taken it.
+        if !account.denials.contains(name) {
+            if let deviceGrant { return deviceGrant }
+            if let confirmedPurchase, account.told[name]?.outcome == .granted { return confirmedPurchase }
+        }
         return .unanswered(
             name, title: title(of: name), keeping: account.told[name]?.reasons ?? device?.reasons ?? [])
     }

@@ -1,5 +1,6 @@
 package import Foundation
-import TenureCore
+package import TenureCore
+package import TenureHTTP
 
 /// Everything the client depends on, so that tests can replace each part.
 package struct Setup: Sendable {
@@ -33,6 +34,18 @@ package struct Setup: Sendable {
     package var chance: @Sendable () -> Double = { Double.random(in: 0..<1) }
     /// What happens to the device while the app runs.
     package var events: @Sendable () -> AsyncStream<DeviceEvent> = { AsyncStream { $0.finish() } }
+    /// Where asset packs are stored; nil: where the options say.
+    package var contentLocation: ContentLocation?
+    /// The `CFBundleShortVersionString`.
+    package var appVersion = (Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String)
+        .flatMap { AppVersion($0) }
+    /// What downloads asset packs.
+    package var contentTransport: any Transport = URLSessionTransport.shared
+    /// Seconds without a byte after which a download waits for the network.
+    package var stallTimeout: Double = 10
+    package var network: @Sendable () -> AsyncStream<NetworkCondition> = NetworkCondition.ofThisDevice
+    /// Bytes that can be written to a folder; nil if that isn't known.
+    package var freeSpace: @Sendable (_ folder: String) -> Int64? = { Disk.freeSpace(in: $0) }
     /// Why the options can't be used.
     var optionsError: Tenure.Error?
     /// How long the first search may keep callers waiting, in seconds.
@@ -48,10 +61,14 @@ package struct Setup: Sendable {
         set { location = StateLocation(newValue) }
     }
 
+    /// Whether this process may discard the state of a differently installed copy. An extension that shares the app's state
+    /// leaves that to the app.
+    var ownsState: Bool { host.kind != .appExtension || options.accessGroup == nil }
+
     package init(access: any StoreAccess, storage: any StateStorage, policy: Tenure.PolicySource?) {
         self.access = access
         location = StateLocation(storage)
-        host = HostProcess(HostProcess.current.kind, bundleID: access.bundleID)
+        host = HostProcess.current.identified(as: access.bundleID)
         self.policy = policy
     }
 }

@@ -22,7 +22,7 @@ struct EntitlementTokenClaims: Sendable, Hashable {
     struct Right: Sendable, Hashable, Decodable {
         /// When it ends by itself.
         private(set) var until: Date?
-        /// From when on the service is asked whether it still stands. Until it answers, it does.
+        /// When to ask the service whether the right is still valid. It is valid until the service answers.
         let refreshAfter: Date?
 
         private enum CodingKeys: String, CodingKey {

@@ -18,7 +18,7 @@ struct EntitlementTokenReader: Sendable {
         /// Hashed; nil where the store does not name the device.
         var device: String?
         var bundleID: String?
-        var kind = HostProcess.Kind.app
+        var host = HostProcess(.app, bundleID: nil)
         var appTransactionID: String?
         /// Where the device's own artifacts were signed; nil while it never saw one.
         var environment: AppStoreEnvironment?
@@ -64,7 +64,7 @@ struct EntitlementTokenReader: Sendable {
     ///
     /// - Parameters:
     ///   - nonce: of the request that it must answer.
-    ///   - latest: the latest instant that the device knows. Whoever stole a key can issue tokens with an earlier date
+    ///   - latest: the latest instant that the device knows. With a stolen key, a thief can issue tokens with an earlier date
     ///     than now, but not before the key's signing period was over.
     func read(
         new token: Token, for holder: Holder, answering nonce: String, latest: Date
@@ -85,7 +85,7 @@ struct EntitlementTokenReader: Sendable {
         guard let claims = try? JSONDecoder().decode(EntitlementTokenClaims.self, from: Data(text.payload)) else {
             throw .malformed
         }
-        guard HostProcess(holder.kind, bundleID: holder.bundleID).accepts(bundleID: claims.bundleID) else {
+        guard holder.host.identified(as: holder.bundleID).accepts(bundleID: claims.bundleID) else {
             throw .anotherApp
         }
         if let device = holder.device, claims.device != device { throw .anotherDevice }

@@ -10,8 +10,8 @@ import TenureAPI
 /// The keys that this app trusts: those it was built with, and those that one of them vouches for.
 ///
 /// An app pins signing keys or the offline root. A signing key vouches for the next one. The root vouches for keys that
-/// may sign for a limited period, and revokes keys. A stranger's key is worth nothing, whoever answers at the service's
-/// address.
+/// may sign for a limited period, and revokes keys. An unknown key proves nothing,
+/// even if it comes from the service's address.
 struct KeyRing: Sendable {
     private let pinned: [Key]
     private let root: Key?

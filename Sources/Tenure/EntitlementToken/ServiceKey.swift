@@ -11,7 +11,7 @@ extension Tenure {
     /// A public key that the app trusts: the key with which the service signs entitlement tokens, or the offline root,
     /// which signs that key.
     ///
-    /// It is part of the app, put there when it is built. Asking the service for it would trust whoever answers.
+    /// It is part of the app, put there when it is built. Fetching it from the service would trust any server that answers.
     public struct ServiceKey: Sendable, Hashable {
         /// The two coordinates, 32 bytes each.
         let coordinates: Data

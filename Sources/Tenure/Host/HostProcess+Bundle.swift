@@ -6,7 +6,7 @@ package struct BundleDescription: Sendable, Hashable {
     package var bundleID: String?
     /// Whether Info.plist has `NSAppClip`.
     package var isAppClip: Bool
-    /// `WKCompanionAppBundleIdentifier` of Info.plist: the app on the iPhone.
+    /// `WKCompanionAppBundleIdentifier` in the Info.plist of a watch app, for its extensions too: the app on the iPhone.
     package var companionBundleID: String?
     /// The bundle ID of the app whose folder this bundle is in.
     package var containingBundleID: String?
@@ -29,12 +29,16 @@ extension HostProcess {
 
     package init(_ bundle: BundleDescription) {
         if bundle.path.hasSuffix(".appex") {
-            self.init(.appExtension, bundleID: bundle.bundleID, containingBundleID: bundle.containingBundleID)
+            self.init(
+                .appExtension, bundleID: bundle.bundleID, containingBundleID: bundle.containingBundleID,
+                companionBundleID: bundle.companionBundleID)
         } else if bundle.isAppClip {
             self.init(.appClip, bundleID: bundle.bundleID)
         } else if bundle.companionBundleID != nil {
             // The watch is another device. Its extensions share the watch app's state.
-            self.init(.watchApp, bundleID: bundle.bundleID, containingBundleID: bundle.bundleID)
+            self.init(
+                .watchApp, bundleID: bundle.bundleID, containingBundleID: bundle.bundleID,
+                companionBundleID: bundle.companionBundleID)
         } else {
             self.init(.app, bundleID: bundle.bundleID)
         }
@@ -44,11 +48,20 @@ extension HostProcess {
 extension BundleDescription {
     init(_ bundle: Bundle) {
         let path = bundle.bundleURL.standardizedFileURL.path
+        let containing = Self.containingApp(of: path).flatMap { Bundle(path: $0) }
+        let companionKey = "WKCompanionAppBundleIdentifier"
         self.init(
             path: path, bundleID: bundle.bundleIdentifier,
             isAppClip: bundle.object(forInfoDictionaryKey: "NSAppClip") != nil,
-            companionBundleID: bundle.object(forInfoDictionaryKey: "WKCompanionAppBundleIdentifier") as? String,
-            containingBundleID: Self.containingApp(of: path).flatMap { Bundle(path: $0)?.bundleIdentifier })
+            companionBundleID: (bundle.object(forInfoDictionaryKey: companionKey)
+                ?? containing?.object(forInfoDictionaryKey: companionKey)) as? String,
+            containingBundleID: containing?.bundleIdentifier)
+    }
+
+    /// The path of the bundle that has the receipt and the marks of a distributor: an extension's containing app,
+    /// otherwise the bundle itself.
+    static func appPath(of path: String) -> String {
+        path.hasSuffix(".appex") ? containingApp(of: path) ?? path : path
     }
 
     /// The path of the app that an extension is in: `Example.app` of `Example.app/PlugIns/Widget.appex`.

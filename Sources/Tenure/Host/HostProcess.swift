@@ -14,20 +14,36 @@ package struct HostProcess: Sendable, Hashable {
     package let bundleID: String?
     /// The bundle ID of the app that this process is part of: its own, if it is the app.
     package let containingBundleID: String?
+    /// The bundle ID of the app on the iPhone, for a watch app and its extensions.
+    package let companionBundleID: String?
 
-    package init(_ kind: Kind, bundleID: String?, containingBundleID: String? = nil) {
+    package init(
+        _ kind: Kind, bundleID: String?, containingBundleID: String? = nil, companionBundleID: String? = nil
+    ) {
         self.kind = kind
         self.bundleID = bundleID
         self.containingBundleID = containingBundleID ?? (kind == .app ? bundleID : nil)
+        self.companionBundleID = companionBundleID
+    }
+
+    /// Returns the same process with the bundle ID that the store reports.
+    package func identified(as bundleID: String?) -> HostProcess {
+        HostProcess(
+            kind, bundleID: bundleID, containingBundleID: kind == .app ? nil : containingBundleID,
+            companionBundleID: companionBundleID)
     }
 
     /// Whether an artifact about the app with this bundle ID counts in this process. Every comparison of bundle IDs asks
     /// this.
     ///
-    /// StoreKit names the containing app to its extensions, whose bundle IDs extend its own. For an app, a bundle ID that
-    /// its own extends is another app's.
+    /// StoreKit names the containing app to its extensions. Their bundle IDs extend its own, which decides if the containing
+    /// app is unknown, as in an App Clip. For an app, a bundle ID that its own extends is another app's.
     package func accepts(bundleID other: String) -> Bool {
         guard let bundleID, bundleID != other else { return true }
+        if kind == .appExtension || kind == .watchApp {
+            let apps = [containingBundleID, companionBundleID].compactMap(\.self).filter { $0 != bundleID }
+            if !apps.isEmpty { return apps.contains(other) }
+        }
         return kind != .app && !other.isEmpty && bundleID.hasPrefix(other + ".") && bundleID.count > other.count + 1
     }
 
@@ -62,7 +78,9 @@ package struct HostLimit: Error, Sendable, Hashable, CustomStringConvertible {
     package let kind: HostProcess.Kind
     package let action: Action
 
-    package var description: String { "\(kind.noun) cannot \(action.rawValue); \(kind.advice)" }
+    package var description: String { "\(problem); \(kind.advice)" }
+
+    var problem: String { "\(kind.noun) cannot \(action.rawValue)" }
 }
 
 extension HostProcess.Kind {

@@ -9,7 +9,7 @@ package import TenurePolicyFile
 package struct PolicyOnHand: Sendable {
     private let keys: [PinnedKey]
     private let bundled: Bundled
-    /// The newest that is signed; nil while that is none, and the bundled one holds.
+    /// The newest that is signed; nil while the bundled policy applies.
     private var newest: SignedPolicy?
     /// What is to be kept for the next start.
     package private(set) var kept: KeptPolicy?

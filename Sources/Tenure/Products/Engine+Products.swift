@@ -29,10 +29,12 @@ extension Engine {
     private func requestProducts() async {
         defer { productsTask = nil }
         guard let service = setup.service else { return }
+        let isWanted = areProductsWanted
+        areProductsWanted = false
         let clock = setup.clock()
         // What this release cannot read is asked for whole.
         let known = memory.catalog.flatMap { $0.catalog == nil ? nil : $0 }
-        if let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
+        if !isWanted, let asked = known?.askedAt, abs(clock.timeIntervalSince(asked)) < Self.productsWait { return }
         do throws(ServiceFailure) {
             switch try await service.products(unlessTagged: known?.tag) {
             case .unchanged: memory.catalog?.askedAt = clock
@@ -40,10 +42,10 @@ extension Engine {
                 memory.catalog = KeptCatalog(text: text, tag: tag, askedAt: clock)
             }
         } catch {
-            setup.options.log.info("the service does not say what it sells: \(error)")
+            setup.options.log.info("the service did not return its products: \(error)")
         }
     }
 
-    /// Somewhat less than a day, so that who looks once a day asks each time.
+    /// Somewhat less than a day, so that an app that opens once a day asks each time.
     private static let productsWait: TimeInterval = 82_800
 }

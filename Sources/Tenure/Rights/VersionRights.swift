@@ -84,16 +84,26 @@ extension Tenure {
 
 extension Tenure {
     /// An error in a list of versions.
-    public enum InvalidVersionList: Swift.Error, Sendable, Hashable, CustomStringConvertible {
+    public enum InvalidVersionList: LocalizedError, Sendable, Hashable, CustomStringConvertible {
         case malformed([String])
         case saysNothing(entitlement: String)
 
-        public var description: String {
+        public var description: String { "\(problem); \(recovery)" }
+        public var errorDescription: String? { problem }
+        public var recoverySuggestion: String? { recovery }
+
+        private var problem: String {
             switch self {
             case .malformed(let texts):
-                "these are not versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", ")); write numbers separated by periods, such as `1.2`"
-            case .saysNothing(let entitlement):
-                "`\(entitlement)` would be granted to every customer; pass `versions`, `purchasedBefore`, or both"
+                "these are not versions that the App Store reports: \(texts.map { "`\($0)`" }.joined(separator: ", "))"
+            case .saysNothing(let entitlement): "`\(entitlement)` would be granted to every customer"
+            }
+        }
+
+        private var recovery: String {
+            switch self {
+            case .malformed: "write numbers separated by periods, such as `1.2`"
+            case .saysNothing: "pass `versions`, `purchasedBefore`, or both"
             }
         }
     }

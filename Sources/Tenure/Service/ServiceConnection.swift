@@ -1,5 +1,6 @@
 package import Foundation
 import TenureAPI
+import TenureCore
 package import TenureHTTP
 
 /// Calls to the developer's service.
@@ -67,6 +68,20 @@ package struct ServiceConnection: Sendable {
         }
         return .told(text, tag: response.header("ETag"))
     }
+
+    /// The content catalog, and the links of the customer with this access token.
+    func content(appVersion: AppVersion?, token: String) async throws(ServiceFailure) -> ContentResponse {
+        var request = request("v1/content")
+        if let appVersion, var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: false) {
+            parts.queryItems = [URLQueryItem(name: "appVersion", value: appVersion.description)]
+            request.url = parts.url ?? request.url
+        }
+        request.headers["Authorization"] = "Bearer \(token)"
+        return try read(try await response(to: request))
+    }
+
+    /// The URL of a link, which may be relative to the service's.
+    func resolve(_ link: String) -> URL? { URL(string: link, relativeTo: url)?.absoluteURL }
 
     private func post<Answer: Decodable & Sendable>(
         _ path: String, _ body: some Encodable, token: String?, languages: [String] = []

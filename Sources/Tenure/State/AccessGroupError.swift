@@ -9,13 +9,21 @@ package enum AccessGroupError: Error, Sendable, Hashable {
 }
 
 extension AccessGroupError: CustomStringConvertible {
-    package var description: String {
+    package var description: String { "\(problem); \(recovery)" }
+
+    var problem: String {
         switch self {
-        case .missing(let group):
-            "the app has no access group `\(group)`; add it to the App Groups of the app and of each extension"
-        case .invalidName(let group):
-            "`\(group)` is not the name of an access group; use letters, digits, periods and hyphens, such as `group.com.example.app`"
-        case .appClip: "an App Clip cannot share a keychain; leave `Options.accessGroup` unset in the App Clip"
+        case .missing(let group): "the app has no access group `\(group)`"
+        case .invalidName(let group): "`\(group)` is not the name of an access group"
+        case .appClip: "an App Clip cannot share a keychain"
+        }
+    }
+
+    private var recovery: String {
+        switch self {
+        case .missing: "add it to the App Groups of the app and of each extension"
+        case .invalidName: "use letters, digits, periods and hyphens, such as `group.com.example.app`"
+        case .appClip: "leave `Options.accessGroup` unset in the App Clip"
         }
     }
 }

@@ -21,7 +21,7 @@ extension Account {
         let known = merged.essence
         merged.service = service(mergedWith: stored, base: base, knowing: known)
         merged.denials = denials(mergedWith: stored, base: base, knowing: known)
-        // Answered is what either process got an answer about. A mark that came since `base` stands: it's about a change.
+        // Answered is what either process got an answer about. A mark that came since `base` remains: it's about a change.
         let answered = Set(base.purchases.map(\.transactionID)).subtracting(base.unanswered)
         merged.unanswered = unanswered.filter { stored.isUnanswered($0) || answered.contains($0) }.union(
             stored.unanswered.filter { isUnanswered($0) || answered.contains($0) })

@@ -121,12 +121,9 @@ package struct Account: Sendable, Hashable {
         let known = Dictionary(purchases.map { ($0.transactionID, $0.essence) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
         for purchase in news {
-            guard byID.count < Self.mostPurchases || byID[purchase.transactionID] != nil else { continue }
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
-        purchases = byID.values.sorted {
-            ($0.purchaseDate ?? .distantPast, $0.transactionID) < ($1.purchaseDate ?? .distantPast, $1.transactionID)
-        }
+        purchases = Self.essential(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
         let news = purchases.filter { known[$0.transactionID] != $0.essence }
         unanswered.formUnion(news.map(\.transactionID))
         return !news.isEmpty
@@ -174,6 +171,16 @@ package struct Account: Sendable, Hashable {
     package var newestSigning: Date? {
         let dates = proofs.compactMap(\.signedDate) + purchases.compactMap(\.signedDate)
         return (dates + renewals.compactMap(\.signedDate)).max()
+    }
+
+    /// The purchases to store if there are too many: the oldest consumables are dropped first, then the oldest periods of
+    /// subscriptions.
+    private static func essential(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
+        guard purchases.count > mostPurchases else { return purchases[...] }
+        return purchases.sorted { first, second in
+            first.storageRank == second.storageRank
+                ? first.isEarlier(than: second) : first.storageRank < second.storageRank
+        }.suffix(mostPurchases)
     }
 
     /// The original facts come from the earliest artifact, the state from the latest; between them count the last
@@ -233,6 +240,19 @@ extension AppProof {
 }
 
 extension Purchase {
+    fileprivate func isEarlier(than other: Purchase) -> Bool {
+        (purchaseDate ?? .distantPast, transactionID) < (other.purchaseDate ?? .distantPast, other.transactionID)
+    }
+
+    /// Those with a higher rank are kept longer.
+    fileprivate var storageRank: Int {
+        switch type {
+        case .consumable, .unknown, nil: 0
+        case .autoRenewable: 1
+        case .nonConsumable, .nonRenewing: 2
+        }
+    }
+
     fileprivate var essence: Purchase {
         Purchase(
             transactionID: transactionID, originalTransactionID: originalTransactionID, productID: productID,

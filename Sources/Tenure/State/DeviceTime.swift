@@ -18,7 +18,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
     /// Beginnings of other counts, by name.
     package private(set) var beginnings: [String: Date] = [:]
 
-    /// Clocks differ by minutes and nobody turned them.
+    /// Clocks of correctly set devices differ by minutes.
     private static let tolerance: TimeInterval = 300
 
     package init(clock: Date) {
@@ -45,7 +45,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
         floor = max(floor, clock)
     }
 
-    /// Something was signed at that instant by somebody whose clock is right.
+    /// Something was signed at that instant by a clock that is right.
     ///
     /// Where it is newer than anything before, the present is not much later: that heals a clock that was once set to a far
     /// year. It never puts time before the signing itself.
@@ -58,7 +58,7 @@ package struct DeviceTime: Sendable, Hashable, Codable {
 
     /// The service said, in answer to what was asked just now, that it is that instant.
     ///
-    /// Its present replaces what was believed before, so that no service whose clock ran ahead once is believed for ever.
+    /// Its present replaces what was believed before, so that a service that once had a fast clock is not believed permanently.
     /// It is not earlier than what the App Store signed, nor than the clock.
     package mutating func learn(toldAt instant: Date, clock: Date) {
         floor = max(instant, clock, newestSigning ?? .distantPast)

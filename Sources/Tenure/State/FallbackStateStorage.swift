@@ -27,6 +27,18 @@ package struct FallbackStateStorage: StateStorage {
 
     package func remove() throws { try attempt { try $0.remove() } }
 
+    /// Returns a log that writes its first line only, for all storages of a process: the keychain refuses them alike.
+    package static func once(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
+        let isWritten = Locked(false)
+        return { line in
+            let isFirst = isWritten.withLock { isWritten in
+                defer { isWritten = true }
+                return !isWritten
+            }
+            if isFirst { log(line) }
+        }
+    }
+
     private func attempt<Result>(_ operation: (any StateStorage) throws -> Result) throws -> Result {
         if isRefused.withLock({ $0 }) { return try operation(file) }
         do {

@@ -36,9 +36,13 @@ package struct StateLocation: Sendable {
 
 #if canImport(Security)
     extension StateLocation {
-        private static func `private`(_ options: Tenure.Options) -> StateLocation {
+        private static func `private`(
+            _ options: Tenure.Options, _ log: (@Sendable (String) -> Void)? = nil
+        ) -> StateLocation {
             if let folder = options.folder { return StateLocation(FileStateStorage(folder: folder)) }
-            return inKeychain(name: AppName.ofThisApp, group: nil, folder: support(AppName.ofThisApp), options.log)
+            return inKeychain(
+                name: AppName.ofThisApp, group: nil, folder: support(AppName.ofThisApp),
+                log ?? FallbackStateStorage.once { options.log.error($0) })
         }
 
         private static func shared(
@@ -50,23 +54,21 @@ package struct StateLocation: Sendable {
             // Several apps may use one group. Each app has its own state, shared with its extensions.
             let app = host.containingBundleID ?? AppName.ofThisApp
             let folder = container.appendingPathComponent("Library/Application Support/tenure/\(app)")
-            // On the Mac the system names a container for a group that the app lacks, too.
-            do {
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            } catch {
-                throw .missing(group)
-            }
-            var location = inKeychain(name: app, group: group, folder: folder, options.log)
-            location.former = Self.private(options).storage
+            // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself is
+            // created by the first write, away from the main thread.
+            guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
+            let log = FallbackStateStorage.once { options.log.error($0) }
+            var location = inKeychain(name: app, group: group, folder: folder, log)
+            location.former = Self.private(options, log).storage
             return location
         }
 
         private static func inKeychain(
-            name: String, group: String?, folder: URL, _ log: Tenure.Log
+            name: String, group: String?, folder: URL, _ log: @escaping @Sendable (String) -> Void
         ) -> StateLocation {
             let storage = FallbackStateStorage(
-                KeychainStateStorage(name: name, group: group, folder: folder), file: FileStateStorage(folder: folder)
-            ) { log.error($0) }
+                KeychainStateStorage(name: name, group: group, folder: folder), file: FileStateStorage(folder: folder),
+                log: log)
             return StateLocation(
                 storage, gracePeriod: GracePeriodFile(url: folder.appendingPathComponent("unreadable-since")))
         }

@@ -11,6 +11,7 @@ extension StoredState {
     func merging(_ stored: StoredState, base: StoredState, at clock: Date) -> StoredState {
         var merged = self
         merged.device = device ?? stored.device
+        merged.distribution = distribution ?? stored.distribution
         merged.time = time.merging(stored.time, base: base.time, at: clock)
         merged.account = account.merging(stored.account, base: base.account)
         merged.trials = trials.merging(stored.trials, uniquingKeysWith: Self.larger)

@@ -23,9 +23,12 @@ package struct StoredState: Sendable, Hashable, Codable {
     }
 
     /// Fits a state that was read, or made, to this process.
-    mutating func settle(on device: String?, _ distribution: Tenure.Distribution, at clock: Date) {
+    ///
+    /// - Parameter distribution: how this copy of the app was installed. Nil: another process decides that.
+    mutating func settle(on device: String?, _ distribution: Tenure.Distribution?, at clock: Date) {
         time.look(at: clock)
         self.device = device ?? self.device
+        guard let distribution else { return }
         if let other = self.distribution, other != distribution.rawValue { discardAccount() }
         self.distribution = distribution.rawValue
     }

@@ -12,6 +12,8 @@ package struct WorkingState: Sendable {
     private let gracePeriod: GracePeriodFile?
     private let device: String?
     private let distribution: Tenure.Distribution
+    /// Whether this process may discard data that a differently installed copy of the app stored.
+    private let ownsState: Bool
     private let persona: String?
     private let initial: StoredState
 
@@ -25,16 +27,18 @@ package struct WorkingState: Sendable {
     package private(set) var moveFailure: String?
 
     package init(
-        _ location: StateLocation, device: String?, distribution: Tenure.Distribution, persona: String?, clock: Date
+        _ location: StateLocation, device: String?, distribution: Tenure.Distribution, ownsState: Bool = true,
+        persona: String?, clock: Date
     ) {
         storage = location.storage
         former = location.former
         gracePeriod = location.gracePeriod
         self.device = device
         self.distribution = distribution
+        self.ownsState = ownsState
         self.persona = persona
         var state = StoredState(clock: clock)
-        state.settle(on: device, distribution, at: clock)
+        state.settle(on: device, ownsState ? distribution : nil, at: clock)
         state.stand(in: persona)
         initial = state
         current = state
@@ -65,7 +69,7 @@ package struct WorkingState: Sendable {
 
     private func merged(with theirs: StoredState, at clock: Date) -> StoredState {
         var known = theirs
-        known.settle(on: device, distribution, at: clock)
+        known.settle(on: device, ownsState ? distribution : nil, at: clock)
         var merged = current.merging(known, base: stored ?? initial, at: clock)
         // An extension may run without the persona that the app has.
         merged.stand(in: persona)

@@ -5,13 +5,13 @@ import Foundation
 #endif
 
 extension Tenure.Distribution {
-    /// Told from the app's own files alone.
+    /// Determined from the app's own files alone. An extension looks into its containing app.
     static var ofThisApp: Tenure.Distribution {
         #if os(Linux)
-            // Behind the app stands a local App Store.
+            // The app uses a local App Store.
             .appStore
         #else
-            of(Bundle.main)
+            of(Bundle(path: BundleDescription.appPath(of: Bundle.main.bundleURL.standardizedFileURL.path)) ?? .main)
         #endif
     }
 

@@ -3,8 +3,8 @@ package import TenureCore
 
 /// What the client asks of the App Store on the device.
 ///
-/// Everything that can wait, throw, ask somebody to sign in or answer unverified stands behind it: one file speaks to
-/// StoreKit, and tests put a store in its place that does all of that on command.
+/// Calls may wait, throw, show a sign-in or return unverified results. One file calls StoreKit. Tests use a store that does
+/// all of that on command.
 package protocol StoreAccess: Sendable {
     /// How this copy of the app came onto the device: known without asking the store.
     var distribution: Tenure.Distribution { get }
@@ -17,10 +17,10 @@ package protocol StoreAccess: Sendable {
     /// What a receipt's hash is made with: `identifierForVendor`, on a Mac the MAC address in hexadecimal. Read only for a
     /// receipt that is sent and carries such a hash.
     var deviceIdentifier: String? { get async }
-    /// The file at `appStoreReceiptURL`; nil where there is none.
+    /// The file at `appStoreReceiptURL`; nil if there is none.
     var receipt: Data? { get }
 
-    /// `AppTransaction.shared`: what the device has, or gets without asking anybody.
+    /// `AppTransaction.shared`: what the device has, or gets without a sign-in.
     func appTransaction() async throws -> StoreResult<StoreAppTransaction>
     /// All that `Transaction.all` lists: refunded and expired ones too.
     ///

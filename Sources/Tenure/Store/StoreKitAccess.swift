@@ -13,7 +13,7 @@ package struct StoreKitAccess: StoreAccess {
 
     package var isRehearsal: Bool {
         #if os(Linux)
-            // A local App Store, whose authority is a test one by its nature.
+            // A local App Store, which signs with a test authority.
             true
         #else
             distribution == .development
@@ -99,7 +99,7 @@ package struct StoreKitAccess: StoreAccess {
 
     package func updates() -> AsyncStream<StoreResult<StoreTransaction>> {
         let (stream, continuation) = AsyncStream.makeStream(of: StoreResult<StoreTransaction>.self)
-        // Belongs to the stream: it ends when nobody listens any more.
+        // Belongs to the stream: it ends when its listener stops.
         let listening = Task {
             for await result in Transaction.updates { continuation.yield(Self.result(result)) }
             continuation.finish()
@@ -138,7 +138,7 @@ package struct StoreKitAccess: StoreAccess {
     private static func result(_ result: VerificationResult<AppTransaction>) -> StoreResult<StoreAppTransaction> {
         guard case .verified(let app) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: app.environment.rawValue) else {
-            return .unverified(reason: "nobody knows the environment `\(app.environment.rawValue)`")
+            return .unverified(reason: "StoreKit reported an unknown environment `\(app.environment.rawValue)`")
         }
         let fields = SignedFields(app.jsonRepresentation)
         let proof = AppProof(
@@ -155,7 +155,7 @@ package struct StoreKitAccess: StoreAccess {
     static func result(_ result: VerificationResult<Transaction>) -> StoreResult<StoreTransaction> {
         guard case .verified(let transaction) = result else { return .unverified(reason: result.reason) }
         guard let environment = AppStoreEnvironment(rawValue: transaction.environment.rawValue) else {
-            return .unverified(reason: "nobody knows the environment `\(transaction.environment.rawValue)`")
+            return .unverified(reason: "StoreKit reported an unknown environment `\(transaction.environment.rawValue)`")
         }
         let purchase = Purchase(
             transactionID: String(transaction.id), originalTransactionID: String(transaction.originalID),
@@ -222,8 +222,8 @@ extension Product.ProductType {
 // MARK: Terms
 
 extension Tenure {
-    /// `3 days free, then $24.99 per year`: what the customer should know before paying, in their language. An offer stands
-    /// in it only if this customer may have it.
+    /// `3 days free, then $24.99 per year`: what the customer should know before paying, in their language. It includes
+    /// an offer only if this customer may have it.
     public func terms(of product: Product, in locale: Locale = .autoupdatingCurrent) async -> String {
         await productTerms(of: product).text(in: locale)
     }
@@ -233,7 +233,7 @@ extension Tenure {
         let style = product.priceFormatStyle
         var offer: Tenure.ProductTerms.Offer?
         if let subscription = product.subscription, let introduction = subscription.introductoryOffer {
-            // Who does not answer in time promises nothing.
+            // Without an answer in time, promise no offer.
             let isEligible = try? await withTimeout(setup.options.storeTimeout) {
                 await subscription.isEligibleForIntroOffer
             }

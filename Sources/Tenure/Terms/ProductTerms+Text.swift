@@ -58,7 +58,7 @@ private struct Speech {
             return fill(
                 words.upFront, ["price": price, "length": length(period, words.upFrontLength ?? words.length)])
         case (.nonConsumable, _): return fill(words.once, ["price": price])
-        // Nobody said how long they run.
+        // Their length is unknown.
         case (.consumable, _), (.autoRenewable, nil), (.nonRenewing, nil): return price
         }
     }

@@ -1,7 +1,7 @@
 extension Wording {
     static let finnish = Wording(
         plurals: .oneOther,
-        // Behind a number other than 1 stands the partitive.
+        // A number other than 1 takes the partitive.
         length: Units(
             "{n} päivä|{n} päivää", "{n} viikko|{n} viikkoa", "{n} kuukausi|{n} kuukautta", "{n} vuosi|{n} vuotta"),
         upFrontLength: Units("{n} päivältä", "{n} viikolta", "{n} kuukaudelta", "{n} vuodelta"),

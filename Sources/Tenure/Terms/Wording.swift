@@ -2,7 +2,7 @@ import Foundation
 
 /// The fixed words of one language around numbers and prices, which Foundation formats.
 ///
-/// `{n}` stands for a number, `{price}` for a price, `{length}` for a number of days, weeks, months or years.
+/// `{n}` is replaced with a number, `{price}` with a price, `{length}` with a number of days, weeks, months or years.
 struct Wording: Sendable {
     /// The same four for each thing that is said of a length.
     struct Units: Sendable {
@@ -31,7 +31,7 @@ struct Wording: Sendable {
     let plurals: PluralRule
     /// `3 days`, all forms of the language, separated by `|` in the order of its rule.
     let length: Units
-    /// The same as it stands in `upFront`, in `during` and in `every`, where the language bends it there.
+    /// The same as written in `upFront`, in `during` and in `every`, where the language bends it there.
     var upFrontLength: Units?
     var duringLength: Units?
     var everyLength: Units?

@@ -3,21 +3,21 @@ import TenureCore
 
 /// What was used of trials, counted on the device.
 ///
-/// One acquisition has several names in the course of time: none while nobody knows the account, then the date of its
+/// One acquisition has several names in the course of time: none while the account is unknown, then the date of its
 /// purchase, and the App Store's id once a newer system tells it. Whatever it is called at the moment, it has used what
 /// was used under any of its names.
 extension StoredState {
     /// Who the present account is, and under which names something may have been used by it before: the best first, and
-    /// last that of nobody, since what was used before the account was known counts for whoever it turns out to be, and for
+    /// last the unknown account, since sessions used before the account was known count for the account found later, and for
     /// everybody who signs in on this device: else a trial would begin anew for who signs out.
     private var holders: [String] {
         let keys = [account.key].compactMap(\.self) + account.proofs.map(AcquisitionKey.init(of:))
         let ids = keys.compactMap(\.appTransactionID)
         let dates = keys.compactMap { $0.originalPurchaseDate?.rfc3339 }
-        return ids + dates + [Self.nobody]
+        return ids + dates + [Self.unknown]
     }
 
-    private static let nobody = "unknown"
+    private static let unknown = "unknown"
 
     /// Sessions that were begun.
     func trialSessions(of entitlement: String) -> Int {
@@ -60,7 +60,7 @@ extension StoredState {
         }
     }
 
-    /// Writes under the best name what stands under any of them: the account may come back with that one alone.
+    /// Writes under the best name what is stored under any of them: the account may come back with that one alone.
     mutating func joinTrials() {
         let holders = holders
         for entitlement in Set(holders.flatMap { trials[$0].map { Array($0.keys) } ?? [] }) {
@@ -73,7 +73,7 @@ extension StoredState {
         }
     }
 
-    private var holder: String { holders.first ?? Self.nobody }
+    private var holder: String { holders.first ?? Self.unknown }
 
     private mutating func note(sessions: Int, of entitlement: String) {
         trials[holder, default: [:]][entitlement, default: TrialUse()].sessions = sessions

@@ -112,7 +112,8 @@ private struct ContentFileReader {
     private mutating func pack(_ part: Part, named name: String) -> PackSource? {
         guard
             let fields = Fields(
-                part, keys: PackKey.allCases.map(\.rawValue), required: [(PackKey.files.rawValue, "files: \(name.shortened)/")],
+                part, keys: PackKey.allCases.map(\.rawValue),
+                required: [(PackKey.files.rawValue, "files: \(name.shortened)/")],
                 &reading)
         else { return nil }
         let unlock = unlock(fields)

@@ -9,6 +9,9 @@ import NIOHTTPTypes
 /// A response that is sent before its request is complete ends the connection. The rest of the request is read, so that the
 /// client can read the response, but only for a short time and up to a limit. The idle timeout covers the time between
 /// requests.
+///
+/// Passes one request at a time to the service, so that a client that sends many and reads nothing has one response in
+/// memory. Until the system has taken the whole response, later requests wait, and no more are read.
 final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -40,6 +43,14 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     private var responseCheck: NIODeadline?
     private var bufferedBytes = 0
 
+    /// What came after a request whose response isn't written.
+    private var waiting = CircularBuffer<Waiting>()
+    private var waitingBytes = 0
+    private var isReadHeld = false
+    private var responsesEnded = 0
+    /// Bytes of bodies, and how many of them the client is known to have taken.
+    private var (bytesWritten, bytesTaken) = (0, 0)
+
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
     /// Complete requests, and responses that were begun: clients may send the next request before the response.
     private var requestsRead = 0
@@ -51,6 +62,15 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     /// The client can read the response before the connection is reset.
     private static let lingering = TimeAmount.seconds(5)
     private static let longestResponseCheck = TimeAmount.seconds(5)
+
+    private enum Waiting {
+        case part(HTTPRequestPart)
+        case error(any Error)
+        case inputClosed
+    }
+
+    /// No client sends that many requests before a response. More than one read comes when the client closes its side.
+    private static let mostWaiting = (events: 4_000, bytes: 1 << 20)
 
     init(
         _ timeouts: ServiceConfiguration.Timeouts, bodyRate: Int, connections: Connections,
@@ -80,7 +100,14 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
+        let part = unwrapInboundIn(data)
+        if isAnswering || !waiting.isEmpty { hold(.part(part), context) } else { forward(part, context) }
+    }
+
+    private var isAnswering: Bool { requestsRead > responsesEnded }
+
+    private func forward(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        switch part {
         case .head:
             isRequestArriving = true
             if !isLeaving {
@@ -99,7 +126,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             requestsRead += 1
             if !isLeaving { readingUntil = nil }
         }
-        context.fireChannelRead(data)
+        context.fireChannelRead(wrapInboundOut(part))
         // The rest of the request came after its response.
         if isLeaving, requestsRead >= responsesBegun, takenAt == nil { context.close(promise: nil) }
     }
@@ -110,7 +137,50 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelReadComplete()
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if !waiting.isEmpty, let event = event as? ChannelEvent, event == .inputClosed {
+            hold(.inputClosed, context)
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if waiting.isEmpty { context.fireErrorCaught(error) } else { hold(.error(error), context) }
+    }
+
+    private func hold(_ event: Waiting, _ context: ChannelHandlerContext) {
+        waiting.append(event)
+        if case .part(.body(let bytes)) = event { waitingBytes += bytes.readableBytes }
+        if waiting.count > Self.mostWaiting.events || waitingBytes > Self.mostWaiting.bytes {
+            context.close(promise: nil)
+        }
+    }
+
+    /// Passes the next request on.
+    private func release(_ context: ChannelHandlerContext) {
+        guard !waiting.isEmpty else { return }
+        while !isAnswering, let event = waiting.popFirst() {
+            switch event {
+            case .part(let part):
+                if case .body(let bytes) = part { waitingBytes -= bytes.readableBytes }
+                forward(part, context)
+            case .error(let error): context.fireErrorCaught(error)
+            case .inputClosed: context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            }
+        }
+        channelReadComplete(context: context)
+        if waiting.isEmpty, isReadHeld {
+            isReadHeld = false
+            read(context: context)
+        }
+    }
+
     func read(context: ChannelHandlerContext) {
+        if !waiting.isEmpty {
+            isReadHeld = true
+            return
+        }
         if let pausedAt {
             let now = NIODeadline.now()
             if now - pausedAt > .milliseconds(100) { resumedAt = now }
@@ -140,7 +210,9 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
             }
             report()
             context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .body: context.write(data, promise: promise)
+        case .body(let bytes):
+            bytesWritten += bytes.readableBytes
+            context.write(data, promise: promise)
         case .end:
             let written = promise ?? context.eventLoop.makePromise(of: Void.self)
             let (responses, bound) = (responsesBegun, NIOLoopBound((self, context), eventLoop: context.eventLoop))
@@ -153,9 +225,12 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func finish(response: Int, _ context: ChannelHandlerContext) {
+        responsesEnded += 1
         guard response == responsesBegun else { return }
         takenAt = nil
         responseCheck = nil
+        reportTaken(bytesWritten)
+        if !isLeaving, context.channel.isActive { release(context) }
         report()
         guard isLeaving, context.channel.isActive else { return }
         if requestsRead >= responsesBegun {
@@ -174,6 +249,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         // With nothing left to write, the service is the slow one.
         if buffered == 0 || buffered != bufferedBytes { takenAt = .now() }
         bufferedBytes = buffered
+        reportTaken(bytesWritten - buffered)
         #if os(Linux)
             // The system's buffer may be large, and only the system knows when the client last read from it.
             if let provider = context.channel as? any SocketOptionProvider {
@@ -246,6 +322,7 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         readingUntil = nil
         responseCheck = nil
         takenAt = nil
+        waiting.removeAll()
         if let connection { connections.close(connection) }
         connection = nil
     }
@@ -260,6 +337,12 @@ final class ConnectionClock: ChannelDuplexHandler, RemovableChannelHandler {
         connections.enter(phase, connection)
         if unreportedBytes > 0, phase == .request { connections.receive(unreportedBytes, connection) }
         unreportedBytes = 0
+    }
+
+    private func reportTaken(_ bytes: Int) {
+        guard let connection, bytes > bytesTaken else { return }
+        connections.take(bytes - bytesTaken, connection)
+        bytesTaken = bytes
     }
 
     /// Tries each second for as long as no connection can be closed.

@@ -7,8 +7,10 @@ import NIOCore
 /// new one gets in.
 ///
 /// The connection that has been idle for longest is closed; if none is idle, the one that sends its request slowest; then
-/// one whose client has read nothing of the response for ten seconds. A request that waits for its response is never cut
-/// off, and a new connection has a second for its request. Only if none can be closed do new connections wait.
+/// one whose client has read nothing of the response for ten seconds. Responses hold three quarters of the connections at
+/// most: beyond that, the one that is read slowest is closed, of the network with most connections first. A request that
+/// waits for its response is never cut off, and a new connection has a second for its request. Only if none can be closed
+/// do new connections wait.
 final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     // Sound: all mutable state, that of connections too, is used between `lock.lock()` and `lock.unlock()` only.
     private let lock = NSLock()
@@ -41,6 +43,8 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
         /// When the phase began, or when the client last read a part of the response. Nanoseconds.
         fileprivate var since: UInt64
         fileprivate var recent: RecentBytes?
+        /// What the client took of the responses. Pipelined responses are one, so that short ones aren't always new.
+        fileprivate var taken: RecentBytes?
         fileprivate var hadRequest = false
         fileprivate var isCounted = true
         fileprivate var next: Connection?
@@ -56,7 +60,8 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     /// Below that age nothing is called slow or idle. Nanoseconds.
     private static let youth: UInt64 = 1_000_000_000
     private static let stall: UInt64 = 10_000_000_000
-    /// How many of the requests that have been arriving for longest are compared.
+    /// How many of the requests that have been arriving for longest are compared, and how many of the responses that made
+    /// no progress for longest.
     private static let compared = 64
 
     /// - Parameters:
@@ -114,6 +119,11 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
             connection.since = now
             connection.hadRequest = true
             connection.recent = phase == .request ? RecentBytes(window: bodyWindow, at: now) : nil
+            switch phase {
+            case .idle, .request: connection.taken = nil
+            case .working: break
+            case .response: connection.taken = connection.taken ?? RecentBytes(window: 10, at: now)
+            }
             queues[phase, default: Queue()].append(connection)
             return makeRoom(at: now)
         }
@@ -127,6 +137,11 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     /// Bytes of the request's body that arrived within the window.
     func received(_ connection: Connection, at now: UInt64 = now) -> Int {
         locked { connection.recent?.total(at: now) ?? 0 }
+    }
+
+    /// The client has taken bytes of a response.
+    func take(_ bytes: Int, _ connection: Connection, at now: UInt64 = now) {
+        locked { connection.taken?.add(bytes, at: now) }
     }
 
     /// The client has read a part of the response.
@@ -184,27 +199,53 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
             // If most connections are new, they are the attack.
             if longest.hadRequest || isOld(longest, at: now) || idle.count > limit / 2 { return longest }
         }
-        var requests: [Connection] = []
-        var next = queues[.request]?.first
-        while let connection = next, requests.count < Self.compared {
-            requests.append(connection)
-            next = connection.next
-        }
-        if let slowest = slowest(of: requests, at: now) { return slowest }
-        return queues[.response]?.first.flatMap { isStalled($0, at: now) ? $0 : nil }
+        if let slowest = slowest(of: first(.request), at: now) { return slowest }
+        guard let responses = queues[.response], let longest = responses.first else { return nil }
+        if isStalled(longest, at: now) { return longest }
+        return responses.count > limit - limit / 4 ? slowestReader(of: first(.response), at: now) : nil
     }
 
-    private func victim(among connections: [Connection], at now: UInt64) -> Connection? {
-        func longest(_ phase: Phase) -> Connection? {
-            connections.filter { $0.phase == phase }.min { $0.since < $1.since }
+    private func first(_ phase: Phase) -> [Connection] {
+        var connections: [Connection] = []
+        var next = queues[phase]?.first
+        while let connection = next, connections.count < Self.compared {
+            connections.append(connection)
+            next = connection.next
         }
-        return longest(.idle) ?? slowest(of: connections.filter { $0.phase == .request }, at: now)
-            ?? longest(.response).flatMap { isStalled($0, at: now) ? $0 : nil }
+        return connections
+    }
+
+    /// The same for the connections of one network.
+    private func victim(among connections: [Connection], at now: UInt64) -> Connection? {
+        func longest(_ connections: [Connection]) -> Connection? { connections.min { $0.since < $1.since } }
+        let byPhase = Dictionary(grouping: connections, by: \.phase)
+        if let idle = byPhase[.idle].flatMap(longest) { return idle }
+        if let slowest = slowest(of: byPhase[.request, default: []], at: now) { return slowest }
+        let responses = byPhase[.response, default: []]
+        if let longest = longest(responses), isStalled(longest, at: now) { return longest }
+        guard responses.count > connections.count - connections.count / 4 else { return nil }
+        return slowestReader(of: responses, at: now)
     }
 
     private func slowest(of connections: [Connection], at now: UInt64) -> Connection? {
         connections.filter { isOld($0, at: now) }
             .map { ($0, $0.recent?.rate(at: now) ?? 0) }.min { $0.1 < $1.1 }?.0
+    }
+
+    /// Of the network with most connections.
+    private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
+        var slowest: (connection: Connection, members: Int, bytes: Int)?
+        for connection in connections {
+            guard let age = connection.taken?.age(at: now), age > Self.youth else { continue }
+            let bytes = connection.taken?.total(at: now) ?? 0
+            var others = 0
+            for network in connection.networks { others = max(others, members[network, default: []].count) }
+            if let known = slowest {
+                guard others > known.members || (others == known.members && bytes < known.bytes) else { continue }
+            }
+            slowest = (connection, others, bytes)
+        }
+        return slowest?.connection
     }
 
     private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Self.youth }

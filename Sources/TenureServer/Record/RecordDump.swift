@@ -59,7 +59,7 @@ package struct RecordDump: Sendable {
 }
 
 extension RecordWalk.Entry {
-    /// With its newline.
+    /// With its newline. Characters that would alter a terminal's display are escaped.
     package var line: [UInt8] {
         var json = JSONWriter(.compact, capacity: 256)
         json.object { json in
@@ -76,6 +76,6 @@ extension RecordWalk.Entry {
                 }
             }
         }
-        return json.bytes + [UInt8(ascii: "\n")]
+        return Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")]
     }
 }

@@ -20,3 +20,25 @@ extension NSNotification.Name {
         public static let NSExtensionHostWillEnterForeground = NSNotification.Name("NSExtensionHostWillEnterForeground")
     #endif
 }
+
+extension URLRequest {
+    public var allowsExpensiveNetworkAccess: Bool {
+        get { true }
+        set {}
+    }
+    public var allowsConstrainedNetworkAccess: Bool {
+        get { true }
+        set {}
+    }
+}
+
+#if !os(tvOS) && !os(watchOS)
+    extension URLResourceKey {
+        public static let volumeAvailableCapacityForImportantUsageKey = URLResourceKey(
+            rawValue: "NSURLVolumeAvailableCapacityForImportantUsageKey")
+    }
+
+    extension URLResourceValues {
+        public var volumeAvailableCapacityForImportantUsage: Int64? { nil }
+    }
+#endif

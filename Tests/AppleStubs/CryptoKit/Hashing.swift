@@ -4,6 +4,9 @@ public protocol Digest: Hashable, Sequence, Sendable where Element == UInt8 {}
 
 public protocol HashFunction: Sendable {
     associatedtype Digest: CryptoKit.Digest
+    init()
+    mutating func update(bufferPointer: UnsafeRawBufferPointer)
+    func finalize() -> Digest
     static func hash<D: DataProtocol>(data: D) -> Digest
 }
 
@@ -11,7 +14,16 @@ public struct SHA256Digest: Digest {
     public func makeIterator() -> Array<UInt8>.Iterator { [].makeIterator() }
 }
 
+extension HashFunction {
+    public mutating func update<D: DataProtocol>(data: D) {}
+}
+
 public struct SHA256: HashFunction {
+    public typealias Digest = SHA256Digest
+
+    public init() {}
+    public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}
+    public func finalize() -> SHA256Digest { SHA256Digest() }
     public static func hash<D: DataProtocol>(data: D) -> SHA256Digest { SHA256Digest() }
 }
 

@@ -70,6 +70,65 @@ import Testing
         #expect(server.closed == ["stalled"])
     }
 
+    @Test func `close the response that is read slowest where responses hold three quarters`() {
+        let server = Server(limit: 4)
+        for (name, bytes) in [("quick", 9000), ("slow", 10), ("middle", 500), ("quickest", 10_000)] {
+            let connection = server.open(name, at: 0, in: .response)
+            server.connections.take(bytes, connection, at: Self.second)
+            server.connections.progress(connection, at: 3 * Self.second)
+        }
+        server.open("a", at: 3 * Self.second, in: .working)
+        #expect(server.closed == ["slow"])
+        // Three responses are no more than three quarters.
+        server.open("b", at: 3 * Self.second, in: .working)
+        #expect(server.closed == ["slow"])
+        #expect(!server.connections.isAcceptingNewConnections())
+    }
+
+    @Test func `close no response that began within the last second, and count pipelined ones as one`() {
+        let server = Server(limit: 3)
+        let pipelined = server.open("pipelined", at: 0, in: .response)
+        server.connections.enter(.working, pipelined, at: 9 * Self.second)
+        server.connections.enter(.response, pipelined, at: 10 * Self.second)
+        let reused = server.open("reused", at: 0, in: .response)
+        server.connections.enter(.idle, reused, at: 9 * Self.second)
+        server.connections.enter(.response, reused, at: 10 * Self.second)
+        server.open("new", at: 10 * Self.second, in: .response)
+        server.open("a", at: 10 * Self.second, in: .response)
+        #expect(server.closed == ["pipelined"])
+        server.open("b", at: 10 * Self.second, in: .response)
+        #expect(server.closed == ["pipelined"])
+    }
+
+    @Test func `close a response of the network with most connections first`() {
+        let server = Server(limit: 16)
+        for (index, address) in (["192.0.2.1"] + Array(repeating: "192.0.2.2", count: 3)).enumerated() {
+            let connection = server.open("\(address) \(index)", from: address, at: 0, in: .response)
+            server.connections.take(100 * index, connection, at: Self.second)
+        }
+        for _ in 4..<16 { server.open("local", at: 0, in: .response) }
+        server.open("new", at: 3 * Self.second, in: .working)
+        #expect(server.closed == ["192.0.2.2 1"])
+    }
+
+    @Test func `of one address that only read slowly leave room for its next`() {
+        let server = Server(limit: 100, perAddress: 4)
+        for index in 1...4 {
+            let connection = server.open("\(index)", from: "192.0.2.1", at: 0, in: .response)
+            server.connections.take(1000 / index, connection, at: Self.second)
+        }
+        server.open("new", from: "192.0.2.1", at: 3 * Self.second, in: .working)
+        #expect(server.closed == ["4"])
+        server.open("newer", from: "192.0.2.1", at: 3 * Self.second, in: .working)
+        #expect(server.closed == ["4", "newer"])
+    }
+
+    @Test func `of one address are never more than a quarter of all`() {
+        let server = Server(limit: 20)
+        for index in 1...6 { server.open("\(index)", from: "192.0.2.1", at: UInt64(index)) }
+        #expect(server.closed == ["1"])
+    }
+
     @Test func `wait where none can be closed, until one can`() {
         let server = Server(limit: 2)
         let first = server.open("first", at: 0, in: .working)

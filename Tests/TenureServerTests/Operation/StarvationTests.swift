@@ -86,6 +86,30 @@ import Testing
         }
     }
 
+    @Test func `by responses that are read slowly`() async throws {
+        try await withLiveService({ $0.limits.connections = 8 }) { _, port in
+            let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            var slow: [RawConnection] = []
+            for _ in 0..<10 {
+                let connection = try RawConnection(port: port, receiveBuffer: 4096)
+                connection.send(String(repeating: request, count: 400))
+                slow.append(connection)
+                // Until all buffers between are full.
+                try await Task.sleep(for: .milliseconds(200))
+            }
+            let reading = Task { [slow] in
+                while !Task.isCancelled {
+                    for connection in slow { _ = connection.readAvailable(16_384) }
+                    try await Task.sleep(for: .milliseconds(500))
+                }
+            }
+            defer { reading.cancel() }
+            // Younger responses than a second aren't called slow.
+            try await Task.sleep(for: .seconds(1.5))
+            for _ in 0..<3 { try await expectService(port: port) }
+        }
+    }
+
     @Test func `by slow bodies of many addresses behind a proxy, for small and large bodies`() async throws {
         let bodies = BodyBudget(bytes: 4 << 20)
         try await withLiveService({

@@ -97,7 +97,9 @@ struct PolicySigner {
             #"{"alg":"ES256","typ":"tenure-policy+jwt","jwk":{}}"#, "",
         ] {
             let text = try signer.sign(header: header, payload: payload)
-            #expect(refusal(text) == .notSigned(#"its header isn't `{"alg":"ES256","typ":"tenure-policy+jwt"}`"#), "\(header)")
+            #expect(
+                refusal(text) == .notSigned(#"its header isn't `{"alg":"ES256","typ":"tenure-policy+jwt"}`"#),
+                "\(header)")
             let unsigned = text.split(separator: ".").dropLast().joined(separator: ".") + "."
             #expect(refusal(unsigned) != nil)
         }

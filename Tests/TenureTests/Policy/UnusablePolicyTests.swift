@@ -94,11 +94,44 @@ import Testing
             .trialOver(entitlement: "x"), .policy(.missing(name: "x")), .policy(.empty(name: "x")),
             .policy(.unreadable(name: "x")), .policy(.invalid(name: "x", reason: "y")),
             .policy(.otherApp(bundleID: "x", appBundleID: "y")), .policy(.source("x")), .serviceAddress("x"),
+            .purchasesUnavailable("x"), .accessGroup("x"), .persona("x"),
         ]
         for error in errors {
             #expect(error.localizedDescription == error.errorDescription)
             #expect(error.errorDescription?.isEmpty == false)
             #expect(error.recoverySuggestion?.isEmpty == false, "\(error)")
+        }
+        for error in [Tenure.InvalidVersionList.malformed(["v2"]), .saysNothing(entitlement: "x")] {
+            #expect(error.localizedDescription == error.errorDescription)
+            #expect(error.errorDescription?.isEmpty == false)
+            #expect(error.recoverySuggestion?.isEmpty == false, "\(error)")
+        }
+    }
+
+    @Test func `lets an app start, and so do options that can't be used, which the customer has as an error`()
+        async throws
+    {
+        try await ServedStore.run { served in
+            try await served.device(of: "Ada") { _ in
+                let sound = Tenure(policyIfValid: .policy(World.policy()), options: served.options())
+                #expect(sound.customer.optionsError == nil)
+                let changes: [(inout Tenure.Options) -> Void] = [
+                    { $0.accessGroup = "no group" }, { $0.persona = .token("a token without a service") },
+                ]
+                for change in changes {
+                    let tenure = Tenure(
+                        policyIfValid: .policy(World.policy()), options: served.options { change(&$0) })
+                    let error = try #require(tenure.customer.optionsError)
+                    #expect(error.recoverySuggestion != nil)
+                    let customer = await tenure.settled()
+                    #expect(customer.optionsError == error)
+                    #expect(customer.policyError == nil)
+                    #expect(customer.has("everything"))
+                    #expect(throws: error) {
+                        try Tenure(policy: .policy(World.policy()), options: served.options { change(&$0) })
+                    }
+                }
+            }
         }
     }
 }

@@ -46,6 +46,21 @@ import Testing
         }
     }
 
+    @Test func `is asked for again by refresh, over HTTP, and not by other searches`() async throws {
+        try await ServedApp.run(policy: nil) { app in
+            let tenure = app.start()
+            _ = await tenure.settled()
+            #expect(questions(app.service) == 1)
+            await tenure.refresh()
+            #expect(questions(app.service) == 2)
+            app.time.now += 60
+            #expect(await !tenure.allows("everything"))
+            #expect(questions(app.service) == 2)
+            await tenure.refresh()
+            #expect(questions(app.service) == 3)
+        }
+    }
+
     @Test func `counts more than the policy that the app brought, which stands in for it`() async throws {
         try await RealService.run { service in
             let old = try Policy(

@@ -14,7 +14,7 @@ private let keptByApps: URL = {
     return FileManager.default.temporaryDirectory.appendingPathComponent("tenure-" + UUID().uuidString)
 }()
 
-@Suite(.serialized) struct `The example app` {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct `The example app` {
     @Test func `brings the policy as it compiles now`() throws {
         let yaml = root.appendingPathComponent("Examples/calculator/policy.yaml")
         let list = root.appendingPathComponent("Examples/calculator/releases.csv")
@@ -58,6 +58,59 @@ private let keptByApps: URL = {
                 #expect(model.keypad == keypad, "\(customer)")
                 #expect(device.signInRequests == 0)
             }
+        }
+    }
+
+    /// The app on a device that reaches the local App Store over HTTP, with a new folder for its state.
+    private func onServedDevice(
+        of customer: String, offline: Bool = false,
+        _ body: @escaping @Sendable @MainActor (CalculatorModel, LocalStore, ServedStore) async throws -> Void
+    ) async throws {
+        try await ServedStore.run { served in
+            setenv("XDG_DATA_HOME", keptByApps.appendingPathComponent(UUID().uuidString).path, 1)
+            try await served.device(of: customer) { device in
+                device.behavior.isOffline = offline
+                try await body(try await CalculatorModel(), device, served)
+            }
+        }
+    }
+
+    @Test func `gives an owner everything at the first start without network, and keeps it once the network returns`()
+        async throws
+    {
+        try await onServedDevice(of: "Ada", offline: true) { model, device, _ in
+            #expect(model.isResolving)
+            let following = Task { await model.follow() }
+            defer { following.cancel() }
+            await model.open()
+            #expect(!model.isResolving)
+            #expect(model.keypad == .scientific)
+            #expect(model.notice == nil)
+            device.behavior.isOffline = false
+            await model.restoreTapped()
+            #expect(model.keypad == .scientific)
+            #expect(model.notice == nil)
+        }
+    }
+
+    @Test func `sells its scientific keys, and shows why a purchase failed`() async throws {
+        try await onServedDevice(of: "Dana") { model, device, served in
+            await model.open()
+            #expect(!model.isResolving)
+            #expect(model.keypad == .basic)
+            let everything = try await product(World.everything)
+            device.behavior.purchases = .isCancelled
+            await model.buyTapped(everything)
+            #expect(model.keypad == .basic)
+            #expect(model.notice == nil)
+            device.behavior.purchases = .fails(StoreKitError.unknown)
+            await model.buyTapped(everything)
+            #expect(model.keypad == .basic)
+            #expect(model.notice != nil)
+            device.behavior.purchases = .completes
+            await model.buyTapped(everything)
+            #expect(model.keypad == .scientific)
+            try await served.finished(World.everything)
         }
     }
 

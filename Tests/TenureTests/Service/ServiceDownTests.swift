@@ -16,26 +16,13 @@ private struct HangingTransport: Transport {
 }
 
 @Suite(.timeLimit(.minutes(2))) struct `A service that is down` {
-    /// An app that asks the service, on Dana's device, with StoreKit over HTTP.
+    /// An app that waits only briefly for the service.
     private func withApp(
         policy: Policy?,
         _ body: @escaping @Sendable (RealService, LocalStore, @escaping @Sendable () -> Tenure) async throws -> Void
     ) async throws {
-        try await RealService.run { service in
-            try await ServedStore.run { served in
-                try await served.device(of: "Dana") { device in
-                    let storage = MemoryStateStorage()
-                    try await body(service, device) {
-                        var setup = Setup(
-                            access: StoreKitAccess(), storage: storage, policy: policy.map { .policy($0) })
-                        service.connect(&setup)
-                        setup.options.whileUndetermined = .deny
-                        setup.clock = { World.now }
-                        setup.purchaseTimeout = 0.2
-                        return Tenure(setup)
-                    }
-                }
-            }
+        try await ServedApp.run(policy: policy) { app in
+            try await body(app.service, app.device) { app.start { $0.purchaseTimeout = 0.2 } }
         }
     }
 
@@ -131,6 +118,48 @@ private struct HangingTransport: Transport {
             service.line.condition = .up
             await start().refresh()
             for await _ in StoreKit.Transaction.unfinished { Issue.record("it is recorded now") }
+        }
+    }
+
+    @Test func `finishes a delivered consumable even if StoreKit didn't answer meanwhile`() async throws {
+        try await ServedApp.run(policy: World.policy(whileUndetermined: .deny)) { app in
+            let tenure = app.start { $0.purchaseTimeout = 0.2 }
+            _ = await tenure.settled()
+            app.service.line.condition = .down
+            guard
+                case .purchased(let transaction, _) = try await tenure.purchase(try await product(ServedStore.coins))
+            else { throw Unexpected() }
+            await tenure.contentArrived(for: transaction)
+            #expect(await app.served.unfinished() == [ServedStore.coins])
+            // Its sequences are empty, as if nothing had been bought.
+            app.device.behavior.transactions = .fails(.unknown)
+            app.device.behavior.products = .fails(.unknown)
+            await tenure.refresh()
+            app.device.behavior.transactions = .genuine
+            app.device.behavior.products = .genuine
+            app.service.line.condition = .up
+            await tenure.refresh()
+            #expect(await app.served.unfinished() == [])
+        }
+    }
+
+    @Test func `finishes delivered content once it answers, also after a relaunch`() async throws {
+        try await ServedApp.run(policy: World.policy(whileUndetermined: .deny)) { app in
+            let start: @Sendable () -> Tenure = {
+                app.start {
+                    $0.purchaseTimeout = 0.2
+                    $0.options.finishing = .afterContent(of: [World.everything])
+                }
+            }
+            let tenure = start()
+            _ = await tenure.settled()
+            app.service.line.condition = .down
+            _ = try await tenure.purchase(try await product(World.everything))
+            await tenure.contentArrived(for: World.everything)
+            #expect(await app.served.unfinished() == [World.everything])
+            app.service.line.condition = .up
+            await start().refresh()
+            #expect(await app.served.unfinished() == [])
         }
     }
 

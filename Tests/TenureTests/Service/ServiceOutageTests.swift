@@ -5,6 +5,52 @@ import Testing
 
 @testable import Tenure
 
+@Suite(.timeLimit(.minutes(2))) struct `A busy service` {
+    @Test func `isn't asked by rechecks of a denial before the time that it named, over HTTP`() async throws {
+        try await ServedApp.run(policy: nil) { app in
+            let problem = Data(#"{"code": "busy", "detail": "the database is being backed up"}"#.utf8)
+            app.service.line.condition = .replaced {
+                $0 = TransportResponse(status: 503, headers: ["Retry-After": "1800"], body: problem)
+            }
+            let tenure = app.start { $0.sleep = { try await app.time.sleep($0) } }
+            #expect(await !tenure.allows("everything"))
+            #expect(app.service.line.syncs == 1)
+            for _ in 0..<3 {
+                app.time.now += 60
+                #expect(await !tenure.allows("everything"))
+            }
+            #expect(app.service.line.syncs == 1)
+            // What the customer does isn't held up.
+            await tenure.refresh()
+            #expect(app.service.line.syncs == 2)
+            app.time.now += 1790
+            #expect(await !tenure.allows("everything"))
+            #expect(app.service.line.syncs == 2)
+            app.service.line.condition = .up
+            app.time.now += 60
+            #expect(await !tenure.allows("everything"))
+            #expect(app.service.line.syncs == 3)
+            #expect(tenure.customer.answers["everything"]?.outcome == .denied)
+        }
+    }
+
+    @Test func `gets a purchase at once`() async throws {
+        try await ServedApp.run(policy: nil) { app in
+            app.service.line.condition = .replaced {
+                $0 = TransportResponse(status: 503, headers: ["Retry-After": "1800"], body: Data())
+            }
+            let tenure = app.start()
+            _ = await tenure.settled()
+            app.service.line.condition = .up
+            guard
+                case .purchased(_, let customer) = try await tenure.purchase(try await product(World.everything))
+            else { throw Unexpected() }
+            #expect(customer.answers["everything"]?.outcome == .granted)
+            try await app.served.finished(World.everything)
+        }
+    }
+}
+
 @Suite struct `The client without its service` {
     @Test func `offline for 400 days, a lifetime entitlement stands`() async throws {
         try await RealService.run { service in

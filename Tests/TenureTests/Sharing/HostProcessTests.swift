@@ -31,6 +31,48 @@ import Testing
         }
     }
 
+    @Test func `accepts in an extension only its containing app's bundle ID, and in a watch app its companion's`() {
+        let proWidget = HostProcess(
+            BundleDescription(
+                path: "/Apps/Pro.app/PlugIns/Widget.appex", bundleID: "com.example.app.pro.widget",
+                containingBundleID: "com.example.app.pro"))
+        #expect(proWidget.accepts(bundleID: "com.example.app.pro"))
+        #expect(proWidget.accepts(bundleID: "com.example.app.pro.widget"))
+        #expect(!proWidget.accepts(bundleID: "com.example.app"))
+        let proWatch = HostProcess(
+            BundleDescription(
+                path: "/Apps/Watch.app", bundleID: "com.example.app.pro.watchkitapp",
+                companionBundleID: "com.example.app.pro"))
+        #expect(proWatch.accepts(bundleID: "com.example.app.pro"))
+        #expect(!proWatch.accepts(bundleID: "com.example.app"))
+        // StoreKit may name the iPhone's app to an extension of the watch app.
+        let watchWidget = HostProcess(
+            BundleDescription(
+                path: "/Apps/Watch.app/PlugIns/Widget.appex", bundleID: "com.example.app.watchkitapp.widget",
+                companionBundleID: "com.example.app", containingBundleID: "com.example.app.watchkitapp"))
+        #expect(watchWidget.kind == .appExtension)
+        for id in ["com.example.app", "com.example.app.watchkitapp"] { #expect(watchWidget.accepts(bundleID: id)) }
+        #expect(!watchWidget.accepts(bundleID: "com.example"))
+    }
+
+    @Test func `keeps its containing app when the store names its bundle ID`() {
+        let widget = HostProcess(Self.widget).identified(as: "com.example.app.widget")
+        #expect(widget == HostProcess(Self.widget))
+        #expect(
+            HostProcess(Self.app).identified(as: "com.example.calculator").accepts(bundleID: "com.example.calculator"))
+    }
+
+    @Test func `asks for no app transaction for a persona in an extension, which may not prompt`() async {
+        for (kind, calls) in [(HostProcess.Kind.appExtension, 0), (.app, 1)] {
+            let device = Device(FakeStore { $0.distribution = .development }) {
+                $0.host = HostProcess(kind, bundleID: World.bundleID)
+                $0.options.persona = .earlyBuyer(build: "37", on: World.date("2014-05-01"))
+            }
+            _ = await device.start().settled()
+            #expect(device.store.now.appCalls == calls)
+        }
+    }
+
     @Test func `does not accept another app's bundle ID that its bundle ID extends`() {
         let pro = HostProcess(BundleDescription(path: "/Apps/Pro.app", bundleID: "com.example.app.pro"))
         #expect(!pro.accepts(bundleID: "com.example.app"))
@@ -60,6 +102,16 @@ import Testing
             BundleDescription.containingApp(of: "/Applications/Mac.app/Contents/PlugIns/W.appex")
                 == "/Applications/Mac.app")
         #expect(BundleDescription.containingApp(of: "/usr/lib/W.appex") == nil)
+    }
+
+    @Test func `reads from the containing app how an extension was installed`() {
+        #expect(BundleDescription.appPath(of: Self.widget.path) == "/Apps/Calculator.app")
+        #expect(
+            BundleDescription.appPath(of: "/Applications/Mac.app/Contents/PlugIns/W.appex") == "/Applications/Mac.app")
+        #expect(BundleDescription.appPath(of: "/Applications/Mac.app") == "/Applications/Mac.app")
+        // The watch app is an app of its own, on another device.
+        #expect(BundleDescription.appPath(of: "/Apps/Phone.app/Watch/Watch.app") == "/Apps/Phone.app/Watch/Watch.app")
+        #expect(BundleDescription.appPath(of: "/usr/lib/W.appex") == "/usr/lib/W.appex")
     }
 
     private func device(_ kind: HostProcess.Kind, bundleID: String) -> Device {

@@ -71,6 +71,28 @@ import Testing
         #expect(Set(ids) == ["410000000000001", "410000000000002"])
     }
 
+    @Test(arguments: Tenure.Distribution.allCases)
+    func `survives an extension that cannot tell how the app was installed`(
+        _ assumed: Tenure.Distribution
+    ) async {
+        let (first, second) = pair(World.owner())
+        #expect(await first.start().settled().has("everything"))
+        silence(first)
+        silence(second)
+        second.store.change { $0.distribution = assumed }
+        let running = first.start()
+        #expect(await running.settled().has("everything"))
+        let appExtension = second.start {
+            $0.host = HostProcess(.appExtension, bundleID: World.bundleID + ".widget")
+            $0.options.accessGroup = "group.com.example.calculator"
+        }
+        _ = await appExtension.settled()
+        await appExtension.engine.searchAgain()
+        await running.engine.searchAgain()
+        #expect(running.customer.has("everything"))
+        #expect(await first.start().settled().has("everything"))
+    }
+
     @Test func `of another account replaces the one that an idle process knows`() async {
         let (first, second) = pair(World.owner())
         let appExtension = second.start()

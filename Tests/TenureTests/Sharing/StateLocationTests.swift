@@ -73,6 +73,17 @@ import Testing
         #expect(await device.start().allows("everything"))
     }
 
+    @Test func `is said once where a shared and a private state are refused`() throws {
+        let lines = Locked<[String]>([])
+        let log = FallbackStateStorage.once { line in lines.withLock { $0.append(line) } }
+        for operation in ["read", "update"] {
+            let storage = FallbackStateStorage(
+                Keychain(error: .refused(operation: operation)), file: MemoryStateStorage(), log: log)
+            for _ in 0..<2 { #expect(try storage.read() == nil) }
+        }
+        #expect(lines.withLock { $0.count } == 1)
+    }
+
     @Test(arguments: [StateStorageError.locked(operation: "read"), .failed(operation: "read", status: -50)])
     func `is not replaced while it is only locked or fails`(_ error: StateStorageError) async {
         let (file, lines) = (MemoryStateStorage(), Locked<[String]>([]))

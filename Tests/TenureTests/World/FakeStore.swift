@@ -38,6 +38,8 @@ final class FakeStore: StoreAccess {
         var listCalls = 0
         /// Calls that may show a sign-in.
         var prompts = 0
+        /// How often the device or the app's files were read.
+        var installationReads = 0
     }
 
     struct Failure: Error {}
@@ -71,10 +73,18 @@ final class FakeStore: StoreAccess {
 
     // MARK: StoreAccess
 
-    var distribution: Tenure.Distribution { now.distribution }
-    var isRehearsal: Bool { now.isRehearsal }
+    var distribution: Tenure.Distribution { reading(\.distribution) }
+    var isRehearsal: Bool { reading(\.isRehearsal) }
     var bundleID: String? { World.bundleID }
-    var deviceVerificationID: UUID? { now.device }
+    var deviceVerificationID: UUID? { reading(\.device) }
+
+    private func reading<Value: Sendable>(_ path: KeyPath<State, Value>) -> Value {
+        state.withLock { state in
+            state.installationReads += 1
+            return state[keyPath: path]
+        }
+    }
+
     var deviceIdentifier: String? {
         change { $0.deviceIdentifierReads += 1 }
         return now.deviceIdentifier

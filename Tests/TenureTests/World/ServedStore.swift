@@ -97,6 +97,16 @@ struct ServedStore: Sendable {
         while await unfinished().contains(product) { try await Task.sleep(for: .milliseconds(20)) }
     }
 
+    /// A customer buys a product on another device.
+    func buy(_ product: String, for customer: String) async throws {
+        try await store.perform(Act(.buy, [.customer: customer, .product: product]))
+    }
+
+    /// The App Store refunds a purchase.
+    func refund(_ product: String, of customer: String) async throws {
+        try await store.perform(Act(.refund, [.customer: customer, .product: product]))
+    }
+
     /// The products whose transactions the app still has to finish.
     func unfinished() async -> [String] {
         var products: [String] = []

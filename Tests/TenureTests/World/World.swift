@@ -144,6 +144,7 @@ final class MemoryStateStorage: StateStorage {
         var isLocked = false
         var refusesWrites = false
         var writes = 0
+        var reads = 0
     }
 
     private let state: Locked<State>
@@ -168,8 +169,10 @@ final class MemoryStateStorage: StateStorage {
         set { state.withLock { $0.refusesWrites = newValue } }
     }
     var writes: Int { state.withLock { $0.writes } }
+    var reads: Int { state.withLock { $0.reads } }
 
     func read() throws -> Data? {
+        state.withLock { $0.reads += 1 }
         if isLocked { throw IsLocked() }
         return contents
     }

@@ -1,0 +1,59 @@
+public import Foundation
+
+extension Tenure {
+    /// Why an asset pack can't be downloaded or opened. Trouble with the network or a server isn't among them: downloads
+    /// wait for those.
+    public enum AssetPackError: Swift.Error, Sendable, Hashable {
+        /// The catalog has no pack with this name.
+        case unknownPack(String)
+        case notEntitled(String)
+        case needsAppUpdate(String)
+        /// The download was canceled, or the pack removed.
+        case canceled(String)
+        /// The server refused two links in turn.
+        case refused(String)
+        /// The server sends other bytes than were published.
+        case corrupted(String)
+        case notInstalled(String)
+        case missingFile(path: String)
+        case storage(String)
+
+        public var isRetryable: Bool {
+            switch self {
+            case .canceled, .refused, .corrupted, .notInstalled, .storage: true
+            case .unknownPack, .notEntitled, .needsAppUpdate, .missingFile: false
+            }
+        }
+    }
+}
+
+extension Tenure.AssetPackError: LocalizedError, CustomStringConvertible {
+    public var description: String { [problem, recovery].compactMap(\.self).joined(separator: " ") }
+    public var errorDescription: String? { problem }
+    public var recoverySuggestion: String? { recovery }
+
+    private var problem: String {
+        switch self {
+        case .unknownPack(let name): "There is no content named “\(name)”."
+        case .notEntitled: "This content isn't part of your purchases."
+        case .needsAppUpdate: "This content needs a newer version of the app."
+        case .canceled: "The download was canceled."
+        case .refused: "The server refused the download."
+        case .corrupted: "The downloaded content is damaged."
+        case .notInstalled: "This content isn't downloaded."
+        case .missingFile(let path): "The content has no file “\(path)”."
+        case .storage(let reason): "The content can't be stored: \(reason)."
+        }
+    }
+
+    private var recovery: String? {
+        switch self {
+        case .unknownPack, .missingFile: "Please update the app, or contact support."
+        case .notEntitled: "Buy it, or restore your purchases."
+        case .needsAppUpdate: "Update the app."
+        case .canceled, .notInstalled: "Download it again."
+        case .refused, .corrupted: "Please try again later."
+        case .storage: "Free some space on the device, and try again."
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import TenureCore
+
+/// Why a file can't be read or written.
+enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// No space is left.
+    case full
+    case failed(String)
+
+    /// From `errno`.
+    init(_ operation: String, _ path: String) {
+        let code = errno
+        if code == ENOSPC || code == EDQUOT {
+            self = .full
+        } else {
+            self = .failed("cannot \(operation) `\(path)` (\(String(cString: strerror(code)).lowercased()))")
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .full: "no space is left on the device"
+        case .failed(let reason): reason
+        }
+    }
+}
+
+/// The system's calls for files. None of them follows what a stored path says out of its folder: paths are made of names
+/// that were checked.
+enum Disk {
+    static func makeFolder(_ path: String) throws(DiskFailure) {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            // What Foundation throws says less than `errno` did.
+            guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
+            throw DiskFailure("create", path)
+        }
+    }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// The names in a folder; none if it doesn't exist.
+    static func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
+    static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+
+    static func rename(_ path: String, to other: String) throws(DiskFailure) {
+        guard systemRename(path, other) == 0 else { throw DiskFailure("rename", path) }
+    }
+
+    static func link(_ path: String, as other: String) throws(DiskFailure) {
+        guard systemLink(path, other) == 0 else { throw DiskFailure("link", path) }
+    }
+
+    /// Replaces a small file as a whole.
+    ///
+    /// - Parameter isLasting: whether the new contents have to survive a loss of power.
+    static func replace(_ path: String, with data: Data, isLasting: Bool = true) throws(DiskFailure) {
+        let aside = "\(path).\(UInt64.random(in: .min ... .max)).new"
+        let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DiskFailure("create", path) }
+        var failure: DiskFailure?
+        do throws(DiskFailure) {
+            try write(data, to: descriptor, at: 0, path)
+            if isLasting, fsync(descriptor) != 0 { throw DiskFailure("write", path) }
+        } catch {
+            failure = error
+        }
+        _ = close(descriptor)
+        if failure == nil, systemRename(aside, path) != 0 { failure = DiskFailure("rename", path) }
+        if let failure {
+            unlink(aside)
+            throw failure
+        }
+        if isLasting { flushFolder((path as NSString).deletingLastPathComponent) }
+    }
+
+    /// Reads a small file; nil if it doesn't exist or is larger than `most`.
+    static func contents(of path: String, most: Int) -> Data? {
+        guard let file = FileStatus(path: path), file.size <= most else { return nil }
+        return try? Data(contentsOf: URL(fileURLWithPath: path))
+    }
+
+    static func write(
+        _ data: some DataProtocol & ContiguousBytes, to descriptor: Int32, at offset: Int64, _ path: String
+    ) throws(DiskFailure) {
+        let failure: DiskFailure? = data.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+                let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(written))
+                if count > 0 {
+                    written += count
+                } else if count < 0, errno != EINTR {
+                    return DiskFailure("write", path)
+                }
+            }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reads a part of a file in pieces. Returns false if the file ends before the part does.
+    static func read(
+        _ range: Range<Int64>, of descriptor: Int32, _ path: String, _ piece: (UnsafeRawBufferPointer) -> Void
+    ) throws(DiskFailure) -> Bool {
+        let size = Int(min(Int64(1 << 18), max(1, Int64(range.count))))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let wanted = Int(min(Int64(size), range.upperBound - offset))
+            let count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset))
+            if count > 0 {
+                piece(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                offset += Int64(count)
+            } else if count == 0 {
+                return false
+            } else if errno != EINTR {
+                throw DiskFailure("read", path)
+            }
+        }
+        return true
+    }
+
+    /// Writes what the system still holds in memory, for a folder's new names.
+    static func flushFolder(_ path: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    static func flushFile(_ path: String) throws(DiskFailure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw DiskFailure("open", path) }
+        defer { _ = close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw DiskFailure("write", path) }
+    }
+
+    /// The bytes of all files below a folder. A file with several names counts once.
+    static func size(below folder: String) -> Int64 {
+        var seen: Set<UInt64> = []
+        var total: Int64 = 0
+        let names = FileManager.default.enumerator(atPath: folder)
+        while let name = names?.nextObject() as? String {
+            guard let file = FileStatus(path: folder + "/" + name) else { continue }
+            if file.names > 1, !seen.insert(file.identifier).inserted { continue }
+            total += file.size
+        }
+        return total
+    }
+
+    /// Bytes that can be written; nil if the system doesn't say.
+    static func freeSpace(in folder: String) -> Int64? {
+        #if canImport(Security) && !os(tvOS) && !os(watchOS)
+            let keys: Set<URLResourceKey> = [.volumeAvailableCapacityForImportantUsageKey]
+            let values = try? URL(fileURLWithPath: folder).resourceValues(forKeys: keys)
+            if let free = values?.volumeAvailableCapacityForImportantUsage, free > 0 { return free }
+        #endif
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else { return nil }
+        return Int64(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
+    }
+}
+
+// The methods of `Disk` hide the system's functions of the same names.
+private func systemRename(_ path: String, _ other: String) -> Int32 { rename(path, other) }
+private func systemLink(_ path: String, _ other: String) -> Int32 { link(path, other) }

@@ -1,0 +1,156 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+/// The asset packs on the disk: installed versions, and downloads that aren't complete.
+///
+/// ```
+/// packs/NAME/installed.json       the version in use, and its folder
+/// packs/NAME/DIGEST.json          manifests
+/// packs/NAME/versions/FOLDER/…    the files of a version
+/// packs/NAME/users/FOLDER.PID     processes that handed out URLs of a version
+/// packs/NAME/partial/             see `PartialPack`
+/// ```
+struct PackStore: Sendable {
+    let location: ContentLocation
+
+    /// The folder of a pack: where it is installed or begun, otherwise where it belongs.
+    func folder(of pack: String, isPurgeable: Bool = false) -> String {
+        let folders = location.folders.map { path(of: pack, in: $0) }
+        let used =
+            folders.first { Disk.exists($0 + "/" + Self.installedName) }
+            ?? folders.first { Disk.exists($0 + "/" + PartialPack.folderName) }
+        return used ?? path(of: pack, in: isPurgeable ? location.purgeable : location.durable)
+    }
+
+    private func path(of pack: String, in folder: URL) -> String {
+        folder.appendingPathComponent("packs/" + pack, isDirectory: true).path
+    }
+
+    /// Makes a pack's folder, which is in no backup.
+    func prepareFolder(of pack: String, isPurgeable: Bool) throws(DiskFailure) -> String {
+        let folder = folder(of: pack, isPurgeable: isPurgeable)
+        for place in location.folders where folder.hasPrefix(place.path + "/") { try ContentLocation.make(place) }
+        try ContentLocation.make(URL(fileURLWithPath: folder, isDirectory: true))
+        return folder
+    }
+
+    /// Names of packs that have files here, in order.
+    var names: [String] {
+        let found = location.folders.flatMap { Disk.names(in: $0.appendingPathComponent("packs").path) }
+        return Set(found.filter { ContentCatalog.isName($0) }).sorted()
+    }
+
+    func bytesOnDisk(of pack: String) -> Int64 {
+        location.folders.reduce(0) { $0 + Disk.size(below: path(of: pack, in: $1)) }
+    }
+
+    /// Removes a pack with everything that was downloaded of it.
+    func remove(_ pack: String) {
+        for folder in location.folders {
+            let path = path(of: pack, in: folder)
+            // First the record: a pack without it isn't installed, whatever else is left.
+            Disk.remove(path + "/" + Self.installedName)
+            Disk.remove(path)
+        }
+    }
+
+    // MARK: Installed versions
+
+    func installed(_ pack: String) -> InstalledPack? { installed(inFolder: folder(of: pack)) }
+
+    func installed(inFolder folder: String) -> InstalledPack? {
+        guard let data = Disk.contents(of: folder + "/" + Self.installedName, most: 4096),
+            let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,
+            let version = ContentDigest(record.version), let manifest = manifest(version, inFolder: folder)
+        else { return nil }
+        return InstalledPack(
+            version: version, manifest: manifest, path: folder + "/versions/" + record.folder, folder: record.folder)
+    }
+
+    /// A manifest that was stored; nil if it isn't the one that the digest names.
+    func manifest(_ version: ContentDigest, inFolder folder: String) -> PackManifest? {
+        guard
+            let json = Disk.contents(of: folder + "/\(version).json", most: PackManifest.largestText),
+            ContentDigest(of: json) == version
+        else { return nil }
+        return try? PackManifest(json: json)
+    }
+
+    func store(_ manifest: Data, as version: ContentDigest, inFolder folder: String) throws(DiskFailure) {
+        try Disk.replace(folder + "/\(version).json", with: manifest)
+    }
+
+    /// Makes a version the one in use.
+    static func setInstalled(_ version: ContentDigest, folder name: String, in folder: String) throws(DiskFailure) {
+        let record = InstalledRecord(version: version.description, folder: name)
+        try Disk.replace(folder + "/" + installedName, with: (try? JSONEncoder().encode(record)) ?? Data())
+    }
+
+    /// Removes versions that aren't in use and of which no running process has URLs.
+    func removeOldVersions(of pack: String) {
+        for place in location.folders {
+            let folder = path(of: pack, in: place)
+            guard Disk.exists(folder) else { continue }
+            let current = installed(inFolder: folder)
+            let partial = PartialPack.plan(in: folder)
+            for name in Disk.names(in: folder + "/versions") where name != current?.folder && name != partial?.folder {
+                if !VersionUse.isUsed(name, inFolder: folder) { Disk.remove(folder + "/versions/" + name) }
+            }
+            let manifests = [current?.version.description, partial?.version].compactMap(\.self)
+            for name in Disk.names(in: folder) where name.hasSuffix(".json") && name != Self.installedName {
+                if !manifests.contains(String(name.dropLast(5))) { Disk.remove(folder + "/" + name) }
+            }
+        }
+    }
+
+    private static let installedName = "installed.json"
+}
+
+/// A version of a pack whose files were verified and put in place.
+struct InstalledPack: Sendable {
+    let version: ContentDigest
+    let manifest: PackManifest
+    /// The folder with its files.
+    let path: String
+    let folder: String
+
+    func path(of file: PackManifest.File) -> String { path + "/" + file.path }
+
+    /// Files that are missing or have another size.
+    var lostFiles: [PackManifest.File] { manifest.files.filter { FileStatus(path: path(of: $0))?.size != $0.size } }
+
+    /// Whether a file has the contents that the manifest names.
+    func isIntact(_ file: PackManifest.File) -> Bool {
+        let path = path(of: file)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        var hash = ContentHash()
+        guard FileStatus(path: path)?.size == file.size,
+            (try? Disk.read(0..<file.size, of: descriptor, path) { hash.update($0) }) == true
+        else { return false }
+        return hash.digest == file.digest
+    }
+}
+
+private struct InstalledRecord: Codable {
+    /// The digest of the manifest.
+    let version: String
+    /// The name of the folder with the files.
+    let folder: String
+
+    var isSafe: Bool { PackStore.isFolderName(folder) }
+}
+
+extension PackStore {
+    /// A name for the folder of a version. The same version can be installed again beside itself, after it lost files.
+    static func newFolderName(for version: ContentDigest) -> String {
+        "\(version.description.prefix(16))-\(UInt32.random(in: .min ... .max))"
+    }
+
+    static func isFolderName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count < 64
+            && name.utf8.allSatisfy { HexDigit.value($0) != nil || $0 == UInt8(ascii: "-") }
+    }
+}

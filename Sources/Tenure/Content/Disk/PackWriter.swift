@@ -1,0 +1,233 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+/// Writes what arrives of an archive into the files of a partial pack, and compares each chunk with its digest.
+///
+/// It knows the offsets from the manifest, and never reads the archive's own headers.
+final class PackWriter {
+    private(set) var partial: PartialPack
+    /// How often each chunk arrived with wrong bytes.
+    private var failures: [PartialPack.Chunk: Int] = [:]
+    private var open: OpenFile?
+    /// Missing parts of the range under way, in order.
+    private var gaps: [PartialPack.Gap] = []
+    private var offset: Int64 = 0
+
+    private struct OpenFile {
+        let place: Int
+        let path: String
+        let descriptor: Int32
+        /// Where the hash of the present chunk has come to.
+        var position: Int64
+        var hash = ContentHash()
+        /// Whether the hash covers the chunk from its start.
+        var isHashed: Bool
+    }
+
+    init(_ partial: PartialPack) { self.partial = partial }
+
+    deinit { closeFile() }
+
+    /// Chunks that arrive wrong this often are wrong at the server.
+    private static let mostFailures = 5
+
+    // MARK: Ranges
+
+    static let largestRange: Int64 = 32 << 20
+    private static let smallestGap: Int64 = 64 << 10
+
+    /// The next range to ask for: missing parts that lie close to each other. Nil if nothing is missing.
+    func nextRange() -> Range<Int64>? {
+        guard let first = partial.missing.first?.archiveRange else { return nil }
+        var end = first.upperBound
+        for gap in partial.missing.dropFirst() {
+            guard gap.archiveRange.lowerBound - end < Self.smallestGap, end - first.lowerBound < Self.largestRange
+            else {
+                break
+            }
+            end = gap.archiveRange.upperBound
+        }
+        return first.lowerBound..<min(end, first.lowerBound + Self.largestRange)
+    }
+
+    /// Begins a range, whose bytes come next.
+    func begin(_ range: Range<Int64>) {
+        offset = range.lowerBound
+        gaps = partial.missing.compactMap { gap in
+            let part = gap.archiveRange.clamped(to: range)
+            return part.isEmpty ? nil : PartialPack.Gap(file: gap.file, archiveRange: part)
+        }
+    }
+
+    /// Takes the next bytes of the range.
+    func write(_ data: Data) throws {
+        var rest = data[...]
+        while !rest.isEmpty, let gap = gaps.first {
+            let skipped = Int(min(Int64(rest.count), max(0, gap.archiveRange.lowerBound - offset)))
+            rest = rest.dropFirst(skipped)
+            offset += Int64(skipped)
+            let count = Int(min(Int64(rest.count), gap.archiveRange.upperBound - offset))
+            guard count > 0 else { continue }
+            try write(rest.prefix(count), to: gap.file, at: offset - partial.manifest.files[gap.file].offset)
+            rest = rest.dropFirst(count)
+            offset += Int64(count)
+            if offset == gap.archiveRange.upperBound { gaps.removeFirst() }
+        }
+        offset += Int64(rest.count)
+    }
+
+    /// Ends a range, however much of it has arrived.
+    func end() {
+        gaps = []
+        closeFile()
+    }
+
+    private func write(_ data: Data, to place: Int, at position: Int64) throws {
+        let file = partial.manifest.files[place]
+        var data = data
+        var position = position
+        while !data.isEmpty {
+            try openFile(place, at: position)
+            guard let opened = open else { return }
+            let index = Int(position / PackManifest.chunkSize)
+            let chunk = file.range(ofChunk: index)
+            let piece = data.prefix(Int(min(Int64(data.count), chunk.upperBound - position)))
+            try Disk.write(piece, to: opened.descriptor, at: position, opened.path)
+            open?.hash.update(piece)
+            position += Int64(piece.count)
+            open?.position = position
+            data = data.dropFirst(piece.count)
+            partial.extend(place, to: position)
+            guard position == chunk.upperBound else { continue }
+            let isGood = opened.isHashed && open?.hash.digest == file.chunks[index]
+            open?.hash = ContentHash()
+            open?.isHashed = true
+            try note(PartialPack.Chunk(file: place, index: index), isGood: isGood, of: file)
+            if position == file.size { closeFile() }
+        }
+    }
+
+    private func note(_ chunk: PartialPack.Chunk, isGood: Bool, of file: PackManifest.File) throws {
+        try partial.note(chunk, isGood: isGood)
+        guard !isGood else { return }
+        failures[chunk, default: 0] += 1
+        if failures[chunk, default: 0] >= Self.mostFailures { throw CorruptedContent(path: file.path) }
+    }
+
+    // MARK: Files
+
+    private func openFile(_ place: Int, at position: Int64) throws(DiskFailure) {
+        if let open, open.place == place, open.position == position { return }
+        closeFile()
+        let path = partial.path(of: place)
+        try Disk.makeFolder((path as NSString).deletingLastPathComponent)
+        let descriptor = systemOpen(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+        guard descriptor >= 0 else { throw DiskFailure("create", path) }
+        var opened = OpenFile(place: place, path: path, descriptor: descriptor, position: position, isHashed: true)
+        // The chunk may have begun in an earlier range, or before a relaunch.
+        let start = position / PackManifest.chunkSize * PackManifest.chunkSize
+        do {
+            opened.isHashed = try Disk.read(start..<position, of: descriptor, path) { opened.hash.update($0) }
+        } catch {
+            _ = close(descriptor)
+            throw error
+        }
+        open = opened
+    }
+
+    private func closeFile() {
+        if let open { _ = close(open.descriptor) }
+        open = nil
+    }
+
+    // MARK: Installing
+
+    /// Makes files without contents, which nothing arrives for.
+    func makeEmptyFiles() throws(DiskFailure) {
+        for (place, file) in partial.manifest.files.enumerated() where file.size == 0 {
+            let path = partial.path(of: place)
+            guard FileStatus(path: path) == nil else { continue }
+            try Disk.makeFolder((path as NSString).deletingLastPathComponent)
+            let descriptor = systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+            guard descriptor >= 0 else { throw DiskFailure("create", path) }
+            _ = close(descriptor)
+        }
+    }
+
+    /// Reads what an earlier process wrote. Returns false if something has to be fetched again.
+    func verify() throws -> Bool {
+        for (place, file) in partial.manifest.files.enumerated() {
+            let unread = file.chunks.indices.filter {
+                !partial.verified.contains(PartialPack.Chunk(file: place, index: $0))
+            }
+            guard !unread.isEmpty else { continue }
+            let path = partial.path(of: place)
+            let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+            guard descriptor >= 0 else {
+                partial.drop(place)
+                continue
+            }
+            defer { _ = close(descriptor) }
+            for index in unread {
+                try Task.checkCancellation()
+                var hash = ContentHash()
+                let isWhole = try Disk.read(file.range(ofChunk: index), of: descriptor, path) { hash.update($0) }
+                let isGood = isWhole && hash.digest == file.chunks[index]
+                if !isGood, (FileStatus(path: path)?.names ?? 0) > 1 {
+                    partial.drop(place)
+                    break
+                }
+                try note(PartialPack.Chunk(file: place, index: index), isGood: isGood, of: file)
+            }
+        }
+        return partial.missing.isEmpty
+    }
+
+    /// Puts the complete version in place and makes it the one in use.
+    func install() throws(DiskFailure) {
+        closeFile()
+        try flush()
+        let versions = partial.packFolder + "/versions"
+        try Disk.makeFolder(versions)
+        try Disk.rename(partial.filesFolder, to: versions + "/" + partial.plan.folder)
+        Disk.flushFolder(versions)
+        try finish()
+    }
+
+    private func finish() throws(DiskFailure) {
+        try PackStore.setInstalled(partial.version, folder: partial.plan.folder, in: partial.packFolder)
+        PartialPack.discard(in: partial.packFolder)
+    }
+
+    /// Continues an installation that ended after its files were put in place.
+    func finishInstallation() throws(DiskFailure) -> Bool {
+        guard !Disk.exists(partial.filesFolder), Disk.exists(partial.packFolder + "/versions/" + partial.plan.folder)
+        else { return false }
+        try finish()
+        return true
+    }
+
+    private func flush() throws(DiskFailure) {
+        let reused = Set(partial.plan.reused)
+        let written = partial.manifest.files.indices.filter { !reused.contains($0) }
+        #if os(Linux)
+            // One call for all: each file's would wait for the disk.
+            if written.count > 100 {
+                sync()
+                return
+            }
+        #endif
+        for place in written { try Disk.flushFile(partial.path(of: place)) }
+        let folders = Set(written.map { (partial.path(of: $0) as NSString).deletingLastPathComponent })
+        for folder in folders { Disk.flushFolder(folder) }
+    }
+}
+
+/// A server that keeps sending other bytes than the manifest names.
+struct CorruptedContent: Error {
+    let path: String
+}
+
+// A property of `PackWriter` hides the system's function.
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }

@@ -1,0 +1,39 @@
+import Foundation
+import TenureHTTP
+
+/// Which processes have handed out URLs of a version. Its files stay while one of them runs.
+enum VersionUse {
+    /// What this process noted: an earlier one may have had its number.
+    private static let own = Locked<Set<String>>([])
+
+    /// Notes that this process uses a version.
+    static func note(_ version: String, inFolder folder: String, at now: Date) {
+        let users = folder + "/users"
+        let name = "\(users)/\(version).\(getpid())"
+        guard own.withLock({ $0.insert(name).inserted }) else { return }
+        try? Disk.makeFolder(users)
+        try? Disk.replace(name, with: Data("\(now.timeIntervalSince1970)".utf8), isLasting: false)
+    }
+
+    static func isUsed(_ version: String, inFolder folder: String, at now: Date = Date()) -> Bool {
+        let users = folder + "/users"
+        var isUsed = false
+        for name in Disk.names(in: users) where name.hasPrefix(version + ".") {
+            let path = users + "/" + name
+            let process = Int32(name.dropFirst(version.utf8.count + 1)) ?? 0
+            let noted = Disk.contents(of: path, most: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
+            let isRunning = process == getpid() ? own.withLock { $0.contains(path) } : isRunning(process)
+            if process > 0, isRunning, let noted, abs(now.timeIntervalSince1970 - noted) < longestUse {
+                isUsed = true
+            } else {
+                Disk.remove(path)
+            }
+        }
+        return isUsed
+    }
+
+    /// Another process may have the number of one that ended. In seconds.
+    private static let longestUse: TimeInterval = 7 * 86_400
+
+    static func isRunning(_ process: Int32) -> Bool { kill(process, 0) == 0 || errno != ESRCH }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+#if canImport(Network)
+    import Network
+#endif
+
+/// What kind of network the device has.
+package struct NetworkCondition: Sendable, Hashable {
+    /// Cellular, or a personal hotspot.
+    package var isExpensive: Bool
+    /// Low Data Mode.
+    package var isConstrained: Bool
+
+    package init(isExpensive: Bool = false, isConstrained: Bool = false) {
+        self.isExpensive = isExpensive
+        self.isConstrained = isConstrained
+    }
+
+    /// The condition now and after every change. Linux doesn't know it.
+    static func ofThisDevice() -> AsyncStream<NetworkCondition> {
+        #if canImport(Network)
+            let (stream, continuation) = AsyncStream.makeStream(
+                of: NetworkCondition.self, bufferingPolicy: .bufferingNewest(1))
+            let monitor = NWPathMonitor()
+            monitor.pathUpdateHandler = { path in
+                continuation.yield(
+                    NetworkCondition(isExpensive: path.isExpensive, isConstrained: path.isConstrained))
+            }
+
+            monitor.start(queue: DispatchQueue(label: "tenure.content.network"))
+            let kept = KeptMonitor(monitor)
+            continuation.onTermination = { _ in kept.monitor.cancel() }
+            return stream
+        #else
+            return AsyncStream { $0.finish() }
+        #endif
+    }
+}
+
+#if canImport(Network)
+    /// Unchecked: `NWPathMonitor` may be used from any thread, which older SDKs do not declare.
+    private final class KeptMonitor: @unchecked Sendable {
+        let monitor: NWPathMonitor
+
+        init(_ monitor: NWPathMonitor) { self.monitor = monitor }
+    }
+#endif

@@ -1,0 +1,22 @@
+import Foundation
+
+/// How fast bytes arrive, smoothed over some seconds.
+struct TransferRate: Sendable {
+    private var last: (instant: SuspendingClock.Instant, bytes: Int64)?
+    private(set) var bytesPerSecond: Double?
+
+    mutating func note(_ bytes: Int64) {
+        let now = SuspendingClock.now
+        guard let last else {
+            self.last = (now, bytes)
+            return
+        }
+        let passed = now - last.instant
+        let seconds = Double(passed.components.seconds) + Double(passed.components.attoseconds) / 1e18
+        guard seconds >= 0.5 else { return }
+        let rate = Double(max(0, bytes - last.bytes)) / seconds
+        let weight = min(1, seconds / 5)
+        bytesPerSecond = bytesPerSecond.map { $0 * (1 - weight) + rate * weight } ?? rate
+        self.last = (now, bytes)
+    }
+}

@@ -1,0 +1,51 @@
+import ArgumentParser
+import TenureContentPublishing
+import TenurePolicyFile
+
+struct ContentCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Report the mistakes of asset packs and of their files.",
+        discussion: """
+            Each mistake has its line and column; mistakes of a pack's files are shown at `files`. Files can't be \
+            published if they are links, programs or libraries (Mach-O, ELF, PE: App Review 2.5.2), too large, or if \
+            some file system would take two of their names for the same. `.DS_Store` and `._*` are skipped.
+
+            Exit codes: 0 no mistakes, 2 mistakes, 1 unreadable, 64 wrong usage.
+
+            Example:
+              tenure content check content.yaml --policy policy.yaml
+            """
+    )
+
+    @OptionGroup var content: ContentFileOptions
+
+    func run() async throws {
+        try await reportingErrors {
+            let terminal = Terminal.standardOutput
+            let name = InputFile(path: content.file).name
+            do {
+                let found = try content.read()
+                for pack in found.packs {
+                    terminal.write(
+                        "\(pack.name): \(counted(pack.files.files.count, "file")), \(ByteCount(pack.files.size))")
+                }
+                terminal.write("\(name): no mistakes")
+            } catch let error as PolicyFileError {
+                var excerpts = SourceExcerpts()
+                for mistake in error.mistakes {
+                    let place = "\(Terminal.clean(mistake.file)):\(mistake.line):\(mistake.column)"
+                    terminal.write(
+                        "\(terminal.styled(place, .bold)): \(terminal.styled("error", .red)): \(Terminal.clean(mistake.message))"
+                    )
+                    let position = SourcePosition(file: mistake.file, line: mistake.line, column: mistake.column)
+                    for line in excerpts.lines(of: mistake.file, at: position) {
+                        terminal.write(terminal.styled(line, .faint))
+                    }
+                }
+                terminal.write("\(name): \(counted(error.mistakes.count, "mistake"))")
+                throw ExitCode.refused
+            }
+        }
+    }
+}

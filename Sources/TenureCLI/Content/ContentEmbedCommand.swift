@@ -1,0 +1,47 @@
+import ArgumentParser
+import TenureContent
+import TenureContentPublishing
+
+struct ContentEmbedCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "embed",
+        abstract: "Write asset packs as plain files for the app's bundle.",
+        discussion: """
+            Writes `<pack>/<path>` for each file, and `content.json`. Add the folder to the app in Xcode as a folder. The \
+            client opens these files in place. A pack in the bundle is installed at the first start, without a network; \
+            a version that you publish later is its update.
+
+            Run again, it replaces the folder that it wrote. It refuses a folder with other files.
+
+            Exit codes: 0 written, 2 mistakes in the file or in the packs, 1 error, 64 wrong usage.
+
+            Example:
+              tenure content embed content.yaml --to Calculator/Content
+            """
+    )
+
+    @OptionGroup var content: ContentFileOptions
+
+    @Option(help: ArgumentHelp("The folder for the bundle; it is made if it is missing.", valueName: "folder"))
+    var to: String
+
+    func run() async throws {
+        try await reportingErrors {
+            let content = try content.readOrRefuse()
+            let progress = Progress("bytes")
+            let total = content.packs.reduce(0) { $0 + $1.files.size }
+            var done: Int64 = 0
+            defer { progress.end() }
+            let embedded = try ContentEmbedder(folder: to).embed(content.packs) { count in
+                done += Int64(count)
+                progress.show(done, of: total)
+            }
+            progress.end()
+            for pack in embedded.packs {
+                Terminal.standardOutput.write(
+                    "\(pack.name): \(counted(pack.files.count, "file")), \(ByteCount(pack.installedSize))")
+            }
+            Terminal.standardOutput.write("wrote `\(to)/\(EmbeddedContent.fileName)`")
+        }
+    }
+}

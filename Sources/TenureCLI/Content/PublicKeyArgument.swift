@@ -1,0 +1,22 @@
+import ArgumentParser
+import Crypto
+import Foundation
+import TenurePolicyFile
+
+/// A public key on the command line: its text, a file with the text, or the file of the private key.
+struct PublicKeyArgument: ExpressibleByArgument {
+    private let text: String
+
+    init?(argument: String) { text = argument }
+
+    func key() throws -> PinnedKey {
+        if let key = PinnedKey(text) { return key }
+        guard FileManager.default.fileExists(atPath: text) else {
+            throw CommandError(
+                "`\(text)` is neither a file nor a public key of 86 characters, as `tenure policy key` prints it")
+        }
+        let contents = try InputFile(path: text).bytes(limit: 64 << 10)
+        if let key = PinnedKey(String(decoding: contents, as: UTF8.self)) { return key }
+        return PinnedKey(try PolicySigningKey.read(text, makingIfMissing: false).publicKey)
+    }
+}

@@ -1,0 +1,120 @@
+import CommandRunner
+import Foundation
+import Testing
+
+@Suite struct `tenure content check` {
+    @Test func `lists the packs of a sound file, and skips what Finder leaves`() async throws {
+        let desk = try await ContentDesk()
+        try desk.write("x", to: "piano/.DS_Store")
+        try desk.write("x", to: "piano/samples/._c4.wav")
+        let policy = try desk.folder.write(Desk.policy, to: "policy.yaml")
+        let result = try await desk.run("check", "--policy", policy)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("grand-piano: 2 files, 4 bytes\n"))
+        #expect(result.output.contains("no mistakes"))
+    }
+
+    @Test func `reports every mistake at its line and column`() async throws {
+        let desk = try await ContentDesk(
+            """
+            app: com.example.notes
+            packs:
+              Grand Piano: { entitlement: everythin, files: piano/ }
+              loops: { product: com.example.loops, entitlement: everything, files: ../loops }
+              levels: { files: /levels, storage: keep, minimumAppVersion: v3 }
+              books: { entitlement: everything, file: loops }
+            extra: 1
+            """)
+        let policy = try desk.folder.write(Desk.policy, to: "policy.yaml")
+        let result = try await desk.run("check", "--policy", policy)
+        #expect(result.status == 2)
+        let places = [
+            ("1:6", "isn't the policy's app"), ("3:3", "is no name of a pack"), ("3:31", "did you mean `everything`?"),
+            ("4:21", "not both"), ("4:72", "has `..`"), ("5:3", "`entitlement` or `product` is missing"),
+            ("5:20", "is an absolute path"), ("5:38", "`keep` is unknown"), ("5:63", "`v3` is no version"),
+            ("6:37", "`file` is unknown here; did you mean `files`?"), ("7:1", "`extra` is unknown"),
+        ]
+        for (place, message) in places {
+            let isReported = result.output.split(separator: "\n").contains { line in
+                line.contains("content.yaml:\(place): ") && line.contains(message)
+            }
+            #expect(isReported, "\(place) \(message)\n\(result.output)")
+        }
+        #expect(result.output.contains("\(places.count) mistakes"), "\(result.output)")
+    }
+
+    static let programs: [(String, [UInt8])] = [
+        ("Mach-O, 64 bits", [0xCF, 0xFA, 0xED, 0xFE]), ("Mach-O, 32 bits", [0xCE, 0xFA, 0xED, 0xFE]),
+        ("Mach-O, big-endian", [0xFE, 0xED, 0xFA, 0xCF]), ("Mach-O, big-endian, 32 bits", [0xFE, 0xED, 0xFA, 0xCE]),
+        ("fat", [0xCA, 0xFE, 0xBA, 0xBE]), ("fat, 64 bits", [0xCA, 0xFE, 0xBA, 0xBF]),
+        ("fat, little-endian", [0xBE, 0xBA, 0xFE, 0xCA]), ("fat, 64 bits, little-endian", [0xBF, 0xBA, 0xFE, 0xCA]),
+        ("ELF", [0x7F, 0x45, 0x4C, 0x46]),
+        ("PE", Array("MZ".utf8) + Array(repeating: 0, count: 58) + [0x40, 0, 0, 0] + Array("PE\0\0".utf8)),
+    ]
+
+    @Test(arguments: programs) func `rejects programs and libraries by their contents`(
+        name: String, start: [UInt8]
+    ) async throws {
+        let desk = try await ContentDesk()
+        try desk.write(Data(start + Array(repeating: 0, count: 60)), to: "piano/samples/data.bin")
+        for command in ["check", "embed"] {
+            let options = command == "embed" ? ["--to", desk.folder.url("embedded").path] : []
+            let result = try await Command.run(["content", command, desk.folder.url("content.yaml").path] + options)
+            #expect(result.status == 2, "\(name)")
+            let text = result.output + result.errors
+            #expect(
+                text.contains("content.yaml:3:50: ") && text.contains("`samples/data.bin`") && text.contains("2.5.2"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: desk.folder.url("embedded").path))
+    }
+
+    @Test func `accepts texts that begin like a program`() async throws {
+        let desk = try await ContentDesk()
+        try desk.write("MZ are two letters, and this text goes on for more than sixty-four bytes.", to: "piano/a.txt")
+        #expect(try await desk.run("check").status == 0)
+    }
+
+    @Test func `rejects links, pipes, long paths, empty packs and names that some file system takes for the same`()
+        async throws
+    {
+        let desk = try await ContentDesk()
+        let piano = desk.folder.url("piano").path
+        symlink("samples/c4.wav", piano + "/link")
+        symlink("samples", piano + "/linked-folder")
+        mkfifo(piano + "/pipe", 0o644)
+        try desk.write("", to: "piano/" + String(repeating: "a", count: 101))
+        try desk.write("", to: "piano/Straße")
+        try desk.write("", to: "piano/STRASSE")
+        try desk.write("", to: "piano/e\u{301}")
+        try desk.write("", to: "piano/\u{C9}")
+        try FileManager.default.removeItem(at: desk.folder.url("loops/beat.caf"))
+        try desk.write("", to: "loops/.DS_Store")
+        let result = try await desk.run("check")
+        #expect(result.status == 2)
+        for message in [
+            "`link` is a link", "`linked-folder` is a link", "`pipe` is neither", "is too long for ustar",
+            "`STRASSE` and `Straße` can't exist", "`\u{C9}` and `\u{E9}` can't exist",
+            "content.yaml:4:59: error: `loops/`: has no files", "7 mistakes",
+        ] { #expect(result.output.contains(message), "\(message)\n\(result.output)") }
+    }
+
+    @Test(arguments: [
+        "", "[]", "packs:", "packs: []", "packs: 1", "app: [a]\npacks: {}", "packs: {a: 1}", "packs: {a: {files: .}}",
+        "app: x\npacks: {a: {entitlement: a, files: content.yaml}}",
+        "app: x\npacks: {a: {entitlement: a, files: none}}",
+        "app: ''\npacks: {}", "a: &x [*x]", "\u{0}", "app: x\npacks: {a: {entitlement: [], files: {}}}",
+        "app: x\npacks:\n" + (0...100).map { "  p\($0): {entitlement: a, files: loops}\n" }.joined(),
+        String(repeating: "[", count: 10_000),
+    ]) func `rejects a hostile file with a position and without a crash`(text: String) async throws {
+        let desk = try await ContentDesk(text)
+        let result = try await desk.run("check")
+        #expect(result.status == 2, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("content.yaml:"), "\(result.output)")
+    }
+
+    @Test func `a missing file is an error, and a missing key wrong usage`() async throws {
+        let desk = try await ContentDesk()
+        #expect(try await Command.run("content", "check", desk.folder.url("none.yaml").path).status == 1)
+        #expect(try await Command.run("content", "publish", desk.folder.url("content.yaml").path).status == 64)
+    }
+}

@@ -1,0 +1,101 @@
+import CommandRunner
+import Foundation
+import Testing
+
+@testable import TenureServer
+
+/// Clients that send the next requests before the response.
+@Suite(.timeLimit(.minutes(5))) struct `pipelined requests` {
+    private static let live = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    private static func sync(_ body: String) -> String {
+        """
+        POST /v1/sync HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+        Content-Length: \(body.utf8.count)\r\n\r\n\(body)
+        """
+    }
+
+    private func statuses(in text: String) -> [String] {
+        text.split(separator: "HTTP/1.1 ").map { String($0.prefix(3)) }
+    }
+
+    @Test func `are answered in order, whatever their bodies, also after the client closed its side`() async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            let nothing = "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            connection.send(Self.live + Self.sync("{") + nothing + Self.sync("{}") + Self.live)
+            connection.closeSending()
+            let answers = try #require(await connection.received())
+            #expect(statuses(in: answers) == ["200", "400", "404", "422", "200"])
+        }
+    }
+
+    @Test func `whose second body is still on its way are answered once it is there`() async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            let second = Self.sync("{}")
+            connection.send(Self.live + second.dropLast(1))
+            #expect(await connection.received(until: "{\"status\":\"ok\"}")?.hasPrefix("HTTP/1.1 200") == true)
+            connection.send(second.suffix(1) + Self.live)
+            let answers = try #require(await connection.received(until: "{\"status\":\"ok\"}"))
+            #expect(statuses(in: answers) == ["422", "200"])
+        }
+    }
+
+    @Test func `before one that is no HTTP are answered first`() async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            connection.send(Self.live + Self.live + "no HTTP\r\n\r\n")
+            let answers = try #require(await connection.received())
+            #expect(statuses(in: answers) == ["200", "200", "400"])
+        }
+    }
+
+    @Test func `that are too many at once end the connection`() async throws {
+        try await withLiveService { _, port in
+            let connection = try RawConnection(port: port)
+            _ = await connection.sent(String(repeating: Self.live, count: 5_000))
+            connection.closeSending()
+            let answers = try #require(await connection.received())
+            #expect(statuses(in: answers).count < 5_000)
+            #expect(try await withFreshConnection(port))
+        }
+    }
+
+    private func withFreshConnection(_ port: Int) async throws -> Bool {
+        let connection = try RawConnection(port: port)
+        connection.send(Self.live)
+        return await connection.received(until: "{\"status\":\"ok\"}")?.contains("200 OK") == true
+    }
+
+    @Test func `whose responses are not read take little memory`() async throws {
+        let folder = try Folder()
+        let policy = try folder.write(
+            """
+            app: { bundleID: com.example.calculator, appleID: 828838134 }
+            eras: [{ name: paid, model: paid }]
+            entitlements: { everything: { honors: [paid] } }
+            """, to: "policy.yaml")
+        let service = try RunningCommand([
+            "serve", "--policy", policy, "--database", folder.url("tenure.sqlite").path, "--port", "0",
+            "--log-level", "error",
+        ])
+        let port = try #require(try await service.port(), "\(service.errors)")
+        let request = "GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        #expect(try await withFreshConnection(port))
+        let before = try #require(service.residentMemory)
+        let deaf = try (0..<30).map { _ in try RawConnection(port: port, receiveBuffer: 4096) }
+        for connection in deaf { connection.send(String(repeating: request, count: 400)) }
+        // Until the service writes no more.
+        var (memory, earlier) = (try #require(service.residentMemory), 0)
+        while memory != earlier {
+            earlier = memory
+            try await Task.sleep(for: .seconds(2))
+            memory = try #require(service.residentMemory)
+        }
+        // 400 responses of one connection are 20 MB; a response, and 400 short requests, are 1 MB at most.
+        #expect(memory - before < 30 << 20, "\((memory - before) >> 20) MB more")
+        withExtendedLifetime(deaf) {}
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+}

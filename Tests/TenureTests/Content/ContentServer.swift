@@ -1,0 +1,173 @@
+import Foundation
+import TenureHTTP
+
+#if canImport(Glibc)
+    import Glibc
+    private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+    import Darwin
+    private let streamSocket = SOCK_STREAM
+#endif
+
+/// A web server for a folder, on a free port. It counts what it sends, and does to requests for ranges what a test says.
+final class ContentServer: Sendable {
+    enum Fault: Sendable {
+        /// Closes the connection after some bytes of the body.
+        case cut(after: Int)
+        /// Sends some bytes and then nothing, with an open connection.
+        case stall(after: Int)
+        /// Changes a byte of the body.
+        case flip(at: Int)
+        case status(Int, headers: [String] = [])
+        /// Answers 200 with the whole file.
+        case ignoreRange
+        case wrongRange
+        /// Waits before the response, in seconds.
+        case delay(Double)
+    }
+
+    struct CannotListen: Error {}
+
+    private struct State: Sendable {
+        var faults: [Fault] = []
+        var sent = 0
+        var ranges: [String] = []
+        var isStopped = false
+        var pace: UInt32 = 0
+    }
+
+    let url: URL
+    private let folder: String
+    private let state = Locked(State())
+
+    init(folder: String, faults: [Fault] = []) throws {
+        self.folder = folder
+        let listener = socket(AF_INET, streamSocket, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 64) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard isListening, let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))") else {
+            throw CannotListen()
+        }
+        self.url = url
+        state.withLock { $0.faults = faults }
+        Thread.detachNewThread { [self] in
+            while !state.withLock({ $0.isStopped }) {
+                var polled = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+                guard poll(&polled, 1, 20) > 0 else { continue }
+                let connection = accept(listener, nil, nil)
+                var size: Int32 = 65_536
+                setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+                Thread.detachNewThread { [self] in
+                    serve(connection)
+                    shutdown(connection, Int32(SHUT_RDWR))
+                    close(connection)
+                }
+            }
+            close(listener)
+        }
+    }
+
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    /// Bytes of bodies that were sent for ranges.
+    var sent: Int { state.withLock { $0.sent } }
+    var ranges: [String] { state.withLock { $0.ranges } }
+    /// Where the ranges begin, since the count was reset.
+    var starts: [Int64] { ranges.compactMap { $0.split(separator: "-").first.flatMap { Int64($0) } } }
+    var faultsLeft: Int { state.withLock { $0.faults.count } }
+    func add(_ faults: [Fault]) { state.withLock { $0.faults += faults } }
+    func resetCount() { state.withLock { ($0.sent, $0.ranges) = (0, []) } }
+    /// Waits after each 16 KB, in microseconds.
+    func slowDown(_ microseconds: UInt32) { state.withLock { $0.pace = microseconds } }
+
+    private func serve(_ connection: Int32) {
+        var received = [UInt8]()
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while !String(decoding: received, as: UTF8.self).contains("\r\n\r\n") {
+            let count = recv(connection, &buffer, buffer.count, 0)
+            guard count > 0 else { return }
+            received += buffer[..<count]
+        }
+        let lines = String(decoding: received, as: UTF8.self).components(separatedBy: "\r\n")
+        let name = lines[0].split(separator: " ").dropFirst().first.map { String($0.dropFirst()) } ?? ""
+        guard let data = FileManager.default.contents(atPath: folder + "/" + name) else {
+            return send(connection, "404 Not Found", [], Data())
+        }
+        let header = lines.first { $0.lowercased().hasPrefix("range: bytes=") }
+        guard let range = header.map({ String($0.dropFirst(13)) }) else { return send(connection, "200 OK", [], data) }
+        let bounds = range.split(separator: "-").compactMap { Int($0) }
+        guard bounds.count == 2, bounds[0] <= bounds[1], bounds[1] < data.count else {
+            return send(connection, "416 Range Not Satisfiable", [], Data())
+        }
+        let fault = state.withLock { state -> Fault? in
+            state.ranges.append(range)
+            return state.faults.isEmpty ? nil : state.faults.removeFirst()
+        }
+        var body = data[bounds[0]...bounds[1]]
+        let contentRange = "Content-Range: bytes \(range)/\(data.count)"
+        switch fault {
+        case .status(let status, let headers): return send(connection, "\(status) No", headers, Data())
+        case .ignoreRange: return send(connection, "200 OK", [], data, isCounted: true)
+        case .wrongRange:
+            return send(
+                connection, "206 Partial Content", ["Content-Range: bytes 0-\(body.count - 1)/\(data.count + 1)"],
+                body, isCounted: true)
+        case .flip(let place):
+            body = Data(body)
+            if place < body.count { body[place] ^= 1 }
+        case .delay(let seconds): usleep(UInt32(seconds * 1e6))
+        case .cut, .stall, nil: break
+        }
+        var limit: Int?
+        if case .cut(let count)? = fault { limit = count }
+        if case .stall(let count)? = fault { limit = count }
+        send(connection, "206 Partial Content", [contentRange], body, limit: limit, isCounted: true)
+        guard case .stall? = fault else { return }
+        // Until the client closes the connection.
+        while recv(connection, &buffer, buffer.count, 0) > 0 {}
+    }
+
+    private func send(
+        _ connection: Int32, _ status: String, _ headers: [String], _ body: Data, limit: Int? = nil,
+        isCounted: Bool = false
+    ) {
+        let head = (["HTTP/1.1 \(status)", "Content-Length: \(body.count)", "Connection: close"] + headers)
+            .joined(separator: "\r\n")
+        guard sendAll(connection, Data((head + "\r\n\r\n").utf8)) else { return }
+        var rest = body.prefix(limit ?? body.count)
+        while !rest.isEmpty {
+            guard sendAll(connection, rest.prefix(16_384)) else { return }
+            let count = min(16_384, rest.count)
+            let pace = state.withLock { state in
+                if isCounted { state.sent += count }
+                return state.pace
+            }
+            if pace > 0 { usleep(pace) }
+            rest = rest.dropFirst(16_384)
+        }
+    }
+
+    private func sendAll(_ connection: Int32, _ data: Data) -> Bool {
+        var rest = Array(data)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { bytes in
+                #if canImport(Glibc)
+                    Glibc.send(connection, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                #else
+                    Darwin.send(connection, bytes.baseAddress, bytes.count, 0)
+                #endif
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite struct `Creating a client` {
+    @Test func `reads neither the app's files nor the device nor the stored state on the caller's thread`() async throws
+    {
+        let store = FakeStore { $0.app = World.owner() }
+        let storage = MemoryStateStorage()
+        let setup = Setup(access: store, storage: storage, policy: .policy(World.policy()))
+        let engine = Engine(setup, policy: .success(try setup.loadPolicy()))
+        #expect(store.now.installationReads == 0)
+        #expect(storage.reads == 0)
+        await engine.load()
+        #expect(store.now.installationReads > 0)
+        #expect(storage.reads > 0)
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite(.timeLimit(.minutes(1))) struct `More purchases than a device stores` {
+    /// 5,000 coins, bought one minute after the other, until an hour ago.
+    private static let coins = (0..<5000).map { index in
+        World.purchase(
+            ServedStore.coins, id: "42000000000\(10000 + index)", type: .consumable,
+            bought: World.now.addingTimeInterval(Double(index - 5000) * 60 - 3600))
+    }
+
+    @Test func `take nothing from the next purchase, also after a relaunch offline`() async throws {
+        let device = Device(
+            FakeStore {
+                $0.app = World.newcomer()
+                $0.transactions = Self.coins
+            }, policy: World.policy(whileUndetermined: .deny))
+        let tenure = device.start()
+        #expect(await !tenure.allows("everything"))
+        device.store.deliverUpdate(World.purchase())
+        for await customer in tenure.updates where customer.has("everything") { break }
+        device.store.change { state in
+            state.appMood = .throwsAnError
+            state.transactionsMood = .throwsAnError
+        }
+        #expect(await device.start().settled().has("everything"))
+    }
+
+    @Test func `drop the oldest consumables first, in an order that no order of arrival changes`() {
+        var account = Account()
+        account.add([World.purchase(id: "1", bought: World.date("2015-01-01"))])
+        account.add(Self.coins)
+        #expect(account.purchases.count == 5000)
+        #expect(account.purchases.contains { $0.transactionID == "1" })
+        #expect(!account.purchases.contains { $0.transactionID == Self.coins[0].purchase.transactionID })
+        #expect(account.purchases.contains { $0.transactionID == Self.coins[4999].purchase.transactionID })
+        var other = Account()
+        other.add(Self.coins.reversed())
+        other.add([World.purchase(id: "1", bought: World.date("2015-01-01"))])
+        #expect(other.purchases == account.purchases)
+        // What was dropped isn't new when it is listed again.
+        let isNew = account.add(Self.coins)
+        #expect(!isNew)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import LocalAppStore
+import StoreKit
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+@Suite(.timeLimit(.minutes(2))) struct `A client under stress` {
+    @Test(arguments: [("Ada", true), ("Dana", false)])
+    func `answers 200 concurrent calls alike, with one search and no sign-in`(
+        _ customer: String, _ isOwner: Bool
+    ) async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: customer) { device in
+                let tenure = try served.start()
+                let answers = await withTaskGroup(of: Bool.self) { group in
+                    for index in 0..<200 {
+                        group.addTask {
+                            switch index % 4 {
+                            case 0: await tenure.refresh().allows("everything")
+                            case 1: await tenure.decision(for: "everything").outcome == .granted
+                            default: await tenure.allows("everything")
+                            }
+                        }
+                    }
+                    return await group.reduce(into: [Bool: Int]()) { $0[$1, default: 0] += 1 }
+                }
+                #expect(answers == [isOwner: 200])
+                #expect(device.signInRequests == 0)
+            }
+        }
+    }
+
+    @Test func `makes few calls of the store for 200 callers`() async {
+        let device = Device(FakeStore { $0.app = World.newcomer() })
+        let tenure = device.start()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 { group.addTask { await tenure.refresh() } }
+        }
+        #expect(device.store.now.listCalls <= 10, "\(device.store.now.listCalls)")
+    }
+
+    @Test func `records each of several purchases that are processed at once`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { _ in
+                let tenure = try served.start()
+                _ = await tenure.settled()
+                let products = [World.everything, World.yearly, ServedStore.theme]
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for id in products {
+                        group.addTask { _ = try await tenure.purchase(try await product(id)) }
+                    }
+                    try await group.waitForAll()
+                }
+                #expect(await tenure.allows("everything"))
+                #expect(await tenure.allows("cloud"))
+                for id in [World.everything, World.yearly] { try await served.finished(id) }
+                #expect(await served.unfinished() == [ServedStore.theme])
+            }
+        }
+    }
+
+    @Test func `ends the right of a purchase that is refunded while the app runs, and after a relaunch offline`()
+        async throws
+    {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start()
+                _ = try await tenure.purchase(try await product(World.everything))
+                #expect(await tenure.allows("everything"))
+                let ended = Task {
+                    for await customer in tenure.updates where !customer.allows("everything") { return true }
+                    return false
+                }
+                try await served.refund(World.everything, of: "Dana")
+                #expect(await ended.value)
+                #expect(await !tenure.allows("everything"))
+                #expect(await tenure.decision(for: "everything").outcome == .denied)
+                device.behavior.isOffline = true
+                #expect(try await !served.start().allows("everything"))
+            }
+        }
+    }
+}

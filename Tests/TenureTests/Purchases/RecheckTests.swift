@@ -1,0 +1,106 @@
+import Foundation
+import StoreKit
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+/// StoreKit over HTTP, without `Transaction.updates`: purchases on other devices are only found by asking.
+private struct AccessWithoutUpdates: StoreAccess {
+    private let access = StoreKitAccess()
+
+    var distribution: Tenure.Distribution { access.distribution }
+    var isRehearsal: Bool { access.isRehearsal }
+    var bundleID: String? { access.bundleID }
+    var deviceVerificationID: UUID? { access.deviceVerificationID }
+    var deviceIdentifier: String? { get async { await access.deviceIdentifier } }
+    var receipt: Data? { access.receipt }
+
+    func appTransaction() async throws -> StoreResult<StoreAppTransaction> { try await access.appTransaction() }
+    func transactions(productIDs: [String]) async throws -> [StoreResult<StoreTransaction>] {
+        try await access.transactions(productIDs: productIDs)
+    }
+    func renewals(of transactions: [StoreTransaction]) async throws -> [StoreResult<StoreRenewal>] {
+        try await access.renewals(of: transactions)
+    }
+    func unfinished() async throws -> [StoreTransaction] { try await access.unfinished() }
+    func updates() -> AsyncStream<StoreResult<StoreTransaction>> { AsyncStream { $0.finish() } }
+    func finish(_ transactionID: String) async throws { try await access.finish(transactionID) }
+    func synchronize() async throws { try await access.synchronize() }
+    func refreshAppTransaction() async throws -> StoreResult<StoreAppTransaction> {
+        try await access.refreshAppTransaction()
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `A known denial over HTTP` {
+    /// Dana's app, with a clock that the test sets.
+    private func withApp(
+        _ body:
+            @escaping @Sendable (ServedStore, TestTime, @escaping @Sendable (DeviceEvent) -> Void, Tenure)
+            async throws -> Void
+    ) async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let time = TestTime(World.now)
+                let (events, continuation) = AsyncStream.makeStream(of: DeviceEvent.self)
+                var setup = Setup(
+                    access: AccessWithoutUpdates(), storage: MemoryStateStorage(),
+                    policy: .policy(World.policy(whileUndetermined: .deny)))
+                setup.options.storeTimeout = 60
+                setup.recheckTimeout = 60
+                setup.clock = { time.now }
+                setup.events = { events }
+                let tenure = Tenure(setup)
+                #expect(await tenure.decision(for: "everything").outcome == .denied)
+                #expect(await !tenure.allows("everything"))
+                try await served.buy(World.everything, for: "Dana")
+                try await body(served, time, { continuation.yield($0) }, tenure)
+                #expect(device.signInRequests == 0)
+            }
+        }
+    }
+
+    @Test func `is checked again when somebody asks a minute later, and not before`() async throws {
+        try await withApp { _, time, _, tenure in
+            time.now += 59
+            #expect(await !tenure.allows("everything"))
+            time.now += 1
+            #expect(await tenure.allows("everything"))
+        }
+    }
+
+    @Test(arguments: [DeviceEvent.appBecameActive, .networkReturned])
+    func `is checked again when the app becomes active or the network returns, after ten seconds`(
+        _ event: DeviceEvent
+    ) async throws {
+        try await withApp { _, time, occur, tenure in
+            time.now += 10
+            occur(event)
+            for await customer in tenure.updates where customer.allows("everything") { break }
+            #expect(await tenure.allows("everything"))
+        }
+    }
+
+    @Test func `is checked again at once by refresh`() async throws {
+        try await withApp { _, _, _, tenure in
+            #expect(await !tenure.allows("everything"))
+            #expect(await tenure.refresh().allows("everything"))
+        }
+    }
+
+    @Test func `is checked again by refresh of a client made with the public initializer`() async throws {
+        try await ServedStore.run { served in
+            try await served.device(of: "Dana") { device in
+                let tenure = try served.start()
+                #expect(await !tenure.allows("everything"))
+                // `Transaction.updates` waits while the store fails.
+                device.behavior.transactions = .fails(.unknown)
+                try await served.buy(World.everything, for: "Dana")
+                #expect(await !tenure.refresh().allows("everything"))
+                device.behavior.transactions = .genuine
+                #expect(await tenure.refresh().allows("everything"))
+                #expect(device.signInRequests == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import StoreKit
+import TenureAPI
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+/// The service signs entitlements for a device only if it gets the app transaction.
+@Suite(.timeLimit(.minutes(2))) struct `A purchase without an app transaction` {
+    @Test(arguments: [true, false])
+    func `counts when the service confirms it, after a refresh, a relaunch and offline`(_ hasPolicy: Bool) async throws
+    {
+        try await ServedApp.run(policy: hasPolicy ? World.policy(whileUndetermined: .deny) : nil) { app in
+            app.device.behavior.appTransaction = .fails(.unknown)
+            let tenure = app.start()
+            #expect(await !tenure.allows("everything"))
+            guard
+                case .purchased(_, let customer) = try await tenure.purchase(try await product(World.everything))
+            else { throw Unexpected() }
+            #expect(app.service.lastAnswer?.entitlementToken == nil)
+            #expect(app.service.lastAnswer?.entitlements["everything"]?.outcome == .granted)
+            #expect(customer.allows("everything"))
+            #expect(await tenure.refresh().answers["everything"]?.outcome == .granted)
+            try await app.served.finished(World.everything)
+            #expect(await app.start().settled().has("everything"))
+            app.service.line.condition = .down
+            let offline = app.start()
+            #expect(await offline.settled().has("everything"))
+            #expect(await !offline.allows("cloud"))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `stops counting when it is refunded, while the app runs and after a relaunch`(_ hasPolicy: Bool) async throws {
+        try await ServedApp.run(policy: hasPolicy ? World.policy(whileUndetermined: .deny) : nil) { app in
+            app.device.behavior.appTransaction = .fails(.unknown)
+            let tenure = app.start()
+            _ = try await tenure.purchase(try await product(World.everything))
+            #expect(await tenure.allows("everything"))
+            try await app.served.refund(World.everything, of: "Dana")
+            for await customer in tenure.updates where !customer.allows("everything") { break }
+            #expect(await !tenure.allows("everything"))
+            #expect(await !app.start().settled().allows("everything"))
+        }
+    }
+
+    @Test func `counts in a development build, which never asks for the app transaction`() async throws {
+        try await RealService.run { service in
+            let store = FakeStore { $0.distribution = .development }
+            let purchase = try World.signed(
+                World.purchase(environment: .sandbox), of: "704000000000000002")
+            store.change { $0.transactions = [purchase] }
+            let device = service.device(store) { $0.options.whileUndetermined = .deny }
+            let customer = await device.start().settled()
+            #expect(customer.has("everything"), "\(customer)")
+            #expect(store.now.appCalls == 0)
+        }
+    }
+}
