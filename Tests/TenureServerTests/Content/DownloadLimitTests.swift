@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `have half of the connections, and syncs go on`() async throws {
-        try await withContent(.live, { $0.limits.connections = 16 }) { world in
+        try await withContent(.live, changing: { $0.limits.connections = 16 }) { world in
             try publishLarge(world)
             let port = try #require(world.port)
             var links: [String] = []
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `take one chunk of memory each, however slow the client`() async throws {
-        try await withContent(.live, { $0.downloadsPerCustomer = 64 }) { world in
+        try await withContent(.live, changing: { $0.downloadsPerCustomer = 64 }) { world in
             try publishLarge(world)
             let port = try #require(world.port)
             let link = try await world.links("grand-piano", try await world.owner()).archive

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `ends with its lifetime`() async throws {
-        try await withContent({ $0.content?.linkLifetime = 600 }) { world in
+        try await withContent(changing: { $0.content?.linkLifetime = 600 }) { world in
             try world.published.publishThree()
             let links = try await world.links("grand-piano", try await world.owner())
             #expect(links.expiresAt == Calculator.now.addingTimeInterval(600))
@@ -103,7 +103,7 @@ import Testing
                 apps.append(AppConfiguration(name: name, configuration: configuration))
             }
             let application = try await buildApplication(apps: apps, logger: Calculator.logger)
-            try await application.test(.router) { http in
+            try await application.test(.router) { [apps] http in
                 var links: [String] = []
                 for app in apps {
                     let client = Client(http: http, prefix: "/apps/\(app.name)")
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func `of a persona ends with the persona`() async throws {
-        try await withContent({ $0.adminKey = Desk.adminKey }) { world in
+        try await withContent(changing: { $0.adminKey = Desk.adminKey }) { world in
             try world.published.publishThree()
             let desk = Desk(client: world.client, key: Desk.adminKey)
             #expect(try await world.names(try await desk.sandboxed(as: nil).token) == [])
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func `ends when the customer is erased`() async throws {
-        try await withContent({ $0.adminKey = Desk.adminKey }) { world in
+        try await withContent(changing: { $0.adminKey = Desk.adminKey }) { world in
             try world.published.publishThree()
             let desk = Desk(client: world.client, key: Desk.adminKey)
             let owner = try await desk.owner()

@@ -168,7 +168,7 @@ struct ContentWorld: Sendable {
 
 func withContent(
     _ setup: TestingSetup = .router, policy: Policy? = nil,
-    _ change: (inout ServiceConfiguration) throws -> Void = { _ in },
+    changing change: (inout ServiceConfiguration) throws -> Void = { _ in },
     _ body: @escaping @Sendable (ContentWorld) async throws -> Void
 ) async throws {
     try await withFolder { folder in
