@@ -6,6 +6,7 @@ package import TenureStore
 /// connections of its own.
 package struct PostgresStore: SQLStore {
     package let recordID: [UInt8]
+    package let turns = Turns()
     private let address: PostgresAddress
     private let pool: PostgresPool
     private let lookups: CustomerLookups

@@ -42,15 +42,19 @@ package protocol Store: Sendable {
     ///
     /// A customer whom `adopting` refuses is passed over, whatever identity names them; an app transaction's id is
     /// beyond doubt.
+    ///
+    /// - Parameter size: about how many artifacts, purchases and renewals it adds. Many are written in several
+    ///   transactions, and count with the last one.
     func amend<Outcome: Sendable>(
-        _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
+        _ identities: [Identity], in realm: Realm, at now: Date, adding size: Int,
+        adopting: @escaping @Sendable (Customer) -> Bool,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)
 
     /// Adds to the record of whom the identities name, as above, as long as this customer is there, of whom it was asked
     /// or told; nil where they were erased meanwhile.
     func amend<Outcome: Sendable>(
-        _ customer: Customer, by identities: [Identity], at now: Date,
+        _ customer: Customer, by identities: [Identity], at now: Date, adding size: Int,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)?
 
@@ -285,11 +289,18 @@ extension Store {
         try await announceAll(at: now, limit: limit, under: nil, judge)
     }
 
-    /// With every customer whom the identities name.
+    /// Adds little, with every customer whom the identities name.
     package func amend<Outcome: Sendable>(
-        _ identities: [Identity], in realm: Realm, at now: Date,
+        _ identities: [Identity], in realm: Realm, at now: Date, adding size: Int = 0,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome) {
-        try await amend(identities, in: realm, at: now, adopting: { _ in true }, change)
+        try await amend(identities, in: realm, at: now, adding: size, adopting: { _ in true }, change)
+    }
+
+    package func amend<Outcome: Sendable>(
+        _ customer: Customer, by identities: [Identity], at now: Date,
+        _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
+    ) async throws(StoreError) -> (Customer, Outcome)? {
+        try await amend(customer, by: identities, at: now, adding: 0, change)
     }
 }

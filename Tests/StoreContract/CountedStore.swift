@@ -14,6 +14,8 @@ package struct CountedStore: SQLStore {
         package var values = 0
         /// How often what is known of a customer was read.
         package var factsRead = 0
+        /// How many keys were locked.
+        package var keys = 0
     }
 
     package final class Counts: @unchecked Sendable {
@@ -63,6 +65,7 @@ package struct CountedStore: SQLStore {
     }
 
     package var recordID: [UInt8] { base.recordID }
+    package var turns: Turns { base.turns }
 
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
@@ -81,7 +84,7 @@ package struct CountedStore: SQLStore {
         let counts = counts
         try await counts.begin()
         return try await base.write(locking: keys) { session throws(StoreError) in
-            let counted = CountedSession(session, writes: true)
+            let counted = CountedSession(session, writes: true, keys: keys.count)
             defer { counts.add(counted.transaction) }
             return try body(counted)
         }
@@ -94,9 +97,10 @@ private final class CountedSession: SQLSession {
     private let base: any SQLSession
     private(set) var transaction: CountedStore.Transaction
 
-    init(_ base: any SQLSession, writes: Bool) {
+    init(_ base: any SQLSession, writes: Bool, keys: Int = 0) {
         self.base = base
         transaction = CountedStore.Transaction(writes: writes)
+        transaction.keys = keys
     }
 
     var dialect: SQLDialect { base.dialect }

@@ -198,7 +198,7 @@ extension Sample {
 }
 
 extension Store {
-    fileprivate var counted: CountedStore {
+    var counted: CountedStore {
         get throws {
             guard let database = self as? any SQLStore else { throw BrokenClause(description: "it is no database") }
             return CountedStore(database)

@@ -13,7 +13,7 @@ package struct StoreClause: Sendable, CustomStringConvertible {
     package static let all: [StoreClause] =
         customers + merges + undoneMerges + ledger + promises + support + policies + outbox + endpoints
         + announcements + deliveries + notifications + trials + devices + concurrency + acts + links + shuffledActs
-        + erasure + jobs + accounts + visits + returns + personas + publications + largeActs + unbound
+        + erasure + jobs + accounts + visits + returns + personas + publications + largeActs + pieces + unbound
 }
 
 /// A clause that a store breaks.

@@ -17,27 +17,51 @@ import Testing
 
     private struct Broken: Error {}
 
-    /// A receipt of so many purchases, each with a number of its own.
-    private static func receipt(_ count: Int, from first: Int = 0) throws -> SyncRequest {
+    /// A receipt of so many purchases, each with a number of its own; `isSubscription`: all of one subscription.
+    private static func receipt(
+        _ count: Int, from first: Int = 0, of account: Int = 0, isSubscription: Bool = false
+    ) throws -> SyncRequest {
         let minter = Calculator.receipts()
         return SyncRequest(
             receipt: try minter.text { draft in
+                draft[.downloadID] = .number(UInt64(700_000_000_000_000 + account))
                 guard let purchase = draft.purchases.first else { return }
                 draft.purchases = (first..<first + count).map { number in
                     var purchase = purchase
                     purchase[.transactionID] = .text(String(500_000_000_000_000 + number))
-                    purchase[.originalTransactionID] = .text(String(500_000_000_000_000 + number))
+                    purchase[.originalTransactionID] = .text(
+                        String(500_000_000_000_000 + (isSubscription ? first : number)))
                     purchase[.webOrderLineItemID] = .number(UInt64(600_000_000_000_000 + number))
                     return purchase
                 }
             })
     }
 
-    private static func transactions(_ count: Int) throws -> SyncRequest {
+    private static func transactions(
+        _ count: Int, from first: Int = 0, of owner: String = owner
+    ) throws -> SyncRequest {
         let minter = Calculator.minter()
         return SyncRequest(
-            appTransaction: try minter.text(.appTransaction),
-            transactions: try (0..<count).map { try minter.transaction("\($0)", of: owner) })
+            appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string(owner)]),
+            transactions: try (first..<first + count).map { try minter.transaction("\(owner)\($0)", of: owner) })
+    }
+
+    /// What is sent, as a request of so many purchases and whether it comes from the owner's device.
+    enum Kind: CaseIterable {
+        case receipt, subscription, transactions, unboundTransactions
+
+        func request(_ count: Int) throws -> (SyncRequest, UUID?) {
+            switch self {
+            case .receipt: (try `a large sync`.receipt(count, from: count * 10, of: count), Calculator.device)
+            case .subscription:
+                (
+                    try `a large sync`.receipt(count, from: count * 10, of: count, isSubscription: true),
+                    Calculator.device
+                )
+            case .transactions: (try `a large sync`.transactions(count, of: "70400000000\(count)"), Calculator.device)
+            case .unboundTransactions: (try `a large sync`.transactions(count, of: "70400000000\(count)"), nil)
+            }
+        }
     }
 
     private static func ordinary(_ id: String) throws -> SyncRequest {
@@ -59,7 +83,8 @@ import Testing
         }
     }
 
-    @Test func `reads the customer as often as a small one, in pieces below twenty ordinary syncs`() async throws {
+    @Test(arguments: Kind.allCases)
+    func `reads the customer as often as a small one, in pieces below twenty ordinary syncs`(kind: Kind) async throws {
         try await withCounts { client, store in
             _ = try await client.sync(try Self.ordinary("704000000000000008"))
             store.counts.reset()
@@ -67,12 +92,12 @@ import Testing
             let ordinary = try #require(store.counts.writes.first)
             #expect(store.counts.writes.count == 1)
             var reads: [[Int]] = []
-            for count in [200, 1600] {
-                let request = try Self.receipt(count, from: count * 10)
+            for count in [150, 600] {
+                let (request, device) = try kind.request(count)
                 reads.append([])
                 for _ in 0..<2 {
                     store.counts.reset()
-                    #expect(try await client.sync(request).purchases.count == count)
+                    #expect(try await client.sync(request, from: device).purchases.count == count)
                     for piece in store.counts.writes {
                         #expect(piece.statements <= 20 * ordinary.statements)
                         #expect(piece.values <= 20 * ordinary.values)
@@ -81,6 +106,25 @@ import Testing
                 }
             }
             #expect(reads[0] == reads[1])
+            #expect(try await RecordWorld.findings(store) == [])
+        }
+    }
+
+    /// The work of a sync beside its own entries does not grow with what is known.
+    @Test func `of a list asks as much of a customer of thousands of purchases as of one of none`() async throws {
+        try await withCounts { client, store in
+            var statements: [Int] = []
+            for known in [0, 1200] {
+                let owner = "70400000001\(known)"
+                for first in stride(from: 0, to: known, by: 600) {
+                    _ = try await client.sync(try Self.transactions(600, from: 1000 + first, of: owner))
+                }
+                let request = try Self.transactions(400, of: owner)
+                store.counts.reset()
+                #expect(try await client.sync(request).purchases.count == known + 400)
+                statements.append(store.counts.transactions.map(\.statements).reduce(0, +))
+            }
+            #expect(statements[1] <= statements[0] + 20)
         }
     }
 

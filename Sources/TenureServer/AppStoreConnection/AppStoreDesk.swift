@@ -46,7 +46,7 @@ struct AppStoreDesk: Sendable {
         let now = now()
         try await policies.upToDate {
             // Who was erased meanwhile is not made anew of what was under way.
-            let amended = try await store.amend(job.customer, by: history.identities, at: now) {
+            let amended = try await store.amend(job.customer, by: history.identities, at: now, adding: history.size) {
                 known -> (Amendment, Result<Void, Problem>) in
                 var amendment = Amendment(of: known)
                 history.add(to: &amendment, of: known)

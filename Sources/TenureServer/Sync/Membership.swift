@@ -12,16 +12,6 @@ struct Membership {
     private(set) var purchases: [Purchase] = []
     private(set) var renewals: [Renewal] = []
     private(set) var names = NamedIdentities()
-    /// The same, artifact by artifact.
-    private var parts: [Part] = []
-
-    /// Artifacts with what they prove.
-    struct Part {
-        var artifacts: [Artifact] = []
-        var proofs: [AppProof] = []
-        var purchases: [Purchase] = []
-        var renewals: [Renewal] = []
-    }
     /// All that did not count, also from before.
     private(set) var faults: [Fault]
     /// Whether all of the customer's purchases were seen: the list was said to be complete, and all of it counts.
@@ -72,7 +62,8 @@ struct Membership {
             if let theirs, let ours = bond.appTransactionID, theirs != ours {
                 faults.append(Fault(arrival.place, .unrelated, "it belongs to another acquisition of the app"))
             } else if bond.holds(subscription: renewal.originalTransactionID) {
-                add(Part(artifacts: [arrival.artifact], renewals: [renewal]))
+                artifacts.append(arrival.artifact)
+                renewals.append(renewal)
                 names.add(arrival.payload, renewal)
             } else {
                 faults.append(Fault(arrival.place, .noTransaction, "no verified transaction is of its subscription"))
@@ -95,32 +86,10 @@ struct Membership {
             ? "it belongs to another acquisition of the app" : "nothing signed ties it to the rest"
     }
 
-    private mutating func add(_ part: Part) {
-        artifacts += part.artifacts
-        proofs += part.proofs
-        purchases += part.purchases
-        renewals += part.renewals
-        parts.append(part)
-    }
-
-    /// All but the last pieces of a long list of artifacts: each is written by itself, so that others write between them.
-    var piecesBeforeLast: [Part] {
-        guard parts.count > Self.artifactsPerPiece else { return [] }
-        return stride(from: 0, to: parts.count, by: Self.artifactsPerPiece).dropLast().map { first in
-            parts[first..<min(first + Self.artifactsPerPiece, parts.count)].reduce(into: Part()) { piece, part in
-                piece.artifacts += part.artifacts
-                piece.proofs += part.proofs
-                piece.purchases += part.purchases
-                piece.renewals += part.renewals
-            }
-        }
-    }
-
-    private static let artifactsPerPiece = 64
-
     private mutating func add(_ arrival: Arrival<AppTransactionPayload>, on device: String?) {
         let proof = arrival.verified.proof
-        add(Part(artifacts: [arrival.artifact], proofs: [proof]))
+        artifacts.append(arrival.artifact)
+        proofs.append(proof)
         names.add(arrival.payload)
         // Several accounts may use one device: the device names nobody, a purchase of the app on it does. Earlier artifacts
         // of it may have no ID. In test environments all of them have one date.
@@ -135,14 +104,15 @@ struct Membership {
     }
 
     private mutating func add(_ arrival: Arrival<ReceiptPayload>) {
-        add(
-            Part(
-                artifacts: [arrival.artifact], proofs: [arrival.verified.proof], purchases: arrival.verified.purchases))
+        artifacts.append(arrival.artifact)
+        proofs.append(arrival.verified.proof)
+        purchases += arrival.verified.purchases
         names.add(arrival.verified)
     }
 
     private mutating func add(_ arrival: Arrival<TransactionPayload>, _ purchase: Purchase) {
-        add(Part(artifacts: [arrival.artifact], purchases: [purchase]))
+        artifacts.append(arrival.artifact)
+        purchases.append(purchase)
         names.add(arrival.payload, purchase)
     }
 

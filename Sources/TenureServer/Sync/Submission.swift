@@ -40,6 +40,9 @@ struct Submission: Sendable {
     /// Who vouches for all that counts here: the app transaction decides, then the receipt, then the first transaction.
     var realm: Realm? { appTransaction?.realm ?? receipt?.realm ?? transactions.first?.arrival.realm }
 
+    /// How many artifacts, purchases and renewals it has.
+    var size: Int { 2 * (transactions.count + renewals.count) + (receipt?.verified.purchases.count ?? 0) + 2 }
+
     /// Whether some fault may go away by itself.
     var mayCountLater: Bool { faults.contains(where: \.isRetryable) }
 

@@ -53,9 +53,9 @@ final class SyncService: Sendable {
                 membership.faults + offered.faults, mayCountLater: submission.mayCountLater)
         }
         offered = offered.beside(realm.environment)
-        try await recordPieces(of: membership, in: realm, now: now)
         let (customer, outcome) = try await store.amend(
-            membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) },
+            membership.identities, in: realm, at: now, adding: submission.size,
+            adopting: { membership.mayBelong(to: $0) },
             { [self] known in change(known, by: submission, alone: membership, now: now) })
         let recorded = try outcome.get()
         let isBound = membership.isBound
@@ -92,20 +92,6 @@ final class SyncService: Sendable {
         return answer
     }
 
-    /// Writes all but the end of a long list, piece by piece, as if it had come in several syncs.
-    private func recordPieces(of membership: Membership, in realm: Realm, now: Date) async throws {
-        for piece in membership.piecesBeforeLast {
-            _ = try await store.amend(
-                membership.identities, in: realm, at: now, adopting: { membership.mayBelong(to: $0) }
-            ) { known in
-                var amendment = Amendment(of: known)
-                amendment.add(
-                    piece.artifacts, proving: piece.proofs, purchases: piece.purchases, renewals: piece.renewals)
-                return (amendment, ())
-            }
-        }
-    }
-
     private struct Outcome: Sendable {
         var evidence: Evidence
         var decisions: [Decision]
@@ -120,7 +106,7 @@ final class SyncService: Sendable {
             counted: 0)
     }
 
-    /// Inside the transaction, so that two syncs of one customer see each other's proofs.
+    /// What the sync adds to a customer, who stays as they are until it is written.
     ///
     /// Whoever shows what they may have found learns nothing of the record, and it never learns from them what the
     /// customer does not have: the artifacts are kept, and the answer is of them alone.
@@ -172,17 +158,6 @@ final class SyncService: Sendable {
         _ submission: Submission, _ membership: Membership, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
         let visit = membership.visit(leading: submission)
-        var facts = CustomerFacts()
-        for piece in membership.piecesBeforeLast {
-            facts.add(piece.proofs)
-            facts.add(piece.purchases)
-            facts.add(piece.renewals)
-            var amendment = Amendment(facts: facts)
-            amendment.announcement = .never
-            amendment.add(piece.artifacts)
-            _ = try await store.recordUnbound(
-                visit, naming: membership.identities, in: realm, at: now, amendment)
-        }
         var amendment = Amendment(of: nil)
         // Nobody is told of it.
         amendment.announcement = .never

@@ -16,9 +16,6 @@ extension Ledger {
         let former = try knowingOthers(try joined(known))
         let (amendment, outcome) = change(former)
         let identities = named.identities
-        if former == nil {
-            for identity in identities where identity.kind == .visit { try makeRoom(for: identity, in: named.realm) }
-        }
         let customer = try write(amendment, of: former, in: named.realm)
         let all = Set(identities)
         // A customer who was erased meanwhile left identities behind that were still known when they were read.
@@ -42,11 +39,11 @@ extension Ledger {
         return try create(amendment.facts, in: realm, amendment.announcement)
     }
 
-    /// What an act leaves beside the facts and the identities.
+    /// What an act leaves beside the facts and the identities. `artifacts`: those that no piece wrote before.
     func record(
-        _ amendment: Amendment, of customer: Customer, instead former: Customer?
+        _ amendment: Amendment, of customer: Customer, instead former: Customer?, artifacts: [Artifact]? = nil
     ) throws(StoreError) {
-        try insert(amendment.artifacts, of: customer, isNew: former == nil)
+        try insert(artifacts ?? amendment.artifacts, of: customer, isNew: former == nil)
         try checkStanding(of: amendment, instead: former)
         for promise in amendment.promises {
             // Who is new is nobody else.
@@ -67,14 +64,6 @@ extension Ledger {
         for message in amendment.announcement.messages + amendment.messages { try tell(message, of: customer) }
     }
 
-    /// As `amend`, where the customer is still there; else nil.
-    func amend<Outcome>(
-        _ former: Customer, by identities: [Identity], _ change: (Customer?) -> (Amendment, Outcome)
-    ) throws(StoreError) -> (Customer, Outcome)? {
-        guard try customer(former.member, forUpdate: true) != nil else { return nil }
-        return try amend(identities, in: former.realm, adopting: { _ in true }, change)
-    }
-
     /// Who of those that are one made the acquisition, as far as its ids tell; else the one who was named.
     private func member(of customer: Customer, having acquisition: AcquisitionKey) throws(StoreError) -> Int64 {
         let identities = [
@@ -93,16 +82,19 @@ extension Ledger {
         return NamedMembers(identities, in: realm, members: members, roots: roots.known, factsSize: roots.factsSize)
     }
 
+    /// By member, who they turned out to be.
+    func roots(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] { try Roots(of: members, in: self).known }
+
     /// All customers whom the identities name, the strongest first, and the identities that name nobody yet.
     ///
-    /// `forUpdate`: not for those who only read.
+    /// `forUpdate`: not for those who only read. `limit`: how many customers at most.
     func find(
-        _ named: NamedMembers, adopting: (Customer) -> Bool, forUpdate: Bool = true
+        _ named: NamedMembers, adopting: (Customer) -> Bool, forUpdate: Bool = true, limit: Int = .max
     ) throws(StoreError) -> (known: [Customer], unknown: [Identity]) {
         let leadsWithAccount = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
         var known: [Customer] = []
-        for (identity, member, root) in named.known {
+        for (identity, member, root) in named.known where known.count < limit {
             // Each is loaded and looked at once, by whichever of their identities comes first.
             guard met.insert(root).inserted,
                 let found = try customer(root, forUpdate: forUpdate)?.named(as: member)
@@ -135,20 +127,51 @@ extension Ledger {
 
     /// Customers whom signed data names together are one: the first, with what the others proved.
     func joined(_ known: [Customer]) throws(StoreError) -> Customer? {
-        guard let first = known.first else { return nil }
-        guard known.count > 1 else { return first }
+        guard let joining = try joining(known) else { return known.first }
+        return try join(joining, as: joining.facts)
+    }
+
+    /// Who of these are one; nil where all stay who they are.
+    func joining(_ known: [Customer]) throws(StoreError) -> Joining? {
+        guard let first = known.first, known.count > 1 else { return nil }
         var ones = try Joinable(of: first, in: self)
-        var added: [CustomerFacts] = []
+        var others: [Customer] = []
         for other in known.dropFirst() {
-            let others = try Joinable(of: other, in: self)
-            guard ones.group.count + others.group.count <= Self.mostMembers, ones.mayBeOne(with: others),
-                try !areSeparated(ones.group, others.group)
+            let theirs = try Joinable(of: other, in: self)
+            guard ones.group.count + theirs.group.count <= Self.mostMembers, ones.mayBeOne(with: theirs),
+                try !areSeparated(ones.group, theirs.group)
             else { continue }
-            try point(other, to: first, because: .signedTogether, actor: nil)
-            ones.add(others)
-            added.append(other.facts)
+            ones.add(theirs)
+            others.append(other)
         }
-        return added.isEmpty ? first : try update(first, joining: added, in: ones.group)
+        return others.isEmpty ? nil : Joining(first: first, others: others, group: ones.group)
+    }
+
+    /// `encoded`: the bytes of `facts`, where they were made before.
+    func join(
+        _ joining: Joining, as facts: CustomerFacts, encoded: EncodedFacts? = nil
+    ) throws(StoreError) -> Customer {
+        for other in joining.others { try point(other, to: joining.first, because: .signedTogether, actor: nil) }
+        var facts = facts
+        let wereComplete = facts.purchasesAreComplete
+        facts.purchasesAreComplete = try purchasesAreComplete(of: joining.group)
+        let isSame = facts.purchasesAreComplete == wereComplete
+        return try update(joining.first, to: facts, encoded: isSame ? encoded : nil)
+    }
+
+    /// Customers who are one.
+    struct Joining {
+        let first: Customer
+        let others: [Customer]
+        /// The members of all of them.
+        let group: [Int64]
+
+        /// What is known of all of them. Whether all purchases are known the ledger says.
+        var facts: CustomerFacts {
+            var facts = first.facts
+            facts.add(others.map(\.facts))
+            return facts
+        }
     }
 
     /// Those who are one, and what keeps them from being one with others.

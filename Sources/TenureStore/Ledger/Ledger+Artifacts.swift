@@ -6,29 +6,65 @@ extension Ledger {
     static let artifactsPerCustomer = 5000
 
     /// A record that is full takes no more artifacts, and what they prove still counts.
-    func insert(_ artifacts: [Artifact], of customer: Customer, isNew: Bool) throws(StoreError) {
+    ///
+    /// `act`: the large act of which they are a piece, and with whose last piece they count.
+    func insert(
+        _ artifacts: [Artifact], of customer: Customer, isNew: Bool, act: Int64? = nil
+    ) throws(StoreError) {
         guard !artifacts.isEmpty else { return }
         var count = isNew ? 0 : try artifactCount(of: customer.member)
-        let known = isNew || count == 0 ? [] : try knownDigests(among: artifacts, of: customer.member)
+        let known = count == 0 ? [:] : try knownArtifacts(among: artifacts, of: customer.member)
         // Of a long list nearly all have the same header, which a session may not remember.
         let headers = session.headers ?? HeaderNumbers()
-        for artifact in artifacts where count < Self.artifactsPerCustomer && !known.contains(artifact.sha256) {
-            if try insert(artifact, of: customer, headers) { count += 1 }
+        for artifact in artifacts {
+            switch known[artifact.sha256] {
+            case .counts: continue
+            case .isPiece(let other): try take(artifact, from: other, of: customer.member, for: act)
+            case nil:
+                guard count < Self.artifactsPerCustomer else { continue }
+                if try insert(artifact, of: customer, headers, act: act) { count += 1 }
+            }
+        }
+    }
+
+    /// What is in the ledger of an artifact already.
+    enum KnownArtifact {
+        case counts
+        /// It came with this act, whose last piece isn't written.
+        case isPiece(of: Int64)
+
+        var doesCount: Bool {
+            if case .counts = self { true } else { false }
         }
     }
 
     /// Asked for before the insert, so that one that is known needs no header.
-    private func knownDigests(among artifacts: [Artifact], of member: Int64) throws(StoreError) -> Set<[UInt8]> {
-        var known: Set<[UInt8]> = []
+    func knownArtifacts(
+        among artifacts: [Artifact], of member: Int64
+    ) throws(StoreError) -> [[UInt8]: KnownArtifact] {
+        var known: [[UInt8]: KnownArtifact] = [:]
         for chunk in artifacts.map(\.sha256).chunks(of: Self.digestsPerStatement) {
             let size = chunk.count == 1 ? 1 : Self.digestsPerStatement
             let rows = try session.rows(
-                "SELECT sha256 FROM artifacts WHERE customer = $1 AND sha256 IN (\(Self.places(size, from: 2)))",
-                [.integer(member)] + chunk.map { SQLValue.blob($0) }.padded(to: size))
-            for row in rows { known.insert(try row.bytes(0)) }
+                """
+                SELECT sha256, act, CASE WHEN \(Self.counts) THEN 1 ELSE 0 END
+                FROM artifacts WHERE customer = $1 AND sha256 IN (\(Self.places(size, from: 2)))
+                """, [.integer(member)] + chunk.map { SQLValue.blob($0) }.padded(to: size))
+            for row in rows {
+                let act = try row.integerIfPresent(1)
+                known[try row.bytes(0)] = try row.integer(2) == 1 ? .counts : act.map { .isPiece(of: $0) }
+            }
         }
         return known
     }
+
+    /// The condition under which a row of `artifacts` counts: no act whose last piece is missing wrote it.
+    static let counts = """
+        (artifacts.act IS NULL OR NOT EXISTS (
+            SELECT 1 FROM unfinished_acts
+            WHERE unfinished_acts.customer = artifacts.customer AND unfinished_acts.act = artifacts.act
+        ))
+        """
 
     private static let digestsPerStatement = 32
 
@@ -39,19 +75,19 @@ extension Ledger {
 
     /// Whether it was new.
     private func insert(
-        _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers
+        _ artifact: Artifact, of customer: Customer, _ headers: HeaderNumbers, act: Int64?
     ) throws(StoreError) -> Bool {
         let (header, rest) = artifact.parts
         var headerID = SQLValue.null
         if let header { headerID = .integer(try self.headerID(header, headers)) }
         return try session.execute(
             """
-            INSERT INTO artifacts (customer, kind, sha256, header, bytes, signed_at, received_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
+            INSERT INTO artifacts (customer, kind, sha256, header, bytes, signed_at, received_at, act)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
             """,
             [
                 .integer(customer.member), SQLValue(artifact.kind.rawValue), .blob(artifact.sha256), headerID,
-                SQLValue(rest), SQLValue(artifact.signedDate?.millisecondsSince1970), milliseconds,
+                SQLValue(rest), SQLValue(artifact.signedDate?.millisecondsSince1970), milliseconds, SQLValue(act),
             ]) > 0
     }
 
@@ -94,7 +130,7 @@ extension Ledger {
             """
             SELECT kind, sha256, headers.bytes, artifacts.bytes, signed_at, received_at, artifacts.id
             FROM artifacts LEFT JOIN headers ON headers.id = header
-            WHERE customer = $1 AND +artifacts.id > $2 ORDER BY +artifacts.id LIMIT $3
+            WHERE customer = $1 AND +artifacts.id > $2 AND \(Self.counts) ORDER BY +artifacts.id LIMIT $3
             """, [.integer(customer), .integer(number), SQLValue(limit)]
         ).map { row throws(StoreError) in
             let code = try row.integer(0)

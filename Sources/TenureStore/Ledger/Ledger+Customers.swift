@@ -12,7 +12,7 @@ extension Ledger {
                 let row = try session.row(
                     "SELECT \(Customer.columns) FROM customers WHERE id = $1\(lock)", [.integer(id)])
             else { return nil }
-            guard let next = try row.integerIfPresent(5) else { return try Customer(row, remembering: remembered) }
+            guard let next = try row.integerIfPresent(5) else { return try Customer(row, remembering: remembered[id]) }
             id = next
         }
         throw .damaged("customer \(id) was merged in a circle")
@@ -119,7 +119,7 @@ extension Ledger {
     ) throws(StoreError) -> Customer {
         let isTold = announcement.announced == nil || announcement.announced == customer.announced
         let isSame: Bool
-        if let encoded, let remembered, customer.facts == remembered.facts {
+        if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
             isSame = encoded.hasSameBytes(as: remembered.bytes)
         } else {
             isSame = facts == customer.facts

@@ -52,7 +52,9 @@ extension Ledger {
             }
         }
         return try session.rows(
-            "SELECT kind, signed_at, received_at FROM artifacts WHERE customer = $1 ORDER BY id", [.integer(id)]
+            """
+            SELECT kind, signed_at, received_at FROM artifacts WHERE customer = $1 AND \(Self.counts) ORDER BY id
+            """, [.integer(id)]
         ).map { row throws(StoreError) in
             let code = try row.integer(0)
             guard let kind = UInt8(exactly: code).flatMap({ Artifact.Kind(rawValue: $0) }) else {

@@ -19,11 +19,13 @@ extension Ledger {
         return counts
     }
 
-    /// How many there were of each kind.
-    func removeEntries(of id: Int64) throws(StoreError) -> [String: Int] {
+    /// How many there were of each kind. `leavingPieces`: without identities, and artifacts written in pieces.
+    func removeEntries(of id: Int64, leavingPieces: Bool = false) throws(StoreError) -> [String: Int] {
         var counts: [String: Int] = [:]
-        for (name, statement) in Self.erasing {
-            let count = try session.execute(statement, [.integer(id)])
+        if !leavingPieces { try session.execute("DELETE FROM unfinished_acts WHERE customer = $1", [.integer(id)]) }
+        for (name, statement) in Self.erasing where !(leavingPieces && name == "identities") {
+            let condition = leavingPieces && name == "artifacts" ? " AND act IS NULL" : ""
+            let count = try session.execute(statement + condition, [.integer(id)])
             if let name { counts[name] = count }
         }
         return counts

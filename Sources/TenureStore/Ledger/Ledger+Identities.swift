@@ -6,6 +6,8 @@ extension Ledger {
     static let identitiesPerStatement = 64
     /// Bytes: of more, an act is worked out before anybody waits for it.
     static let mostFactsInOnePiece = 32_768
+    /// So many artifacts, purchases and renewals one transaction adds at most.
+    static let mostEntriesInOnePiece = 128
     /// Most acts name a few: a statement of their own, so that little is asked for in vain.
     private static let fewIdentities = 4
 

@@ -2,24 +2,30 @@ import Foundation
 import TenureCore
 
 extension Ledger {
-    func receive(
-        _ notification: StoredNotification, about identities: [Identity], _ change: (Customer?) -> Amendment
-    ) throws(StoreError) -> Reception {
-        let known = try session.row(
-            "SELECT customer FROM notifications WHERE realm = $1 AND uuid = $2",
-            [SQLValue(notification.realm.code), .text(notification.uuid)])
-        if let known {
+    /// Nil where it is new.
+    func reception(of notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Reception? {
+        if let known = try knownRow(of: notification) {
             let id = try known.integerIfPresent(0)
             return Reception(
                 isNew: false, customer: try id.flatMap { id throws(StoreError) in try customer(id) })
         }
-        if try areErased(identities, in: notification.realm) {
-            return Reception(isNew: false, customer: nil, isOfErased: true)
-        }
-        var subject: Customer?
-        if !identities.isEmpty {
-            subject = try amend(identities, in: notification.realm, adopting: { _ in true }) { (change($0), ()) }.0
-        }
+        guard try areErased(identities, in: notification.realm, forUpdate: false) else { return nil }
+        return Reception(isNew: false, customer: nil, isOfErased: true)
+    }
+
+    /// Whether it came before, or speaks of somebody who was erased.
+    func isKnown(_ notification: StoredNotification, about identities: [Identity]) throws(StoreError) -> Bool {
+        if try knownRow(of: notification) != nil { return true }
+        return try areErased(identities, in: notification.realm)
+    }
+
+    private func knownRow(of notification: StoredNotification) throws(StoreError) -> SQLRow? {
+        try session.row(
+            "SELECT customer FROM notifications WHERE realm = $1 AND uuid = $2",
+            [SQLValue(notification.realm.code), .text(notification.uuid)])
+    }
+
+    func insert(_ notification: StoredNotification, about subject: Customer?) throws(StoreError) {
         let (header, rest) = notification.bytes.partsOfJWS
         var headerID = SQLValue.null
         if let header { headerID = .integer(try self.headerID(header)) }
@@ -33,7 +39,6 @@ extension Ledger {
                 SQLValue(notification.subtype), SQLValue(notification.signedDate?.millisecondsSince1970), milliseconds,
                 SQLValue(subject?.member), headerID, SQLValue(rest),
             ])
-        return Reception(isNew: true, customer: subject)
     }
 
     /// In the order in which they came.

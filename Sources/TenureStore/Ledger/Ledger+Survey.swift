@@ -65,29 +65,32 @@ extension Ledger {
         try keepWritersAway()
         var last: [String: LedgerMark.Row] = [:]
         for table in Self.telling { last[table] = try lastRow(of: table) }
+        let unfinished = try membersOfUnfinishedActs()
         for table in [Self.customersTable, Self.auditTable] {
             let number = try session.row("SELECT coalesce(max(id), 0) FROM \(table)")?.integer(0) ?? 0
             last[table] = LedgerMark.Row(id: number, customer: nil)
         }
-        return LedgerMark(last: last)
+        return LedgerMark(last: last, unfinished: unfinished)
     }
 
     /// Whatever changes what is known of a customer leaves a row in one of these.
-    private static let telling = ["artifacts", "notifications", "promises", "support_acts", "events"]
+    private static let telling = [artifactsTable, "notifications", "promises", "support_acts", "events"]
+    private static let artifactsTable = "artifacts"
     private static let customersTable = "customers"
     private static let auditTable = "audit"
     private static let eventsTable = "events"
 
-    /// The last row that stays. What visitors left goes without an act when newer ones come, and SQLite gives the
+    /// The last row that stays. What an unfinished act left may go. What visitors left goes without an act when newer ones come, and SQLite gives the
     /// number after the highest again: behind a row that stays, whatever comes has a number of its own.
     private func lastRow(of table: String) throws(StoreError) -> LedgerMark.Row? {
+        let condition = table == Self.artifactsTable ? " AND \(Self.counts)" : ""
         var before = Int64.max
         while true {
             // A page of its own, so that no visitor beyond it is looked for.
             let rows = try session.rows(
                 """
                 SELECT id, customer, \(Self.visitColumn(of: "latest.customer")) FROM (
-                    SELECT id, customer FROM \(table) WHERE id < $1 ORDER BY id DESC LIMIT 50
+                    SELECT id, customer FROM \(table) WHERE id < $1\(condition) ORDER BY id DESC LIMIT 50
                 ) AS latest ORDER BY id DESC
                 """, [.integer(before)])
             for row in rows {
@@ -125,7 +128,8 @@ extension Ledger {
 
     /// By number; those in whose place another stands are that other.
     func customersChanged(since mark: LedgerMark) throws(StoreError) -> [Int64] {
-        var changed: Set<Int64> = []
+        // What was written of these before, the last piece of their act makes count.
+        var changed = Set(mark.unfinished)
         for table in Self.telling {
             let rows = try session.rows(
                 "SELECT DISTINCT customer FROM \(table) WHERE id > $1 AND customer IS NOT NULL",

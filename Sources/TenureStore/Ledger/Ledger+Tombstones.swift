@@ -16,9 +16,18 @@ extension Ledger {
 
     /// Whether these name somebody who was erased, and nobody who is there: who uses the app again is somebody, whatever
     /// was erased before.
-    func areErased(_ identities: [Identity], in realm: Realm) throws(StoreError) -> Bool {
+    func areErased(
+        _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
+    ) throws(StoreError) -> Bool {
         guard let salt = try mark(Self.salt) else { return false }
-        for identity in identities where try customer(by: identity, in: realm, forUpdate: true) != nil { return false }
+        // Nobody erases them before this transaction is over. Without what is known of them, which may be much.
+        for identity in identities {
+            if let number = try member(by: identity, in: realm),
+                try member(.number(number), forUpdate: isForUpdate) != nil
+            {
+                return false
+            }
+        }
         for identity in identities where identity.kind.isAppStores {
             let row = try session.row(
                 "SELECT 1 FROM erasures WHERE digest = $1", [.text(digest(of: identity, in: realm, salt: salt))])

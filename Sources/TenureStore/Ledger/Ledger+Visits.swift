@@ -13,66 +13,98 @@ extension Ledger {
             [.integer(id), SQLValue(Identity.Kind.visit.rawValue)]) != nil
     }
 
-    /// Removes the oldest visits of what this one shows, so that there is room for it. Whoever comes again with the same
-    /// gets a new one.
-    func makeRoom(for visit: Identity, in realm: Realm) throws(StoreError) {
-        let visits = try self.visits(of: visit.shown, in: realm)
-        guard visits.count >= Self.mostVisits else { return }
-        for id in visits.prefix(visits.count - Self.mostVisits + 1) {
-            _ = try removeEntries(of: id)
-            try removeCustomer(id)
+    /// The oldest visit that makes room for this one; nil where there is room, or it is there already.
+    func visitInTheWay(of visit: Identity, in realm: Realm) throws(StoreError) -> Int64? {
+        guard try member(by: visit, in: realm) == nil else { return nil }
+        let visits = try visits(of: visit.shown, in: realm)
+        return visits.count < Self.mostVisits ? nil : visits.first
+    }
+
+    /// Removes a visit. What was written of it in pieces is removed in pieces, by `removeLeftover`; nobody finds it
+    /// anymore.
+    func removeVisit(_ id: Int64) throws(StoreError) {
+        guard try member(.number(id)) != nil else { return }
+        let pieces = try session.execute(
+            """
+            INSERT INTO unfinished_acts (customer, act, started_at)
+            SELECT DISTINCT customer, act, 0 FROM artifacts WHERE customer = $1 AND act IS NOT NULL
+            ON CONFLICT (customer, act) DO UPDATE SET started_at = 0
+            """, [.integer(id)])
+        guard pieces > 0 else { return try removeRest(of: id) }
+        _ = try removeEntries(of: id, leavingPieces: true)
+        var facts = CustomerFacts()
+        facts.isUnbound = true
+        try session.execute("UPDATE customers SET facts = $1 WHERE id = $2", [.blob(facts.encoded), .integer(id)])
+        try session.execute(
+            "UPDATE identities SET value = $1 WHERE customer = $2 AND kind = $3",
+            [.text("\(Self.removed) \(id)"), .integer(id), SQLValue(Identity.Kind.visit.rawValue)])
+    }
+
+    func removeRest(of id: Int64) throws(StoreError) {
+        _ = try removeEntries(of: id)
+        try removeCustomer(id)
+    }
+
+    func isRemovedVisit(_ id: Int64) throws(StoreError) -> Bool {
+        try identities(ofMember: id).contains(Identity(.visit, "\(Self.removed) \(id)"))
+    }
+
+    /// How the value of a visit begins that is removed: no lead is called so.
+    private static let removed = "removed"
+
+    /// So many links are written by one piece.
+    static let linksPerPiece = 64
+
+    func newRecord(of visit: Identity, in realm: Realm) throws(StoreError) -> Int64 {
+        var facts = CustomerFacts()
+        facts.isUnbound = true
+        let record = try create(facts, in: realm, .never)
+        try insert(visit, of: record)
+        return record.id
+    }
+
+    /// Whether one of these members is there. Locked, so that nobody is erased before a link is written.
+    func isAnyThere(of members: some Collection<Int64>) throws(StoreError) -> Bool {
+        try !rows(
+            "SELECT id FROM customers WHERE id IN \(RecordTable.batchPlaces)\(session.dialect.forUpdate)",
+            about: members.sorted()
+        ).isEmpty
+    }
+
+    /// Keeps the links of an unbound record to these members, some of those whom its artifacts name, and ends no other.
+    func link(_ record: Int64, to members: some Collection<Int64>) throws(StoreError) {
+        // Locked, so that nobody is erased before the link is written.
+        let rows = try rows(
+            "SELECT id FROM customers WHERE id IN \(RecordTable.batchPlaces)\(session.dialect.forUpdate)",
+            about: members.sorted())
+        for row in rows {
+            try session.execute(
+                "INSERT INTO unbound_links (unbound, customer) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [.integer(record), .integer(try row.integer(0))])
         }
     }
 
-    /// Keeps what was sent without proof that it is the sender's in a record of its own, linked to those members whom it
-    /// names; nil where there are none.
-    func recordUnbound(
-        _ visit: Identity, _ members: [Int64], in realm: Realm, _ amendment: Amendment, _ encoded: EncodedFacts
-    ) throws(StoreError) -> Customer? {
-        // Locked, so that nobody is erased before the link is written.
-        var links: [Int64] = []
-        for id in members where try member(.number(id)) != nil { links.append(id) }
-        guard !links.isEmpty else { return nil }
-        var ledger = self
-        ledger.remembered = encoded
-        let record: Customer
-        if let former = try ledger.customer(by: visit, in: realm, forUpdate: true) {
-            var amendment = amendment
-            amendment.keep(former.facts.support)
-            // Of the same artifacts, so that it holds all that this one does, or the first pieces of it.
-            let isWritten =
-                former.facts.purchases.count > amendment.facts.purchases.count || former.facts == amendment.facts
-            record = isWritten ? former : try ledger.update(former, to: amendment.facts, amendment.announcement)
-            if !isWritten { try ledger.record(amendment, of: record, instead: former) }
-        } else {
-            try makeRoom(for: visit, in: realm)
-            record = try create(amendment.facts, in: realm, amendment.announcement, encoded: encoded)
-            try insert(visit, of: record)
-            try ledger.record(amendment, of: record, instead: nil)
-        }
-        // The same artifacts again write nothing.
-        let known = try session.rows(
-            "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(record.id)]
-        ).map { row throws(StoreError) in try row.integer(0) }
-        guard known != links.sorted() else { return record }
-        try session.execute("DELETE FROM unbound_links WHERE unbound = $1", [.integer(record.id)])
-        for link in links {
+    func unlink(_ record: Int64, from members: some Collection<Int64>) throws(StoreError) {
+        for member in members {
             try session.execute(
-                "INSERT INTO unbound_links (unbound, customer) VALUES ($1, $2)", [.integer(record.id), .integer(link)])
+                "DELETE FROM unbound_links WHERE unbound = $1 AND customer = $2", [.integer(record), .integer(member)])
         }
-        return record
+    }
+
+    /// The members whom the artifacts of an unbound record name, by number.
+    func links(of unbound: Int64) throws(StoreError) -> [Int64] {
+        try session.rows("SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)])
+            .map { row throws(StoreError) in try row.integer(0) }
     }
 
     /// The customers whom the artifacts of an unbound record name.
     func customers(namedBy unbound: Int64) throws(StoreError) -> [Customer] {
-        let links = try session.rows(
-            "SELECT customer FROM unbound_links WHERE unbound = $1 ORDER BY customer", [.integer(unbound)]
-        ).map { row throws(StoreError) in try row.integer(0) }
-        var found: [Int64: Customer] = [:]
-        for link in links {
-            if let customer = try customer(link) { found[customer.id] = customer }
+        // Many members may be one customer, who is read once.
+        var customers: [Customer] = []
+        for id in Set(try roots(of: Set(try links(of: unbound))).values).sorted() {
+            if let customer = try customer(id) { customers.append(customer) }
         }
-        return found.values.sorted { $0.id < $1.id }
+        return customers
     }
 
     /// The unbound records of artifacts that name this customer, by number.

@@ -7,8 +7,9 @@ import TenureCore
 struct Ledger {
     let session: any SQLSession
     let now: Date
-    /// Facts that were read before this transaction: whose row still holds these bytes, theirs need not be read again.
-    var remembered: EncodedFacts?
+    /// Facts that were read before this transaction, by customer: they aren't decoded again where the row still holds
+    /// the same bytes.
+    var remembered: [Int64: EncodedFacts] = [:]
 
     init(_ session: any SQLSession, at now: Date = Date()) {
         self.session = session

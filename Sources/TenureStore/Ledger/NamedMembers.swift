@@ -29,11 +29,9 @@ struct NamedMembers: Sendable {
 
     var unknown: [Identity] { identities.filter { members[$0] == nil } }
 
-    /// Few identities that name the same customers: the strongest one, and the strongest of each customer.
-    var leading: [Identity] {
-        var met: Set<Int64> = []
-        let leading = known.filter { met.insert($0.root).inserted }.map(\.identity)
-        guard let first = identities.first, leading.first != first else { return leading }
-        return [first] + leading
+    /// Of each customer whom they name but this one, the strongest identity.
+    func strongestOfEach(but customer: Int64) -> [Identity] {
+        var met: Set<Int64> = [customer]
+        return known.filter { met.insert($0.root).inserted }.map(\.identity)
     }
 }

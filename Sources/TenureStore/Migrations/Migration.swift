@@ -20,6 +20,7 @@ package struct Migration: Sendable {
     /// `announcements` was written after the others, and stands where it must run.
     package static let all: [Migration] = [
         ledger, lifecycle, announcements, personas, numbers, erasures, publications, unboundRecords,
+        unfinishedActs,
     ]
 
     /// Runs the statements, one or more in each text, in this database's words. `has` says whether a table has a column

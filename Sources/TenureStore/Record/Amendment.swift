@@ -45,6 +45,9 @@ package struct Amendment: Sendable {
         facts.add(renewals)
     }
 
+    /// How many entries it has.
+    var size: Int { artifacts.count + facts.purchases.count + facts.renewals.count }
+
     package mutating func identify(by more: some Sequence<Identity>) {
         identities += more
     }

@@ -75,6 +75,8 @@ package struct PublicationSurvey: Sendable {
 package struct LedgerMark: Sendable, Hashable {
     /// The last rows, by table.
     let last: [String: Row]
+    /// Members with artifacts of acts whose last piece wasn't written.
+    let unfinished: [Int64]
 
     struct Row: Sendable, Hashable {
         let id: Int64

@@ -6,11 +6,26 @@ extension SQLStore {
         _ notification: StoredNotification, about identities: [Identity], at now: Date,
         _ change: @escaping @Sendable (Customer?) -> Amendment
     ) async throws(StoreError) -> Reception {
-        let keys = identities.map { $0.key(in: notification.realm) }
         let own = "notification \(notification.realm.code) \(notification.uuid)"
-        return try await write(locking: keys + [own]) { session throws(StoreError) in
-            try Ledger(session, at: now).receive(notification, about: identities, change)
+        guard !identities.isEmpty else {
+            return try await write(locking: [own]) { session throws(StoreError) in
+                let ledger = Ledger(session, at: now)
+                if let known = try ledger.reception(of: notification, about: identities) { return known }
+                try ledger.insert(notification, about: nil)
+                return Reception(isNew: true, customer: nil)
+            }
         }
+        var plan = PlannedAmendment(
+            identities: identities, realm: notification.realm, now: now, change: { (change($0), ()) })
+        plan.keys = [own]
+        plan.condition = { ledger throws(StoreError) in try !ledger.isKnown(notification, about: identities) }
+        plan.completion = { ledger, customer throws(StoreError) in try ledger.insert(notification, about: customer) }
+        if let (customer, _) = try await carryOut(plan) { return Reception(isNew: true, customer: customer) }
+        let known = try await read { session throws(StoreError) in
+            try Ledger(session, at: now).reception(of: notification, about: identities)
+        }
+        guard let known else { throw .busy }
+        return known
     }
 
     package func beginTrialSession(

@@ -29,50 +29,24 @@ extension SQLStore {
     }
 
     package func amend<Outcome: Sendable>(
-        _ identities: [Identity], in realm: Realm, at now: Date, adopting: @escaping @Sendable (Customer) -> Bool,
+        _ identities: [Identity], in realm: Realm, at now: Date, adding size: Int,
+        adopting: @escaping @Sendable (Customer) -> Bool,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome) {
-        if identities.count <= Ledger.identitiesPerStatement {
-            let done = try await write(locking: identities.map { $0.key(in: realm) }) {
-                session throws(StoreError) -> (Customer, Outcome)? in
-                let ledger = Ledger(session, at: now)
-                let named = try ledger.resolve(identities, in: realm)
-                guard named.factsSize <= Ledger.mostFactsInOnePiece else { return nil }
-                return try ledger.amend(named, adopting: adopting, change)
-            }
-            if let done { return done }
-        }
-        return try await LargeAmendment(
-            store: self, identities: identities, realm: realm, now: now, adopting: adopting, change: change
-        ).run()
+        let plan = PlannedAmendment(
+            identities: identities, realm: realm, now: now, size: size, adopting: adopting, change: change)
+        guard let done = try await carryOut(plan) else { throw .failed("an act without a condition did not happen") }
+        return done
     }
 
     package func amend<Outcome: Sendable>(
-        _ customer: Customer, by identities: [Identity], at now: Date,
+        _ customer: Customer, by identities: [Identity], at now: Date, adding size: Int,
         _ change: @escaping @Sendable (Customer?) -> (Amendment, Outcome)
     ) async throws(StoreError) -> (Customer, Outcome)? {
-        try await write(locking: identities.map { $0.key(in: customer.realm) }) { session throws(StoreError) in
-            try Ledger(session, at: now).amend(customer, by: identities, change)
-        }
-    }
-
-    package func recordUnbound(
-        _ visit: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ amendment: Amendment
-    ) async throws(StoreError) -> UnboundRecord? {
-        var amendment = amendment
-        amendment.leaveUnbound()
-        let unbound = amendment
-        // What one transaction need not do is done before it: nobody waits for it.
-        let links = try await read { session throws(StoreError) in
-            Set(try Ledger(session, at: now).members(by: identities, in: realm).values).sorted()
-        }
-        let encoded = EncodedFacts(unbound.facts)
-        let record = try await write(locking: [visit.key(in: realm)]) { session throws(StoreError) in
-            try Ledger(session, at: now).recordUnbound(visit, links, in: realm, unbound, encoded)
-        }
-        guard let record else { return nil }
-        let customers = try await customers(namedBy: record.id)
-        return customers.isEmpty ? nil : UnboundRecord(record: record, customers: customers)
+        var plan = PlannedAmendment(
+            identities: identities, realm: customer.realm, now: now, size: size, change: change)
+        plan.condition = { ledger throws(StoreError) in try ledger.member(.number(customer.member)) != nil }
+        return try await carryOut(plan)
     }
 
     package func customers(namedBy unbound: Int64) async throws(StoreError) -> [Customer] {

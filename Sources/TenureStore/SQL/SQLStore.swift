@@ -1,5 +1,8 @@
 /// A database that runs transactions; all verbs of the record follow from it, once for every database.
 package protocol SQLStore: Store {
+    /// For large acts.
+    var turns: Turns { get }
+
     /// One transaction that reads one state of the record and waits for no writer.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value

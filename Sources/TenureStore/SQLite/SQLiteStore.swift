@@ -8,6 +8,7 @@ import TenureCore
 /// transaction and are flushed before they return, and looking up a customer.
 package struct SQLiteStore: SQLStore {
     package let recordID: [UInt8]
+    package let turns = Turns()
     private let pool: DatabasePool
     private let readers: CustomerReaders
     private let scanners: CustomerScanners

@@ -76,7 +76,7 @@ import Testing
                 for _ in 0..<2 {
                     let (customer, _) = try await store.amend(
                         history.identities, in: try #require(history.realm), at: Calculator.now,
-                        adopting: { _ in true }
+                        adding: history.size, adopting: { _ in true }
                     ) { known -> (Amendment, Void) in (amended(history, known), ()) }
                     #expect(customer.evidence.purchasesAreComplete)
                     #expect(customer.evidence.purchases.map(\.transactionID) == ["1001", "2001"])

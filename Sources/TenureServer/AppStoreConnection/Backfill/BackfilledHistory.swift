@@ -53,6 +53,9 @@ struct BackfilledHistory: Sendable {
     /// By what the customer is found again; the first decides.
     var identities: [Identity] { names.identities }
 
+    /// How many artifacts, purchases and renewals it has.
+    var size: Int { artifacts.count + purchases.count + renewals.count }
+
     /// What the ledger gets, and what it proves. That all purchases are known is only said where it is so.
     ///
     /// `known`: of whom the amendment is.
