@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+@testable import TenureServer
+
+@Suite struct `a presigned URL` {
+    /// AWS's example: "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)".
+    @Test func `is the one that AWS publishes as its example`() throws {
+        let file = NSTemporaryDirectory() + "s3-secret-\(UUID().uuidString)"
+        #expect(
+            FileManager.default.createFile(
+                atPath: file, contents: Data("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n".utf8),
+                attributes: [.posixPermissions: 0o600]))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        var settings = S3Settings(
+            region: "us-east-1", bucket: "examplebucket", accessKeyID: "AKIAIOSFODNN7EXAMPLE",
+            secretAccessKeyFile: file)
+        settings.endpoint = "https://s3.amazonaws.com"
+        settings.urlStyle = .virtualHost
+        let url = try S3Presigner(settings).url(
+            ofObject: "test.txt", lifetime: 86_400, at: Date(timeIntervalSince1970: 1_369_353_600))
+        #expect(url.hasPrefix("https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&"))
+        #expect(
+            url.hasSuffix("X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404"))
+    }
+}
