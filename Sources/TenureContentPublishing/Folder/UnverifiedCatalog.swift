@@ -2,7 +2,7 @@ package import Foundation
 package import TenureContent
 import TenureCore
 
-/// What a catalog says, whoever signed it: for the owner of a folder, who shows or prunes it. Clients never use it.
+/// The contents of a catalog whose signature isn't checked, for `list` and `prune`. Clients never use it.
 package struct UnverifiedCatalog: Sendable {
     package let catalog: ContentCatalog
     package let counter: Int64

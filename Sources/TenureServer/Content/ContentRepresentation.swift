@@ -75,7 +75,7 @@ struct ContentRepresentation {
         var response = response
         response.headers[.eTag] = tag.text
         response.headers[.acceptRanges] = "bytes"
-        // Whoever has the link could read it from a shared cache after a refund.
+        // A shared cache would hand it out after a refund.
         response.headers[.cacheControl] = "private"
         return response
     }

@@ -46,7 +46,7 @@ public struct ContentSettings: Sendable, Hashable {
 
     /// Why nothing could be downloaded now, although the service would start: there is no catalog, or it can't be used.
     package func catalogProblem(of bundleID: String) -> ServiceError? {
-        // A missing folder is told as a mistake.
+        // A missing folder is reported as a mistake.
         guard FileManager.default.fileExists(atPath: folder) else { return nil }
         return ContentFolder(path: folder, bundleID: bundleID).failure
     }
