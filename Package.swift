@@ -29,7 +29,8 @@ let package = Package(
     products: [
         .library(name: "Tenure", targets: ["Tenure"]),
         .library(name: "TenureCore", targets: ["TenureCore"]),
-        .library(name: "TenureAppStore", targets: ["TenureAppStore"]),
+        // With `TenureJSON`, whose `JSONValue` holds the fields that Tenure doesn't read.
+        .library(name: "TenureAppStore", targets: ["TenureAppStore", "TenureJSON"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
         // For `Benchmarks`, which is a package of its own.
         .library(name: "TenureMint", targets: ["TenureMint"]),
@@ -77,11 +78,13 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "TenureCore"),
+        // JSON, Base64 and RFC 3339.
+        .target(name: "TenureJSON"),
+        .target(name: "TenureCore", dependencies: ["TenureJSON"]),
         .target(
             name: "TenurePolicyFile",
             dependencies: [
-                "TenureCore",
+                "TenureCore", "TenureJSON",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
@@ -90,22 +93,22 @@ let package = Package(
         .target(
             name: "TenureContent",
             dependencies: [
-                "TenureCore", "TenureAPI", "TenurePolicyFile",
+                "TenureCore", "TenureJSON", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // Archives, manifests and catalogs from files: for the command and for tests. No app needs it.
         .target(
             name: "TenureContentPublishing",
             dependencies: [
-                "TenureContent", "TenureCore", "TenureAPI", "TenurePolicyFile",
+                "TenureContent", "TenureCore", "TenureJSON", "TenureAPI", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The linter: for the command and for rehearsals. No app needs it.
-        .target(name: "TenurePolicyLint", dependencies: ["TenureCore", "TenurePolicyFile"]),
+        .target(name: "TenurePolicyLint", dependencies: ["TenureCore", "TenureJSON", "TenurePolicyFile"]),
         .target(
             name: "TenureAppStore",
             dependencies: [
-                "TenureCore",
+                "TenureCore", "TenureJSON",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: verification),
                 .product(name: "X509", package: "swift-certificates", condition: verification),
@@ -125,7 +128,7 @@ let package = Package(
         .target(
             name: "TenureStore",
             dependencies: [
-                "TenureCore",
+                "TenureCore", "TenureJSON",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: service),
@@ -134,13 +137,14 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(
             name: "TenurePostgres",
-            dependencies: ["TenureCore", "TenureStore", .target(name: "CLibPQ", condition: service)]
+            dependencies: ["TenureCore", "TenureJSON", "TenureStore", .target(name: "CLibPQ", condition: service)]
         ),
-        .target(name: "TenureAPI", dependencies: ["TenureCore"]),
+        .target(name: "TenureAPI", dependencies: ["TenureCore", "TenureJSON"]),
         .target(
             name: "TenureServer",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore", "TenureAPI",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore",
+                "TenureAPI",
                 "TenureRehearsal", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -164,7 +168,7 @@ let package = Package(
         .target(
             name: "LocalAppStore",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -180,7 +184,8 @@ let package = Package(
         .target(
             name: "TenureRehearsal",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore", "TenureAPI",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore",
+                "TenureAPI",
             ]),
         // The one way to the network of the client and of StoreKit on Linux.
         .target(name: "TenureHTTP"),
@@ -188,14 +193,14 @@ let package = Package(
         .target(
             name: "Tenure",
             dependencies: [
-                "TenureCore", "TenureAPI", "TenureHTTP", "TenurePolicyFile", "TenureContent",
+                "TenureCore", "TenureJSON", "TenureAPI", "TenureHTTP", "TenurePolicyFile", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ],
             resources: [.copy("PrivacyInfo.xcprivacy")]),
         .target(
             name: "ClientBenchmark",
             dependencies: [
-                "Tenure", "TenureCore", "TenureHTTP",
+                "Tenure", "TenureCore", "TenureJSON", "TenureHTTP",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The example app's model; its tests play a story with it.
@@ -205,7 +210,8 @@ let package = Package(
         .executableTarget(
             name: "TenureCLI",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint", "TenureStore",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureMint",
+                "TenureStore",
                 "TenurePostgres", "TenureAPI", "TenureServer", "LocalAppStore", "TenureRehearsal", "TenureContent",
                 "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
@@ -217,19 +223,22 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: service),
             ]
         ),
+        .testTarget(name: "TenureJSONTests", dependencies: ["TenureJSON", "TenureMint"]),
         .testTarget(name: "TenureCoreTests", dependencies: ["TenureCore", "TenureMint"]),
         // What lies in the repository beside the code: examples, pages and cases.
         .target(name: "RepositoryFiles", path: "Tests/RepositoryFiles"),
         .testTarget(
             name: "TenurePolicyFileTests",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenureMint", "RepositoryFiles"]),
+            dependencies: ["TenureCore", "TenureJSON", "TenurePolicyFile", "TenureMint", "RepositoryFiles"]),
         .testTarget(
             name: "TenurePolicyLintTests",
-            dependencies: ["TenureCore", "TenurePolicyFile", "TenurePolicyLint", "TenureMint", "RepositoryFiles"]),
+            dependencies: [
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureMint", "RepositoryFiles",
+            ]),
         .testTarget(
             name: "TenureAppStoreTests",
             dependencies: [
-                "TenureCore", "TenureAppStore", "TenureMint",
+                "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "X509", package: "swift-certificates", condition: verification),
             ]
@@ -237,12 +246,12 @@ let package = Package(
         .testTarget(name: "TenureMintTests", dependencies: ["TenureAppStore", "TenureMint"]),
         // The contract of every store, run by the tests of each.
         .target(
-            name: "StoreContract", dependencies: ["TenureCore", "TenureStore", "TenureMint"],
+            name: "StoreContract", dependencies: ["TenureCore", "TenureJSON", "TenureStore", "TenureMint"],
             path: "Tests/StoreContract"),
         .testTarget(
             name: "TenureStoreTests",
             dependencies: [
-                "TenureCore", "TenureStore", "TenureMint", "StoreContract",
+                "TenureCore", "TenureJSON", "TenureStore", "TenureMint", "StoreContract",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
             ]),
         // A PostgreSQL of the tests' own.
@@ -254,7 +263,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
+                "TenureServer",
                 "TenureRehearsal", "TenureMint", "LocalAppStore", "Tenure", "TenureContent",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
@@ -267,19 +277,20 @@ let package = Package(
         .testTarget(
             name: "TenurePostgresTests",
             dependencies: [
-                "TenureCore", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer", "CommandRunner",
+                "TenureCore", "TenureJSON", "TenureStore", "TenurePostgres", "StoreContract", "PostgresServer",
+                "CommandRunner",
             ]),
         // The app that the tests of the local App Store and of StoreKit sell.
         .target(
             name: "CalculatorSeller",
-            dependencies: ["TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore"],
+            dependencies: ["TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "LocalAppStore"],
             path: "Tests/CalculatorSeller"),
         .testTarget(
             name: "LocalAppStoreTests",
             dependencies: [
                 "CalculatorSeller",
                 .product(name: "GRDB", package: "GRDB.swift", condition: service),
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureMint", "LocalAppStore",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
@@ -291,13 +302,14 @@ let package = Package(
         .testTarget(
             name: "TenureRehearsalTests",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureRehearsal", "TenureMint",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureRehearsal",
+                "TenureMint",
                 "CommandRunner",
             ]),
         .testTarget(
             name: "TenureTests",
             dependencies: [
-                "CalculatorApp", "Tenure", "TenureCore", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
+                "CalculatorApp", "Tenure", "TenureCore", "TenureJSON", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
                 "TenureAppStore", "TenureMint", "TenureContent", "TenureContentPublishing",
                 "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
@@ -310,21 +322,23 @@ let package = Package(
         .testTarget(
             name: "TenureContentTests",
             dependencies: [
-                "TenureContent", "TenureCore", "TenurePolicyFile",
+                "TenureContent", "TenureCore", "TenureJSON", "TenurePolicyFile",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .testTarget(
             name: "TenureContentPublishingTests",
             dependencies: [
-                "TenureContent", "TenureContentPublishing", "TenureCore", "TenurePolicyFile", "CommandRunner",
+                "TenureContent", "TenureContentPublishing", "TenureCore", "TenureJSON", "TenurePolicyFile",
+                "CommandRunner",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .testTarget(name: "TenureHTTPTests", dependencies: ["TenureHTTP"]),
-        .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureAPI"]),
+        .testTarget(name: "TenureAPITests", dependencies: ["TenureCore", "TenureJSON", "TenureAPI"]),
         .testTarget(
             name: "TenureServerTests",
             dependencies: [
-                "TenureCore", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI", "TenureServer",
+                "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
+                "TenureServer",
                 "TenureMint", "CommandRunner", "LocalAppStore", "StoreContract", "TenureContent",
                 "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
@@ -347,21 +361,22 @@ let package = Package(
         .testTarget(
             name: "TenureCLITests",
             dependencies: [
-                "CommandRunner", "TenureCLI", "TenureCore", "TenurePolicyFile", "TenureContent",
+                "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureContent",
                 "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         .testTarget(
             name: "InteropTests",
             dependencies: [
-                "CommandRunner", "TenureCLI", "TenureCore", "TenureAppStore", "TenureMint", "LocalAppStore",
+                "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint",
+                "LocalAppStore",
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CommandRunner", "TenureCLI", "TenureCore", "TenureAppStore", "TenureMint", "TenureStore",
+                "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "TenureStore",
                 "TenureServer",
                 "PostgresServer",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
@@ -384,7 +399,7 @@ let package = Package(
         .target(
             name: "StoreKit",
             dependencies: [
-                "CStoreKit", "TenureCore", "TenureAppStore", "TenureHTTP",
+                "CStoreKit", "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP",
                 .target(name: "LocalAppStore", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
@@ -392,12 +407,13 @@ let package = Package(
         .executableTarget(
             name: "StateProcess",
             dependencies: [
-                "Tenure", "TenureCore", "TenureAppStore", "TenurePolicyFile", "TenureMint", "LocalAppStore", "StoreKit",
+                "Tenure", "TenureCore", "TenureJSON", "TenureAppStore", "TenurePolicyFile", "TenureMint",
+                "LocalAppStore", "StoreKit",
             ], path: "Tests/StateProcess"),
         .testTarget(
             name: "StoreKitTests",
             dependencies: [
-                "StoreKit", "TenureCore", "TenureAppStore", "TenureHTTP", "TenureMint", "LocalAppStore",
+                "StoreKit", "TenureCore", "TenureJSON", "TenureAppStore", "TenureHTTP", "TenureMint", "LocalAppStore",
                 "TenurePolicyFile", "CalculatorSeller",
             ]),
     ]

@@ -3,6 +3,7 @@ public import Foundation
 import Tenure
 import TenureCore
 import TenureHTTP
+import TenureJSON
 
 /// What the benchmarks `client-allows` and `client-first-answer` need: a device that keeps an entitlement token of its service.
 /// For the package under `Benchmarks/` only.

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// The running local App Store: one world, who signs for it, and who carries its notifications.
 ///

@@ -1,6 +1,7 @@
 public import Foundation
 import TenureAPI
 public import TenureCore
+import TenureJSON
 
 extension Tenure {
     /// The decision about one entitlement, with its reasons, made by the device or by the service.

@@ -1,3 +1,5 @@
+import TenureJSON
+
 /// Why one artifact of a sync did not count.
 public struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// Where it stood in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`, `persona`.

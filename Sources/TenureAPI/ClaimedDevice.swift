@@ -1,5 +1,6 @@
 package import Foundation
 import TenureCore
+import TenureJSON
 
 /// The device that a client says it is; only what was signed for it makes it true.
 package struct ClaimedDevice: Sendable {

@@ -1,4 +1,5 @@
 public import Foundation
+import TenureJSON
 
 /// The content catalog and the customer's download links, in answer to `GET /v1/content`.
 public struct ContentResponse: Sendable, Hashable, Decodable {

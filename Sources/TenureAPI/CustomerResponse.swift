@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureCore
+import TenureJSON
 
 /// What the service says of a customer, in answer to `POST /v1/sync` and `GET /v1/customer`.
 public struct CustomerResponse: Sendable, Hashable, Decodable {

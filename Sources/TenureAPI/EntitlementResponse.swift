@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureCore
+import TenureJSON
 
 /// The answer for one entitlement.
 public struct EntitlementResponse: Sendable, Hashable, Decodable {

@@ -1,3 +1,5 @@
+import TenureJSON
+
 /// What went wrong with a request, as `application/problem+json` (RFC 9457).
 public struct Problem: Error, Sendable, Hashable, Decodable {
     public static let mediaType = "application/problem+json"

@@ -1,4 +1,5 @@
 package import TenureCore
+import TenureJSON
 
 /// The app's products and what they give, in answer to `GET /v1/products`: an app need not hold their ids.
 public struct ProductsResponse: Sendable, Hashable, Decodable {

@@ -1,5 +1,6 @@
 public import Foundation
 package import TenureCore
+import TenureJSON
 
 /// One purchase, in Apple's names.
 public struct PurchaseResponse: Sendable, Hashable, Decodable {

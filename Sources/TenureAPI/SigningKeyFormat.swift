@@ -1,3 +1,5 @@
+import TenureJSON
+
 /// The `typ` of each compact JWS of a service's keys, so that none passes for another.
 package enum SignedType {
     package static let entitlementToken = "tenure-entitlement+jwt"

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// An instant as it stands in JSON: RFC 3339.
 extension KeyedDecodingContainer {

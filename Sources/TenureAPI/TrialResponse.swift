@@ -1,4 +1,5 @@
 public import Foundation
+import TenureJSON
 
 /// What a customer may still use of a trial, in answer to `POST /v1/trials/{entitlement}/sessions`.
 public struct TrialResponse: Sendable, Hashable, Decodable {

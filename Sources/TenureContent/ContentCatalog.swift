@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 package import TenureCore
+import TenureJSON
 
 /// The asset packs of an app: what unlocks each, and its newest version for every version of the app.
 package struct ContentCatalog: Sendable, Hashable {

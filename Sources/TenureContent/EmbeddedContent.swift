@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAPI
 package import TenureCore
+import TenureJSON
 
 /// The asset packs in an app's bundle: plain files in a folder `<pack>/<path>`, and `content.json` that describes them.
 ///

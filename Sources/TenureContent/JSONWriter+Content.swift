@@ -1,4 +1,5 @@
 import TenureAPI
+import TenureJSON
 
 extension JSONWriter {
     mutating func field(_ name: String, _ text: String) {

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// The files of one version of an asset pack, with the digests that they must have, and where they are in its archive.
 ///

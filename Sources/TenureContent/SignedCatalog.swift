@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 package import TenurePolicyFile
 
 #if canImport(CryptoKit)

@@ -3,6 +3,7 @@ import Foundation
 import PostgresServer
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

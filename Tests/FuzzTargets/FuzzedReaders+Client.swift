@@ -2,6 +2,7 @@ public import Foundation
 import Tenure
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 #if canImport(CryptoKit)

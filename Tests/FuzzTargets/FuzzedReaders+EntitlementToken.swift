@@ -1,3 +1,5 @@
+import TenureJSON
+
 // What is not `package` is seen only where modules are built for testing: in debug builds, and as `Scripts/fuzz` says.
 #if DEBUG || FUZZING
     public import Foundation

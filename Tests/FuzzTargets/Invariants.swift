@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// What does not throw writes JSON that reads as the same value.
 func tryJSON(_ input: [UInt8]) {

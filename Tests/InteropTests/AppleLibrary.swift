@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// Apple's library for Python, in the environment that `TENURE_INTEROP_PYTHON` names (`make test` makes one).
 enum AppleLibrary {

@@ -4,6 +4,7 @@ import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

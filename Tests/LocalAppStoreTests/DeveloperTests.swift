@@ -4,6 +4,7 @@ import HTTPTypes
 import LocalAppStore
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

@@ -5,6 +5,7 @@ import HummingbirdTesting
 import LocalAppStore
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

@@ -8,6 +8,7 @@ import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import Testing
 
 private func withFile(_ body: (String) async throws -> Void) async throws {

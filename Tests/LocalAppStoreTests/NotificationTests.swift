@@ -6,6 +6,7 @@ import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

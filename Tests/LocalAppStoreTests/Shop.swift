@@ -8,6 +8,7 @@ import LocalAppStore
 import NIOCore
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// An invented app in a local store of its own.

@@ -3,6 +3,7 @@ import Foundation
 import LocalAppStore
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

@@ -2,6 +2,7 @@ import CalculatorSeller
 import Foundation
 import LocalAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import Testing
 
 @testable import TenureAPI

@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 import Testing
 
 @testable import TenureAPI

@@ -1,5 +1,6 @@
 import CommandRunner
 import Foundation
+import TenureJSON
 import Testing
 
 @Suite struct InspectTests {

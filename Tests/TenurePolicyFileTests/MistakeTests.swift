@@ -291,15 +291,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\"app\": 1, \"app\": 2, }", "policy.json:1:22: `}` cannot stand here; write a key in double quotes"),
-        ("{\"a\": tru}", "policy.json:1:7: `tru` is no JSON; put texts in double quotes"),
-        ("{\"a\": \"\\ud800\"}", "policy.json:1:14: half of a surrogate pair stands alone"),
-        ("{\"a\": 01}", "policy.json:1:7: `01` is no JSON; put texts in double quotes"),
-        ("", "policy.json:1:1: the end of the file cannot stand here; write a JSON value"),
-        ("{} {}", "policy.json:1:4: the JSON value has ended; remove what follows it"),
-        ("{\"a\": \"b", "policy.json:1:9: a text is not closed; write `\"` where it ends"),
+        ("{\"app\": 1, \"app\": 2, }", "policy.json:1:22: expected a name in double quotes"),
+        ("{\"a\": tru}", "policy.json:1:7: expected a value; text needs double quotes"),
+        (
+            "{\"a\": \"\\ud800\"}",
+            "policy.json:1:8: unpaired surrogate; characters beyond U+FFFF need two `\\u` escapes"
+        ),
+        ("{\"a\": 01}", "policy.json:1:8: expected `,` or `}`"),
+        ("", "policy.json:1:1: the text ends where a value is expected"),
+        ("{} {}", "policy.json:1:4: unexpected text after the value; remove it"),
+        ("{\"a\": \"b", "policy.json:1:9: a string isn't closed; write `\"` where it ends"),
     ])
-    func `what is no JSON is told in plain words`(_ text: String, _ expected: String) {
+    func `invalid JSON is reported at its position`(_ text: String, _ expected: String) {
         #expect(mistakes(text, named: "policy.json") == expected)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import RepositoryFiles
 import TenureCore
+import TenureJSON
 import Testing
 
 @testable import TenurePolicyFile

@@ -1,4 +1,5 @@
-package import TenureAppStore
+import TenureAppStore
+package import TenureJSON
 
 /// One thing that happens in the world: what, and the particulars as text.
 ///

@@ -3,6 +3,7 @@ import HTTPTypes
 package import Hummingbird
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// The interface by which people and scripts turn the world: for loopback only, without a key.
@@ -76,8 +77,8 @@ package struct ControlInterface: Sendable {
                 return .object(object)
             }
             return .json(["now": .string(world.now.rfc3339), "notifications": .array(told)])
-        } catch let error as Rejection {
-            return Self.refusal("the body is no JSON: \(error.detail)", .badRequest)
+        } catch let error as JSONError {
+            return Self.refusal("the body is \(error)", .badRequest)
         } catch let error as ActMistake {
             return Self.refusal(error.description, .badRequest)
         } catch let error as WorldError {

@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 import TenureCore
+import TenureJSON
 
 /// The store on a port of this machine: the App Store Server API, the control interface, and a clock that may run.
 package struct StoreServer: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// Who asks: a customer in an app, on a device.

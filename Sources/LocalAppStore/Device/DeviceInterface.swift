@@ -1,7 +1,8 @@
 import Foundation
 import ServiceLifecycle
-package import TenureAppStore
+import TenureAppStore
 import TenureCore
+package import TenureJSON
 import TenureMint
 
 /// Answers what customers' devices ask.

@@ -2,6 +2,7 @@ package import Foundation
 import GRDB
 import TenureAppStore
 package import TenureCore
+import TenureJSON
 
 /// Keeps a world in one SQLite file: not as it is, but as it came to be.
 ///

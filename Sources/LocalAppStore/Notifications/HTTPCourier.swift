@@ -3,6 +3,7 @@ import Foundation
 package import NIOCore
 import NIOHTTP1
 import TenureAppStore
+import TenureJSON
 
 /// Posts notifications as the App Store does.
 package struct HTTPCourier: Sendable {

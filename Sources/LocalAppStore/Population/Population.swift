@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// Many customers and their lives, for the same seed the same: an app that was sold for two years, a service from then
 /// on, and the change to free in its third month.

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// Plays a scenario: the world goes its way, the service hears of it, and what it says is compared.
 package struct ScenarioRun: Sendable {

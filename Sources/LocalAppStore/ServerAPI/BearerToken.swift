@@ -2,6 +2,7 @@ import Crypto
 package import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// A developer's token for the App Store Server API: a JWT that says for which app it asks.
 package struct BearerToken {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// Pages of a customer's transactions.
 extension ServerAPIRequest {

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// What a developer's server tells the App Store: each is an act in the world.

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// The history of notifications, and test notifications.

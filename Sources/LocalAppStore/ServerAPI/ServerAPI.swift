@@ -1,8 +1,9 @@
 package import Foundation
 import HTTPTypes
 package import Hummingbird
-package import TenureAppStore
+import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// The App Store Server API over a local store: Apple's paths, answers and refusals.
@@ -193,11 +194,5 @@ extension Response {
         .json(
             ["errorCode": .number(String(error.rawValue)), "errorMessage": .string(error.message)],
             status: HTTPResponse.Status(code: error.status))
-    }
-}
-
-extension JSONObject: ExpressibleByDictionaryLiteral {
-    package init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self.init(members: elements.map { Member(name: $0.0, value: $0.1) })
     }
 }

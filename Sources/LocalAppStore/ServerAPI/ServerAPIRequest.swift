@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// One request whose token was good: what it asks, and the world at that moment.
 struct ServerAPIRequest: Sendable {

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 package import TenureMint
 
 /// Signs what is in a world, as the App Store would at that moment, with the keys of a test authority.

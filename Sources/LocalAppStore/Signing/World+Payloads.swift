@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// The payloads of what is signed: Apple's names in Apple's order; what does not apply is left out.

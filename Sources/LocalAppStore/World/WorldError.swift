@@ -1,5 +1,6 @@
 package import Foundation
 package import TenureCore
+import TenureJSON
 
 /// Why something cannot happen in this world.
 package enum WorldError: Error, Sendable, Hashable {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// All that a device knows of its customer, as the App Store last said it.
 struct DeviceContents: Sendable {

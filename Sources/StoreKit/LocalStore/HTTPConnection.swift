@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureHTTP
+import TenureJSON
 
 /// To a store on a port: `tenure appstore run`.
 struct HTTPConnection: StoreConnection {

@@ -1,3 +1,5 @@
+import TenureJSON
+
 #if Service
     import Foundation
     package import LocalAppStore

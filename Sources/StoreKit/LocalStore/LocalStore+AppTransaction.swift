@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 extension LocalStore {
     /// The device's copy, or one from the App Store where it has none.

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// How the device asks the App Store, and what it does with the answers.
 extension LocalStore {

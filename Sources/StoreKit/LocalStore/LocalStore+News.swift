@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TenureAppStore
+import TenureJSON
 
 extension LocalStore.State {
     /// Keeps what the App Store said, unless it has said something later already. Returns whether there is news.

@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TenureAppStore
+import TenureJSON
 
 extension LocalStore {
     /// Throws a `StoreKitError`.

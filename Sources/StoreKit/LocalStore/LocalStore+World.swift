@@ -2,6 +2,7 @@ public import Foundation
 import Synchronization
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// What a test does outside of the device.
 extension LocalStore {

@@ -2,6 +2,7 @@ import Crypto
 public import Foundation
 import Synchronization
 import TenureAppStore
+import TenureJSON
 
 /// A device in front of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on
 /// Linux. An app never needs it; its tests do, to say how the store behaves.

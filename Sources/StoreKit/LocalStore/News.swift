@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// What the device has heard, in the order in which it came; listeners read it each at their own place.
 struct News: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// The way from a device to the local App Store.
 protocol StoreConnection: Sendable {

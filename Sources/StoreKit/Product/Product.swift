@@ -1,5 +1,6 @@
 public import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// What the app sells.
 public struct Product: Identifiable, Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 extension Product {
     /// What only auto-renewable subscriptions have.

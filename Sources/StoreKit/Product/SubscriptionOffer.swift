@@ -1,5 +1,6 @@
 public import Foundation
 import TenureAppStore
+import TenureJSON
 
 extension Product {
     /// Better terms for the beginning of a subscription.

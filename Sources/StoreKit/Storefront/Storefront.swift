@@ -1,5 +1,6 @@
 public import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// The App Store of a country.
 public struct Storefront: Identifiable, Sendable, Equatable, Hashable {

@@ -1,4 +1,5 @@
 import TenureAppStore
+import TenureJSON
 
 extension Transaction {
     /// Whether the customer bought it, or the App Store renewed it.

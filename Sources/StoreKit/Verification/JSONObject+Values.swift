@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 /// Members as values; nil if the object has none of that kind.
 extension JSONObject {

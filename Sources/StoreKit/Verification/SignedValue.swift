@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// What the App Store signs as JWS: read from its payload, whether or not it can be verified.
 protocol SignedValue: Sendable {

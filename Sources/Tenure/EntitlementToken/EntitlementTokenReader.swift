@@ -1,5 +1,6 @@
 package import Foundation
 import TenureCore
+import TenureJSON
 
 #if canImport(CryptoKit)
     import CryptoKit

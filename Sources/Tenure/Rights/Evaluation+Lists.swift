@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension Evaluation {
     /// What lists of versions give besides. They only give: what was granted stays as it is, and what is unknown to the

@@ -1,3 +1,5 @@
+import TenureJSON
+
 // Receipts of Mac Catalyst apps are hashed with the MAC address, too. iOS has a module IOKit without these functions.
 #if os(macOS) || targetEnvironment(macCatalyst)
     import Darwin

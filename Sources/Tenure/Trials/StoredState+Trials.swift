@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// What was used of trials, counted on the device.
 ///

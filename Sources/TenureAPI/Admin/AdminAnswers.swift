@@ -1,5 +1,6 @@
 package import Foundation
 import TenureCore
+package import TenureJSON
 
 /// One customer in a list.
 package struct FoundCustomer: Sendable, Hashable {

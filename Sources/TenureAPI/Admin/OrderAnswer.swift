@@ -1,4 +1,5 @@
 package import TenureCore
+import TenureJSON
 
 /// `GET /v1/admin/orders/{order}`: what the App Store says of an order id, and whom it belongs to.
 package struct OrderAnswer: Sendable, Hashable {

@@ -1,5 +1,6 @@
 public import Foundation
 import TenureCore
+import TenureJSON
 
 /// `POST /v1/admin/personas`
 public struct PersonaRequest: Sendable, Hashable, Decodable {

@@ -1,3 +1,5 @@
+import TenureJSON
+
 /// Something that the App Store gave out, recognized by its own bytes. Nothing is verified by that.
 public enum AppStoreArtifact: Sendable, Hashable {
     case jws(UnverifiedJWS, bytes: [UInt8])

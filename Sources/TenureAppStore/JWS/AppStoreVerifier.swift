@@ -1,6 +1,7 @@
 import Crypto
 public import Foundation
 import TenureCore
+import TenureJSON
 
 /// Whose app's artifacts are accepted. Nil: not compared, for reading artifacts of any app.
 public struct AppIdentity: Sendable, Hashable {

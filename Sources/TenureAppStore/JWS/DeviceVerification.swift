@@ -1,6 +1,7 @@
 import Crypto
 public import Foundation
 import TenureCore
+import TenureJSON
 
 /// By which a device recognizes what was signed for it: SHA-384 over the lower-case UUIDs of the nonce and of the
 /// device, as the App Store computes it.

@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 
 /// The header of a JWS: the algorithm, and the certificates that its signer shows.
 struct JWSHeader {

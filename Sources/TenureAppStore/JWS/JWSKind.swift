@@ -1,3 +1,5 @@
+import TenureJSON
+
 /// The kinds of payload that the App Store signs as JWS. Nothing in a JWS names its kind.
 public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     case appTransaction

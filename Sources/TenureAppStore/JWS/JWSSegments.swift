@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// The three segments of a compact JWS (RFC 7515, section 7.1), found but not yet decoded.
 struct JWSSegments {
@@ -51,11 +52,12 @@ struct JWSSegments {
 
     /// The JSON object in one segment.
     func object(_ segment: Range<Int>, as name: String) throws(Rejection) -> JSONTape {
+        let bytes = try decoded(segment, as: name)
         let tape: JSONTape
         do {
-            tape = try JSONTape(decoded(segment, as: name))
+            tape = try JSONTape(bytes)
         } catch {
-            throw error.inside(name)
+            throw Rejection(error).inside(name)
         }
         guard tape.nodes.first?.kind == .object else {
             throw Rejection(.malformed, "the \(name) is not a JSON object")

@@ -1,5 +1,6 @@
 public import Foundation
 import TenureCore
+public import TenureJSON
 
 /// A JWS that was only taken apart: for showing to a person what it claims. It proves nothing.
 public struct UnverifiedJWS: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 /// Reads a JSON object whose writer takes numbers, texts and truth values for one another, as `verifyReceipt` does.
 ///

@@ -1,5 +1,6 @@
 package import Foundation
 import TenureCore
+import TenureJSON
 
 /// Dates of receipts: RFC 3339, and what Xcode makes of it (`2020-07-22T18:33:15+0100`).
 package enum ReceiptDate {

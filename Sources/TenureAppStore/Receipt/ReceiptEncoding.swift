@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 
 /// How an app receipt came: the bytes of the file, or their Base64.
 public enum ReceiptEncoding: Sendable, Hashable {

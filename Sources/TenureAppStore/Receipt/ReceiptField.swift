@@ -1,5 +1,6 @@
 public import Foundation
 import TenureCore
+public import TenureJSON
 
 /// One attribute of a receipt, for people to read.
 public struct ReceiptField: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 /// Dates as `verifyReceipt` writes them: three members, `X`, `X_ms` and `X_pst`.
 enum VerifyReceiptDate {

@@ -1,4 +1,5 @@
 public import Foundation
+public import TenureJSON
 
 /// An answer of Apple's `verifyReceipt`, read for display only.
 ///
@@ -84,7 +85,13 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
         guard bytes.count <= Self.maximumSize else {
             throw Rejection(.tooLarge, "an answer of verifyReceipt has at most \(Self.maximumSize) bytes")
         }
-        guard case .object(let object) = try JSONValue(parsing: bytes) else {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: bytes)
+        } catch {
+            throw Rejection(error)
+        }
+        guard case .object(let object) = value else {
             throw Rejection(.malformed, "an answer of verifyReceipt is a JSON object")
         }
         try self.init(object)

@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 
 /// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints.
 enum AppleRoots {

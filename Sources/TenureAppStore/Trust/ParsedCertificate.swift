@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import SwiftASN1
+import TenureJSON
 package import X509
 
 /// A certificate as it was read: nothing about it is trusted yet.

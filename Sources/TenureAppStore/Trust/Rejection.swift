@@ -1,4 +1,6 @@
-/// Why an artifact of the App Store counts for nothing.
+import TenureJSON
+
+/// Why an artifact of the App Store is rejected.
 public struct Rejection: Error, Sendable, Hashable {
     /// A stable name of the reason, for programs.
     public enum Code: String, CaseIterable, Sendable, Hashable, Codable {
@@ -36,6 +38,10 @@ public struct Rejection: Error, Sendable, Hashable {
     package init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail
+    }
+
+    init(_ error: JSONError) {
+        self.init(.malformed, "\(error)")
     }
 
     /// Whether the same artifact may be accepted a moment later.

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// Certificates that the operator trusts: roots, or the certificate with which one Xcode signs. Never empty.
 public struct TrustAnchors: Sendable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import LocalAppStore
 import TenureAppStore
+import TenureJSON
 
 struct AppStoreDoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 struct AppStoreOrderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import LocalAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 struct AppStoreRunCommand: AsyncParsableCommand {

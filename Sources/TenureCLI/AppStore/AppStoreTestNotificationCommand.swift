@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import TenureCore
+import TenureJSON
 import TenureServer
 
 struct AppStoreTestNotificationCommand: AsyncParsableCommand {

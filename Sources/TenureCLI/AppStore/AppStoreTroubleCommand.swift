@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 struct AppStoreTroubleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking

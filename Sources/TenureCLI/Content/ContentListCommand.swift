@@ -4,6 +4,7 @@ import TenureAPI
 import TenureContent
 import TenureContentPublishing
 import TenureCore
+import TenureJSON
 
 struct ContentListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 struct DecideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureAppStore
+import TenureJSON
 
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

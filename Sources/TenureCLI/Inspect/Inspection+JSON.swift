@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 extension Inspection {
     /// `kind`, `verification`, `payload` in Apple's names (a receipt's in those of verifyReceipt), `nested`, `certificates`.

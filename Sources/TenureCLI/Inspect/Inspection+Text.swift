@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 extension Inspection {
     /// For people: the verdict first, then every field, then the certificates.

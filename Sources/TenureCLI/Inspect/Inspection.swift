@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// What `inspect` found: the kind, the verdict, every field, and the certificates.
 struct Inspection {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 struct MintCommand: AsyncParsableCommand {
@@ -132,8 +133,8 @@ struct MintOptions: ParsableArguments {
                 throw CommandError("`\(file.name)` holds no JSON object; write the fields as {\"name\": value}")
             }
             return object
-        } catch let rejection as Rejection {
-            throw CommandError("`\(file.name)` is no JSON: \(rejection.detail)")
+        } catch let error as JSONError {
+            throw CommandError("`\(file.name)`: \(error)")
         }
     }
 

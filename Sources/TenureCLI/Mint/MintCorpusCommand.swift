@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureRehearsal
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureAPI
+import TenureJSON
 
 struct PersonaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

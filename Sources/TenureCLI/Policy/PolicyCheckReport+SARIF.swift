@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureAPI
+import TenureJSON
 import TenurePolicyFile
 import TenurePolicyLint
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureCore
+import TenureJSON
 import TenureServer
 import TenureStore
 

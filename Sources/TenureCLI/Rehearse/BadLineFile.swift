@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureRehearsal
 
 /// The lines that do not count, each with its number and why: JSON, one to a line. Made when the first one comes.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 import TenurePolicyLint
 import TenureRehearsal

@@ -3,6 +3,7 @@ import Foundation
 import LocalAppStore
 import Logging
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureServer
 

@@ -1,6 +1,7 @@
 package import Foundation
 package import TenureContent
 import TenureCore
+import TenureJSON
 
 /// The contents of a catalog whose signature isn't checked, for `list` and `prune`. Clients never use it.
 package struct UnverifiedCatalog: Sendable {

@@ -1,4 +1,5 @@
 public import Foundation
+import TenureJSON
 
 /// A length of calendar time such as `P1Y`, `P3M` or `P2W`, counted in UTC and the Gregorian calendar.
 public struct CalendarPeriod: Sendable, Hashable {
@@ -55,7 +56,8 @@ public struct CalendarPeriod: Sendable, Hashable {
         let monthIndex = day.year * 12 + (day.month - 1) + months
         let year = Int((Double(monthIndex) / 12).rounded(.down))
         let month = monthIndex - year * 12 + 1
-        day = CivilDay(year: year, month: month, day: min(day.day, CivilDay.length(ofMonth: month, year: year)))
+        day = CivilDay(
+            year: year, month: month, day: min(day.day, GregorianCalendar.length(ofMonth: month, year: year)))
         return Date(timeIntervalSince1970: Double(day.number + days) * 86_400 + timeOfDay)
     }
 }
@@ -85,32 +87,25 @@ public struct CivilDay: Sendable, Hashable, Comparable {
             return value
         }
         guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
-            (1...12).contains(month), day >= 1, day <= Self.length(ofMonth: month, year: year)
+            (1...12).contains(month), day >= 1, day <= GregorianCalendar.length(ofMonth: month, year: year)
         else { return nil }
         self.init(year: year, month: month, day: day)
     }
 
-    /// The day that many days after 1970-01-01. Counted in years that begin in March, so that a leap day ends one.
+    /// The day with a number: days since 1970-01-01.
     package init(number: Int) {
-        let shifted = number + 719_468
-        let era = Int((Double(shifted) / 146_097).rounded(.down))
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        (year, month, day) = GregorianCalendar.date(dayNumber: number)
+    }
+
+    /// The day in UTC that contains an instant.
+    package init(of date: Date) {
+        let seconds = date.timeIntervalSince1970
+        let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
+        self.init(number: Int((bounded / 86_400).rounded(.down)))
     }
 
     /// Days since 1970-01-01.
-    package var number: Int {
-        let marchYear = month <= 2 ? year - 1 : year
-        let era = Int((Double(marchYear) / 400).rounded(.down))
-        let yearOfEra = marchYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
+    package var number: Int { GregorianCalendar.dayNumber(year: year, month: month, day: day) }
 
     /// Midnight in UTC.
     public var midnight: Date { Date(timeIntervalSince1970: Double(number) * 86_400) }
@@ -124,12 +119,17 @@ public struct CivilDay: Sendable, Hashable, Comparable {
     public static func < (left: CivilDay, right: CivilDay) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
+}
 
-    package static func length(ofMonth month: Int, year: Int) -> Int {
-        switch month {
-        case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+extension CivilDay: CustomStringConvertible {
+    /// `2015-06-10`.
+    public var description: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))" }
+}
+
+extension Date {
+    /// Reads an instant from a command line: RFC 3339, or a day, which means its midnight in UTC.
+    package init?(written text: String) {
+        guard let date = Date(rfc3339: text) ?? CivilDay(text)?.midnight else { return nil }
+        self = date
     }
 }

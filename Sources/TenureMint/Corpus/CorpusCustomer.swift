@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// The facts of the customer of one line, all of them from the seed and the number of the line.
 struct CorpusCustomer {

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// Writes the line of a customer, or the trouble that stands in its place.
 struct CorpusLines: Sendable {

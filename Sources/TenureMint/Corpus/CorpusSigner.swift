@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// Signs many JWS under one chain: the header is made once.
 struct CorpusSigner: Sendable {

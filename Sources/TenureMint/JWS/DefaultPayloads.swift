@@ -1,6 +1,7 @@
 import Foundation
 public import TenureAppStore
 import TenureCore
+public import TenureJSON
 
 extension JWSMinter {
     /// A sensible payload of an invented customer: bought the app as build 37 on iOS in 2014, everything in it in 2015.

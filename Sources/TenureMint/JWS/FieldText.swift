@@ -1,6 +1,7 @@
 public import Foundation
 public import TenureAppStore
 import TenureCore
+public import TenureJSON
 
 extension JWSKind {
     /// The payload with one field set from text, as `--set field=value` gives it: the field by Apple's name, fields of
@@ -64,7 +65,7 @@ extension FieldDescription {
             do {
                 return try JSONValue(parsing: Array(text.utf8))
             } catch {
-                throw MintingError("`\(name)` is written as JSON: \(error.detail)")
+                throw MintingError("`\(name)` must be JSON: \(error)")
             }
         }
     }
@@ -75,6 +76,4 @@ extension JSONValue {
     public static func instant(_ date: Date) -> JSONValue {
         .number(String(Int64((date.timeIntervalSince1970 * 1000).rounded())))
     }
-
-    public static func integer(_ value: Int64) -> JSONValue { .number(String(value)) }
 }

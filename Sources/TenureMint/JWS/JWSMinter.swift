@@ -2,6 +2,7 @@ import Crypto
 public import Foundation
 public import TenureAppStore
 import TenureCore
+public import TenureJSON
 
 /// Signs JWS as the App Store does, with the keys of a test authority.
 public struct JWSMinter: Sendable {

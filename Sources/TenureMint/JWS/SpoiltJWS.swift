@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import X509
 
 extension JWSMinter {

@@ -1,6 +1,7 @@
 import Foundation
-public import TenureAppStore
+import TenureAppStore
 import TenureCore
+public import TenureJSON
 
 extension ReceiptDraft {
     /// Sets one attribute from text, as `--set field=value` gives it: by `verifyReceipt`'s name (`attribute_N` for one

@@ -1,5 +1,6 @@
 import Foundation
 public import TenureCore
+import TenureJSON
 
 /// Policy cases as data: customers of whom the developer knows what they must get, tried against a policy.
 ///

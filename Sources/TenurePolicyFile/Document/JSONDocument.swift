@@ -1,224 +1,103 @@
-/// Reads JSON (RFC 8259) with the place of every value. YAML is nearly a superset of it, but only nearly: surrogate
-/// pairs in escapes, long keys and tabs are JSON that a YAML parser refuses.
+import TenureJSON
+
+/// Reads JSON with the position of each value.
 struct JSONDocument {
-    private let fileName: String
-    private var rest: Substring.UnicodeScalarView
-    private var line = 1
-    private var column = 1
+    private let tape: JSONTape
+    private var positions: SourcePositions
     private var mistakes: [PolicyFileMistake] = []
 
-    /// - Returns: the document, and the keys that stand twice.
+    /// - Returns: the document, and its repeated keys.
     static func parse(
         _ source: SourceText
     ) throws(PolicyFileError) -> (root: DocumentNode, mistakes: [PolicyFileMistake]) {
-        var parser = JSONDocument(source)
-        parser.skipBlanks()
-        let root = try parser.value(depth: 0)
-        parser.skipBlanks()
-        if parser.rest.first != nil { throw parser.failure("the JSON value has ended; remove what follows it") }
-        return (root, parser.mistakes)
-    }
-
-    private init(_ source: SourceText) {
-        fileName = source.fileName
-        rest = source.text[...].unicodeScalars
-    }
-
-    private var position: SourcePosition { SourcePosition(file: fileName, line: line, column: column) }
-
-    private func failure(_ message: String) -> PolicyFileError {
-        PolicyFileError(mistakes: [PolicyFileMistake(message, at: position)])
-    }
-
-    private func unexpected(insteadOf wanted: String) -> PolicyFileError {
-        failure((rest.first.map { "`\($0)`" } ?? "the end of the file") + " cannot stand here; write \(wanted)")
-    }
-
-    @discardableResult
-    private mutating func advance() -> Unicode.Scalar? {
-        guard let scalar = rest.popFirst() else { return nil }
-        if scalar == "\n" {
-            line += 1
-            column = 1
-        } else {
-            column += 1
+        let bytes = Array(source.text.utf8)
+        do {
+            // `DocumentNode.mapping` reports what these options accept: all of it, with positions.
+            var document = JSONDocument(
+                tape: try JSONTape(bytes, options: [.duplicateNames, .nul]),
+                positions: SourcePositions(bytes, fileName: source.fileName))
+            let root = document.node(at: document.tape.root)
+            return (root, document.mistakes)
+        } catch {
+            var positions = SourcePositions(bytes, fileName: source.fileName)
+            throw PolicyFileError(mistakes: [PolicyFileMistake(error.reason, at: positions.position(of: error.offset))])
         }
-        return scalar
     }
 
-    private mutating func skipBlanks() {
-        while let scalar = rest.first, scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r" { advance() }
+    private init(tape: JSONTape, positions: SourcePositions) {
+        self.tape = tape
+        self.positions = positions
     }
 
-    private mutating func value(depth: Int) throws(PolicyFileError) -> DocumentNode {
-        guard depth < DocumentNode.maximumDepth else {
-            throw failure("this is nested deeper than \(DocumentNode.maximumDepth) levels; a policy is flatter")
-        }
-        let start = position
-        switch rest.first {
-        case "{":
-            let entries = try entries(depth: depth)
-            return DocumentNode.mapping(entries, at: start, reportingTo: &mistakes)
-        case "[":
-            return DocumentNode(content: .sequence(try elements(depth: depth)), position: start)
-        case "\"":
-            return DocumentNode(content: .quoted(try string()), position: start)
-        default:
-            let word = rest.prefix { !" \t\r\n,:[]{}\"".unicodeScalars.contains($0) }
-            switch String(word) {
-            case "": throw unexpected(insteadOf: "a JSON value")
-            case "null":
-                for _ in word { advance() }
-                return DocumentNode(content: .null, position: start)
-            case let text where text == "true" || text == "false" || Self.isNumber(text):
-                for _ in word { advance() }
-                return DocumentNode(content: .plain(text), position: start)
-            case let text:
-                throw failure("`\(text.shortened)` is no JSON; put texts in double quotes")
+    /// The recursion is as deep as the document, which `JSONTape` limits.
+    private mutating func node(at index: Int) -> DocumentNode {
+        let node = tape.nodes[index]
+        let position = position(of: node)
+        switch node.kind {
+        case .object:
+            var entries: [DocumentNode.Entry] = []
+            var name = index + 1
+            while name + 1 < Int(node.next) {
+                let key = tape.string(at: name) ?? ""
+                let keyPosition = self.position(of: tape.nodes[name])
+                let value = self.node(at: name + 1)
+                entries.append(DocumentNode.Entry(key: key, keyPosition: keyPosition, value: value))
+                name = Int(tape.nodes[name + 1].next)
             }
+            return DocumentNode.mapping(entries, at: position, reportingTo: &mistakes)
+        case .array:
+            var elements: [DocumentNode] = []
+            var element = index + 1
+            while element < Int(node.next) {
+                elements.append(self.node(at: element))
+                element = Int(tape.nodes[element].next)
+            }
+            return DocumentNode(content: .sequence(elements), position: position)
+        case .string, .escapedString:
+            return DocumentNode(content: .quoted(tape.string(at: index) ?? ""), position: position)
+        case .number, .true, .false:
+            let text = tape.withText(at: index) { String(decoding: $0, as: UTF8.self) }
+            return DocumentNode(content: .plain(text), position: position)
+        case .null: return DocumentNode(content: .null, position: position)
         }
     }
 
-    private mutating func elements(depth: Int) throws(PolicyFileError) -> [DocumentNode] {
-        advance()
-        skipBlanks()
-        var elements: [DocumentNode] = []
-        if rest.first == "]" {
-            advance()
-            return []
-        }
-        while true {
-            skipBlanks()
-            elements.append(try value(depth: depth + 1))
-            skipBlanks()
-            switch rest.first {
-            case ",": advance()
-            case "]":
-                advance()
-                return elements
-            default: throw unexpected(insteadOf: "`,` or `]`")
-            }
-        }
+    private mutating func position(of node: JSONTape.Node) -> SourcePosition {
+        let isString = node.kind == .string || node.kind == .escapedString
+        return positions.position(of: Int(node.start) - (isString ? 1 : 0))
     }
 
-    private mutating func entries(depth: Int) throws(PolicyFileError) -> [DocumentNode.Entry] {
-        advance()
-        skipBlanks()
-        var entries: [DocumentNode.Entry] = []
-        if rest.first == "}" {
-            advance()
-            return []
-        }
-        while true {
-            skipBlanks()
-            let keyPosition = position
-            guard rest.first == "\"" else { throw unexpected(insteadOf: "a key in double quotes") }
-            let key = try string()
-            skipBlanks()
-            guard rest.first == ":" else { throw unexpected(insteadOf: "`:`") }
-            advance()
-            skipBlanks()
-            let value = try value(depth: depth + 1)
-            entries.append(DocumentNode.Entry(key: key, keyPosition: keyPosition, value: value))
-            skipBlanks()
-            switch rest.first {
-            case ",": advance()
-            case "}":
-                advance()
-                return entries
-            default: throw unexpected(insteadOf: "`,` or `}`")
-            }
-        }
-    }
-
-    private mutating func string() throws(PolicyFileError) -> String {
-        advance()
-        var result = String.UnicodeScalarView()
-        while let scalar = rest.first {
-            switch scalar {
-            case "\"":
-                advance()
-                return String(result)
-            case "\n", "\r", "\t": throw failure("a JSON text cannot hold a line break or tab; write `\\n` or `\\t`")
-            case "\\":
-                advance()
-                result.append(try escaped())
-            default:
-                advance()
-                result.append(scalar)
-            }
-        }
-        throw failure("a text is not closed; write `\"` where it ends")
-    }
-
-    private mutating func escaped() throws(PolicyFileError) -> Unicode.Scalar {
-        switch rest.first {
-        case "u":
-            advance()
-            let unit = try hexadecimal()
-            // A character beyond U+FFFF is a pair of surrogates.
-            if (0xD800...0xDBFF).contains(unit) {
-                guard rest.starts(with: "\\u".unicodeScalars) else {
-                    throw failure("half of a surrogate pair stands alone")
-                }
-                advance()
-                advance()
-                let low = try hexadecimal()
-                guard (0xDC00...0xDFFF).contains(low),
-                    let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
-                else { throw failure("half of a surrogate pair stands alone") }
-                return scalar
-            }
-            guard let scalar = Unicode.Scalar(unit) else { throw failure("half of a surrogate pair stands alone") }
-            return scalar
-        case let scalar?:
-            guard let result = Self.escapes[scalar] else {
-                throw unexpected(insteadOf: "an escape of JSON, such as `\\\\`")
-            }
-            advance()
-            return result
-        case nil:
-            throw unexpected(insteadOf: "an escape of JSON")
-        }
-    }
-
-    private static let escapes: [Unicode.Scalar: Unicode.Scalar] = [
-        "\"": "\"", "\\": "\\", "/": "/", "b": "\u{8}", "f": "\u{C}", "n": "\n", "r": "\r", "t": "\t",
-    ]
-
-    private mutating func hexadecimal() throws(PolicyFileError) -> UInt32 {
-        var value: UInt32 = 0
-        for _ in 0..<4 {
-            guard let scalar = rest.first, scalar.isASCII, let digit = Character(scalar).hexDigitValue else {
-                throw unexpected(insteadOf: "four hexadecimal digits")
-            }
-            value = value << 4 + UInt32(digit)
-            advance()
-        }
-        return value
-    }
-
-    /// `-? int frac? exp?`
+    /// Whether the text is a JSON number.
     static func isNumber(_ text: String) -> Bool {
-        var rest = text.utf8[...]
-        func digits() -> Int {
-            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            rest = rest.dropFirst(digits.count)
-            return digits.count
+        guard case .number? = try? JSONValue(parsing: Array(text.utf8)) else { return false }
+        return true
+    }
+}
+
+/// Maps byte offsets to lines and columns, for offsets in ascending order.
+private struct SourcePositions {
+    private let bytes: [UInt8]
+    private let fileName: String
+    private var offset = 0
+    private var line = 1
+    private var column = 1
+
+    init(_ bytes: [UInt8], fileName: String) {
+        self.bytes = bytes
+        self.fileName = fileName
+    }
+
+    mutating func position(of target: Int) -> SourcePosition {
+        while offset < min(target, bytes.count) {
+            if bytes[offset] == UInt8(ascii: "\n") {
+                line += 1
+                column = 1
+            } else if bytes[offset] & 0xC0 != 0x80 {
+                // Not a continuation byte: a new character begins here.
+                column += 1
+            }
+            offset += 1
         }
-        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-        let leadsWithZero = rest.first == UInt8(ascii: "0")
-        let count = digits()
-        guard count == 1 || (count > 1 && !leadsWithZero) else { return false }
-        if rest.first == UInt8(ascii: ".") {
-            rest = rest.dropFirst()
-            guard digits() > 0 else { return false }
-        }
-        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
-            rest = rest.dropFirst()
-            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-            guard digits() > 0 else { return false }
-        }
-        return rest.isEmpty
+        return SourcePosition(file: fileName, line: line, column: column)
     }
 }

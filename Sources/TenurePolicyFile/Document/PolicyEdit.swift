@@ -1,4 +1,5 @@
 package import TenureCore
+import TenureJSON
 
 /// One change to a policy file: the value to write at a place, or its removal.
 package struct PolicyEdit: Sendable, Hashable {
@@ -64,12 +65,14 @@ extension PolicyEdit.Value {
 
     package init(_ product: Entitlement.Product) { self.init(PolicyFile.json(product)) }
 
-    private init(_ json: CompactJSON) {
+    private init(_ json: JSONValue) {
         switch json {
         case .string(let text): self = .text(text)
-        case .integer(let number): self = .plain(String(number))
+        case .number(let digits): self = .plain(digits)
+        case .boolean(let flag): self = .plain(String(flag))
+        case .null: self = .plain("null")
         case .array(let elements): self = .list(elements.map { Self($0) })
-        case .object(let entries): self = .mapping(entries.map { PolicyEdit.Entry($0.key, Self($0.value)) })
+        case .object(let object): self = .mapping(object.members.map { PolicyEdit.Entry($0.name, Self($0.value)) })
         }
     }
 

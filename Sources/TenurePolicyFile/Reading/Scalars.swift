@@ -1,5 +1,6 @@
 package import Foundation
 package import TenureCore
+import TenureJSON
 
 /// Scalars of a policy: each nil, and a mistake, where the text says something else.
 extension Part {

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 #if canImport(CryptoKit)
     package import CryptoKit

@@ -1,5 +1,6 @@
 package import Foundation
 package import TenureCore
+import TenureJSON
 
 #if canImport(CryptoKit)
     package import CryptoKit
@@ -87,9 +88,9 @@ package struct SignedPolicy: Sendable, Hashable {
         _ policy: Policy, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(SignedPolicyError) {
         let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
-        let payload = CompactJSON.object([
-            (Claim.counter.rawValue, .integer(counter)), (Claim.iat.rawValue, .integer(seconds)),
-            (Claim.policy.rawValue, PolicyFile.json(policy)),
+        let payload = JSONValue.object([
+            Claim.counter.rawValue: .integer(counter), Claim.iat.rawValue: .integer(seconds),
+            Claim.policy.rawValue: PolicyFile.json(policy),
         ]).bytes
         guard payload.count <= SourceText.maximumSize else { throw .tooLarge(bytes: payload.count) }
         let text: String

@@ -1,5 +1,6 @@
 import Foundation
 public import TenureCore
+import TenureJSON
 
 extension PolicyFile {
     /// The policy as compact JSON: what an app bundles. The release list stands inside; reading it gives an equal policy.
@@ -24,7 +25,7 @@ extension PolicyFile {
         return compiled
     }
 
-    static func json(_ policy: Policy) -> CompactJSON {
+    static func json(_ policy: Policy) -> JSONValue {
         .object([
             .app
                 => .object([
@@ -33,7 +34,7 @@ extension PolicyFile {
             .eras => .array(policy.eras.map(json)),
             .buildNumbers => policy.buildNumbers.map { .string($0.rawValue) },
             .releases => policy.releases.isEmpty ? nil : .array(policy.releases.map(json)),
-            .entitlements => .object(policy.entitlements.map { ($0.name, json($0)) }),
+            .entitlements => .object(policy.entitlements.map { Entry(name: $0.name, value: json($0)) }),
             .inDoubt => .string(policy.inDoubt.rawValue),
             .whileUndetermined => json(policy.whileUndetermined),
             .testEnvironments => .string(policy.testEnvironments.rawValue),
@@ -41,9 +42,9 @@ extension PolicyFile {
         ])
     }
 
-    private static func json(_ era: Era) -> CompactJSON {
+    private static func json(_ era: Era) -> JSONValue {
         let beginnings = Platform.allCases.compactMap { platform in
-            era.begins[platform].map { (platform.rawValue, json($0, on: platform)) }
+            era.begins[platform].map { Entry(name: platform.rawValue, value: json($0, on: platform)) }
         }
         return .object([
             .name => .string(era.name),
@@ -53,7 +54,7 @@ extension PolicyFile {
         ])
     }
 
-    private static func json(_ changeover: Changeover) -> CompactJSON {
+    private static func json(_ changeover: Changeover) -> JSONValue {
         switch changeover {
         case .noWindow: .string(PolicyReader.noChangeover)
         case .window(let from, let until):
@@ -61,7 +62,7 @@ extension PolicyFile {
         }
     }
 
-    private static func json(_ beginning: Beginning, on platform: Platform) -> CompactJSON {
+    private static func json(_ beginning: Beginning, on platform: Platform) -> JSONValue {
         switch beginning {
         case .new: .string(PolicyReader.newPlatform)
         case .at(let version, let date):
@@ -73,7 +74,7 @@ extension PolicyFile {
         }
     }
 
-    private static func json(_ release: Release) -> CompactJSON {
+    private static func json(_ release: Release) -> JSONValue {
         .object([
             .platform => .string(release.platform.rawValue),
             .version => release.version.map { .string($0.description) },
@@ -83,7 +84,7 @@ extension PolicyFile {
         ])
     }
 
-    static func json(_ entitlement: Entitlement) -> CompactJSON {
+    static func json(_ entitlement: Entitlement) -> JSONValue {
         .object([
             .title => entitlement.title.map(json),
             .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
@@ -98,7 +99,7 @@ extension PolicyFile {
         ])
     }
 
-    static func json(_ product: Entitlement.Product) -> CompactJSON {
+    static func json(_ product: Entitlement.Product) -> JSONValue {
         if product.title == nil, product.length == nil { return .string(product.id) }
         return .object([
             .id => .string(product.id),
@@ -107,11 +108,11 @@ extension PolicyFile {
         ])
     }
 
-    private static func json(_ title: Title) -> CompactJSON {
-        .object(title.translations.map { ($0.language, .string($0.text)) })
+    private static func json(_ title: Title) -> JSONValue {
+        .object(title.translations.map { Entry(name: $0.language, value: .string($0.text)) })
     }
 
-    static func json(_ honor: Honor) -> CompactJSON {
+    static func json(_ honor: Honor) -> JSONValue {
         guard !honor.isUnlimited else { return .string(honor.era) }
         return .object([
             .era => .string(honor.era),
@@ -122,14 +123,14 @@ extension PolicyFile {
         ])
     }
 
-    private static func json(_ acknowledgment: Acknowledgment) -> CompactJSON {
+    private static func json(_ acknowledgment: Acknowledgment) -> JSONValue {
         .object([
             .code => .string(acknowledgment.code), .at => .string(acknowledgment.at),
             .reason => .string(acknowledgment.reason),
         ])
     }
 
-    private static func json(_ whileUndetermined: Policy.WhileUndetermined) -> CompactJSON {
+    private static func json(_ whileUndetermined: Policy.WhileUndetermined) -> JSONValue {
         switch whileUndetermined {
         case .deny: .string(PolicyReader.denied)
         case .allow(let seconds): .object([.allow => .string(Duration.text(seconds))])
@@ -139,15 +140,15 @@ extension PolicyFile {
 
 infix operator => : AssignmentPrecedence
 
-private typealias Entry = (key: String, value: CompactJSON)
+private typealias Entry = JSONObject.Member
 
-/// An entry of a JSON object; none where there is no value.
-private func => (key: PolicyKey, value: CompactJSON?) -> Entry? {
-    value.map { (key.rawValue, $0) }
+/// A member of a JSON object; nil if there is no value.
+private func => (key: PolicyKey, value: JSONValue?) -> Entry? {
+    value.map { Entry(name: key.rawValue, value: $0) }
 }
 
-extension CompactJSON {
-    fileprivate static func object(_ entries: [Entry?]) -> CompactJSON {
-        .object(entries.compactMap { $0 })
+extension JSONValue {
+    fileprivate static func object(_ members: [Entry?]) -> JSONValue {
+        .object(JSONObject(members: members.compactMap { $0 }))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// The original purchase dates that the timelines and honors of two policies can tell apart, each class with one of its

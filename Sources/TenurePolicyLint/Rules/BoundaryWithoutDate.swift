@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// In the sandbox the version is always the same, so that everything passed; in production some owners lost everything and

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// A guide for going free warns of it in capitals: ship one build at or below the last paid one, and the app is given away to

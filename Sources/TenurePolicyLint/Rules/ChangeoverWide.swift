@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// Generous is right, and a month is a giveaway: everybody who comes within the window is favored.

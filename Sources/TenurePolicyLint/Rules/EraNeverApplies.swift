@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// An app that was sold again for a while after having been free had its middle era written with the beginning of the last:

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// A short sale between two long eras, and a generous window around each of its ends: every day of it belongs to three eras.

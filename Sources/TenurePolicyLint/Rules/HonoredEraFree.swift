@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// Some owners lost everything and all new users got everything: the two eras had been swapped in one line.

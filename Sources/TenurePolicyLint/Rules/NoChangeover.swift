@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// A library's read-me says it plainly: the price and the release change at different times, in each storefront, and buyers

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// Owners were locked out by a new version of the rules more than once, by the same hands that had let them in: a renamed

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// Price and binary never change together. Where the price fell while an older build was still the one to download, everybody

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// What a line proves of a customer, with all their names.

@@ -1,4 +1,5 @@
 import TenureAppStore
+import TenureJSON
 
 /// What one line holds, not yet verified. The format is in `Docs/rehearsal.md`.
 struct EvidenceLine {
@@ -76,7 +77,7 @@ struct EvidenceLine {
         do {
             return try JSONValue(parsing: Array(line))
         } catch {
-            throw LineFault(.invalidJSON, error.detail)
+            throw LineFault(.invalidJSON, "\(error)")
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
-package import TenureAPI
+import TenureAPI
 import TenureCore
+package import TenureJSON
 import TenurePolicyFile
 import TenurePolicyLint
 

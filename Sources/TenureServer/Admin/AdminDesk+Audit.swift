@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import TenureAPI
+import TenureJSON
 import TenureStore
 
 extension AdminDesk {

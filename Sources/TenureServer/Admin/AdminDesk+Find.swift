@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 extension AdminDesk {

@@ -3,6 +3,7 @@ import Hummingbird
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 extension AdminDesk {

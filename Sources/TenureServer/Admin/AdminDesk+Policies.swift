@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 extension AdminDesk {

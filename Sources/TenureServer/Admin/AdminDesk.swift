@@ -5,6 +5,7 @@ import Logging
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// The admin interface: what people, and the app's own server, do with the record.

@@ -1,6 +1,7 @@
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// How entries of the record are written, for people and for export.

@@ -2,6 +2,7 @@ import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// What somebody pasted: whether it is genuine, and whom it names.
 struct PastedArtifact {

@@ -3,6 +3,7 @@ import Hummingbird
 public import Logging
 import TenureAPI
 import TenureCore
+import TenureJSON
 package import TenureStore
 
 /// What the benchmark `http-customer` needs of the service: a large record, tokens to ask it with, and a route that

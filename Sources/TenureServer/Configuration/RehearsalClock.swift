@@ -1,5 +1,6 @@
 public import Foundation
 import TenureCore
+import TenureJSON
 
 /// The time that it is in a rehearsal: an instant in a file, which whoever turns the clock writes.
 ///

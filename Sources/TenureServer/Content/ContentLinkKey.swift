@@ -1,5 +1,6 @@
 import Crypto
 import TenureCore
+import TenureJSON
 
 /// Makes and checks the tokens of download links: HMAC-SHA256 under a key of this service and this app's database.
 ///

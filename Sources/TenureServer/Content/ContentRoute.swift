@@ -3,6 +3,7 @@ import Hummingbird
 import TenureAPI
 import TenureContent
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// `GET /v1/content`: the signed catalog, and links to the packs that the customer may use.

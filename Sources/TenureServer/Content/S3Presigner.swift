@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureContent
 import TenureCore
+import TenureJSON
 
 /// Signs URLs for objects of a bucket with AWS Signature Version 4, in the query.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// What a device proves entitlements with while it is offline: bound to acquisition, device and environment.

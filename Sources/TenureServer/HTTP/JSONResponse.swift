@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import TenureAPI
+import TenureJSON
 
 extension Response {
     /// Entitlements are one customer's and change: nothing between may keep them.

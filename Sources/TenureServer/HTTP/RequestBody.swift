@@ -4,6 +4,7 @@ import Hummingbird
 import NIOCore
 import TenureAPI
 import TenureAppStore
+import TenureJSON
 
 extension Request {
     /// A body that says it is JSON and is, of at most that many bytes: UTF-8, without duplicate names or NULs.
@@ -30,8 +31,8 @@ extension Request {
             }
             buffer.writeImmutableBuffer(chunk)
         }
-        if let mistake = StrictJSON.mistake(in: buffer.readableBytesView) {
-            throw Problem(.malformedRequest, "the body is no JSON object that is accepted here: \(mistake)")
+        if let error = StrictJSON.error(in: buffer.readableBytesView) {
+            throw Problem(.malformedRequest, "the body must be a JSON object: \(error)")
         }
         return Data(buffer.readableBytesView)
     }

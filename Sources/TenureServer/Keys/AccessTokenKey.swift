@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// Makes and checks access tokens: HMAC-SHA256 under a secret of this service and this record.
 struct AccessTokenKey: Sendable {

@@ -3,6 +3,7 @@ import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// The first segment of what one key signs, with the period after it: the same for all of one type.
 struct CompactHeader: Sendable {

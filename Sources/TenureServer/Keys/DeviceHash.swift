@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension UUID {
     /// How the record and entitlement tokens write a device: SHA-256 of the lower-case UUID, in Base64.

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// The text of an admin key, which `tenure key` makes: a prefix, 256 random bits and a checksum.
 ///

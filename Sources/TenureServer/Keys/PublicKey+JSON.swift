@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// A P-256 public key as a JSON Web Key (RFC 7517). Members that a key set adds, such as `kid`, are ignored.
 struct JSONWebKey: Codable, Hashable, Sendable {

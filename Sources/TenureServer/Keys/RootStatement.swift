@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureAPI
+import TenureJSON
 
 /// What the offline root says about a signing key: until when it may sign.
 struct RootStatement: Sendable {

@@ -1,6 +1,7 @@
 package import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// Why the signing keys stay as they are.
 package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {

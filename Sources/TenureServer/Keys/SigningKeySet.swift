@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// The keys with which the service signs entitlement tokens (ES256), as they are at one moment.
 ///

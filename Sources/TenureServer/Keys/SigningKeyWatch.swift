@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import TenureCore
+import TenureJSON
 
 /// Logs what becomes of the signing keys: a rotation, a file that can't be read, and the end of the signing period.
 struct SigningKeyWatch: Service {

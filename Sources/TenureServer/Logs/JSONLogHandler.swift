@@ -2,6 +2,7 @@ import Foundation
 package import Logging
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// One JSON object a line: `time`, `level`, `message`, and the metadata beside them: whole
 /// numbers as numbers, all else as texts.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// What a verified notification proves, and of whom.

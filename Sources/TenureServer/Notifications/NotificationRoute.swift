@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import TenureAPI
+import TenureJSON
 import TenureStore
 
 /// `POST /v1/notifications/apple`: App Store Server Notifications, version 2.

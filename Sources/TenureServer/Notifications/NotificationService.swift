@@ -3,6 +3,7 @@ import Logging
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// Takes what the App Store tells of its own accord: verified, kept once, and applied in the same act.

@@ -1,4 +1,5 @@
 import TenureAPI
+import TenureJSON
 import Yams
 
 /// The interface's description, as it stands in `openapi.yaml` beside this file, for programs.

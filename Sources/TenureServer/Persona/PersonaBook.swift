@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// Says who stands in for the customer of a sync, and whether they still do at the next read.

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// The one table of what `--set` says of a persona, in Apple's names.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// What a build under test hands over so that somebody else stands in for its customer.

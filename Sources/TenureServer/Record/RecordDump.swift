@@ -3,6 +3,7 @@ import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 package import TenureStore
 
 /// The canonical dump of a record: one line of JSON for each of its facts, in an order that the same content always has.

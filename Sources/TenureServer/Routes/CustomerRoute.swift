@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// `GET /v1/customer`: what a sync said, freshly decided.

@@ -5,6 +5,7 @@ import Hummingbird
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// `GET /v1/products`: the products of the policy and what they give. The same for everybody, so that it may be kept.
 struct ProductsRoute: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import TenureAPI
+import TenureJSON
 
 /// `POST /v1/sync`
 struct SyncRoute: Sendable {

@@ -3,6 +3,7 @@ import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// Which artifacts of a submission belong to one customer, and what they prove together.

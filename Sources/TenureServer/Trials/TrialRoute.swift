@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// `POST /v1/trials/{entitlement}/sessions`: begins a session of a trial, once for each id of the app's making.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// Decides what the world is told of a customer: what they may use now, compared with what was told last.

@@ -1,5 +1,6 @@
 import TenureAPI
 import TenureCore
+import TenureJSON
 import TenureStore
 
 extension RecordedMessage {

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureCore
+import TenureJSON
 import TenureStore
 
 /// What tells a receiver that a message is the service's, and of now: HMAC-SHA256 over the time and the body.

@@ -1,5 +1,6 @@
 import Foundation
 import TenureAPI
+import TenureJSON
 import TenureStore
 
 extension Webhook {

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension Ledger {
     /// More than an app that syncs daily sends in ten years; so that nobody fills the disk with one account.

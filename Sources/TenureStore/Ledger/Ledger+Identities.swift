@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 
 /// Identities many at a time: a receipt names thousands.
 extension Ledger {

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension Ledger {
     /// Writes all of them, or none where a good one has the name of one of them, unless they replace those.

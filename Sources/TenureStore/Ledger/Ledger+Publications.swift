@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension Ledger {
     /// What decides now; nil before the service ever met this record.

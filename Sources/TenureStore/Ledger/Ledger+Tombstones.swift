@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureCore
+import TenureJSON
 
 extension Ledger {
     /// Remembers that whoever these name was erased, without saying whom.

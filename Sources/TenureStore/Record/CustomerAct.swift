@@ -1,5 +1,6 @@
 package import Foundation
 import TenureCore
+import TenureJSON
 
 /// What a person, or the app's own server, does to a customer's record.
 package enum CustomerAct: Sendable, Hashable {

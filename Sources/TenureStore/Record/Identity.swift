@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 
 /// By what a customer is found again: something that the App Store signed, never what a client merely says.
 package struct Identity: Sendable, Hashable {

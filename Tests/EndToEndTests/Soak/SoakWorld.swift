@@ -2,6 +2,7 @@ import CommandRunner
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureServer
 import Testing

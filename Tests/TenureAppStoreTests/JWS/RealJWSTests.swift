@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import Testing
 
 @Suite(.enabled(if: Real.isPresent, "the real artifacts do not lie beside this repository"))

@@ -1,5 +1,6 @@
 import Foundation
 import TenureAppStore
+import TenureJSON
 import TenureMint
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 import Testing
 
 @testable import TenureCore
@@ -51,7 +52,8 @@ import Testing
             #expect(day.number == number)
             let follows =
                 day.day == previous.day + 1 && day.month == previous.month
-                || day.day == 1 && previous.day == CivilDay.length(ofMonth: previous.month, year: previous.year)
+                || day.day == 1
+                    && previous.day == GregorianCalendar.length(ofMonth: previous.month, year: previous.year)
             #expect(follows && previous < day)
             previous = day
         }

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import Testing
 
 @testable import TenureServer

@@ -3,6 +3,7 @@ import Foundation
 import HummingbirdTesting
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

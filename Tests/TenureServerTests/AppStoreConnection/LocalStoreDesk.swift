@@ -6,6 +6,7 @@ import Logging
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureStore
 import Testing
 

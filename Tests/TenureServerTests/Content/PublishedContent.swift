@@ -10,6 +10,7 @@ import TenureAppStore
 import TenureContent
 import TenureContentPublishing
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenurePolicyFile
 import TenureStore

@@ -2,6 +2,7 @@ import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// An invented customer's life with an app: what the App Store would tell of it, and what they have in the end.

@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 
 /// A transaction of an invented customer, as the App Store would know it at some instant.

@@ -6,6 +6,7 @@ import HummingbirdTesting
 import NIOCore
 import TenureAPI
 import TenureAppStore
+import TenureJSON
 import Testing
 
 @testable import TenureServer

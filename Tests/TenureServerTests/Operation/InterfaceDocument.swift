@@ -3,6 +3,7 @@ import HTTPTypes
 import HummingbirdTesting
 import NIOCore
 import TenureAppStore
+import TenureJSON
 import Testing
 
 @testable import TenureServer

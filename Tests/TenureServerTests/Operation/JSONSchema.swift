@@ -1,6 +1,7 @@
 import Foundation
 import TenureAppStore
 import TenureCore
+import TenureJSON
 
 /// The part of JSON Schema (2020-12) that the interface's document uses. A word that it does not know is a mistake too.
 struct JSONSchema {

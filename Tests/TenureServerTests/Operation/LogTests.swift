@@ -5,6 +5,7 @@ import HummingbirdTesting
 import Logging
 import TenureAPI
 import TenureAppStore
+import TenureJSON
 import TenureMint
 import Testing
 

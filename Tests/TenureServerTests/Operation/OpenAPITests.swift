@@ -7,6 +7,7 @@ import NIOCore
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureStore
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import TenureAppStore
+import TenureJSON
 import TenureMint
 
 @testable import TenureServer

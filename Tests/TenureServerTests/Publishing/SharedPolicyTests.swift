@@ -5,6 +5,7 @@ import HummingbirdTesting
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureStore
 import Testing

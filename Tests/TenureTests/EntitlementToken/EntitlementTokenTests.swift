@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import TenureCore
+import TenureJSON
 import Testing
 
 @testable import Tenure

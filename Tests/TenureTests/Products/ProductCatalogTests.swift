@@ -1,6 +1,7 @@
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 import Testing
 
 @testable import Tenure

@@ -4,6 +4,7 @@ import Logging
 import TenureAppStore
 import TenureCore
 import TenureHTTP
+import TenureJSON
 import TenureMint
 import TenureStore
 

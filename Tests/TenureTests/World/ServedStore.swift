@@ -2,6 +2,7 @@ import Foundation
 import LocalAppStore
 import StoreKit
 import TenureCore
+import TenureJSON
 import Testing
 
 @testable import Tenure

@@ -1,6 +1,7 @@
 import Foundation
 import TenureContent
 import TenureCore
+import TenureJSON
 
 /// The asset packs on the disk: installed versions, and downloads that aren't complete.
 ///

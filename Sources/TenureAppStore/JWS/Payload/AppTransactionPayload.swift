@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureCore
+import TenureJSON
 
 /// What an app transaction says of the app itself, as the App Store signed it.
 public struct AppTransactionPayload: Sendable, Hashable {

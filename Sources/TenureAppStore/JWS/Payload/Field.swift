@@ -1,3 +1,5 @@
+import TenureJSON
+
 /// One field of a signed payload: its name in Apple's JSON, and by its type how the value is written.
 ///
 /// Each payload declares its fields once, in `Fields`; the verifier reads by them and the minter writes by them.

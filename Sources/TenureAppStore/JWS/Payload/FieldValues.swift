@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 extension String: FieldValue {
     static var shape: FieldShape { .text }

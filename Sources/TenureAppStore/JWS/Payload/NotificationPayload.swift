@@ -1,5 +1,6 @@
 public import Foundation
 import TenureCore
+import TenureJSON
 
 /// An App Store Server Notification, version 2. One of its four parts is present, or one that nobody knows yet.
 public struct NotificationPayload: Sendable, Hashable {

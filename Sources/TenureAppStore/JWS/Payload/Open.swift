@@ -1,3 +1,5 @@
+import TenureJSON
+
 /// A value of a list that Apple extends every year: known, or kept as it was written.
 public enum Open<Known: RawRepresentable & Sendable & Hashable>: Sendable, Hashable
 where Known.RawValue: Sendable & Hashable {

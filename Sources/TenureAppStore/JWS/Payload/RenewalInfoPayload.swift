@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureCore
+import TenureJSON
 
 /// What the App Store says of the next renewal of a subscription. It names no app and no transaction.
 public struct RenewalInfoPayload: Sendable, Hashable {

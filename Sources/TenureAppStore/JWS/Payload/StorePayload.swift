@@ -1,4 +1,5 @@
 import Foundation
+public import TenureJSON
 
 /// What the four kinds of signed payload have in common.
 protocol StorePayload: Sendable, Hashable {

@@ -1,5 +1,6 @@
 public import Foundation
 public import TenureCore
+import TenureJSON
 
 /// What one in-app transaction says, as the App Store signed it. What does not apply is absent.
 public struct TransactionPayload: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 extension CivilDay {
     /// "June 10, 2015".

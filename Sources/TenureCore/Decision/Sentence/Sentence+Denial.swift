@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 extension Sentence {
     /// The reason in one sentence, and what the customer can do in another.

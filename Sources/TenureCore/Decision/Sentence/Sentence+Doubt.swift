@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 extension Sentence {
     func writeDoubt(to output: inout some TextPieces & ~Copyable) {

@@ -1,4 +1,5 @@
 import Foundation
+import TenureJSON
 
 extension Sentence {
     func writeGrant(to output: inout some TextPieces & ~Copyable) {

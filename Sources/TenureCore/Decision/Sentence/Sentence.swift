@@ -1,4 +1,5 @@
 import Foundation
+package import TenureJSON
 
 extension Decision {
     /// What a support person can send to the customer, with the first title that the policy gives each thing.

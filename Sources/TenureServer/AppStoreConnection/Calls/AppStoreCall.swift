@@ -1,5 +1,6 @@
 import Foundation
 import TenureAPI
+import TenureJSON
 import TenureStore
 
 /// One question to the App Store Server API, the same for both environments.

@@ -1,4 +1,5 @@
 import TenureAppStore
+import TenureJSON
 
 /// The JSON object that the App Store answered. Only what is signed in it counts for anything.
 struct AppStoreReply: Sendable {
@@ -12,7 +13,7 @@ struct AppStoreReply: Sendable {
         do {
             value = try JSONValue(parsing: body)
         } catch {
-            throw .unreadable(error.detail)
+            throw .unreadable("\(error)")
         }
         guard case .object(let object) = value else { throw .unreadable("it is no JSON object") }
         self.init(object, at: "")

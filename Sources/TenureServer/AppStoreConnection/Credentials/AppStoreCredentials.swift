@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import TenureAPI
 import TenureCore
+import TenureJSON
 
 /// Who asks the App Store: the key of one app's In-App Purchase.
 struct AppStoreCredentials: Sendable {

@@ -1,22 +1,20 @@
-import TenureCore
-
-/// A JSON value as it was written: numbers keep their digits, objects the order of their members.
+/// A JSON value. Numbers keep their digits, objects the order of their members.
 public enum JSONValue: Sendable, Hashable {
     case object(JSONObject)
     case array([JSONValue])
     case string(String)
-    /// As written, such as `9007199254740993` or `1697679936049.7297`: no reader loses a digit.
+    /// The digits as written, such as `9007199254740993` or `1697679936049.7297`, so that none is lost.
     case number(String)
     case boolean(Bool)
     case null
 
-    /// Reads a whole JSON text; throws `malformed`. Strict: see the rules of the verifier.
-    public init(parsing bytes: [UInt8]) throws(Rejection) {
+    /// Parses a whole JSON text (RFC 8259). Duplicate names, NUL, invalid UTF-8 and more than 64 levels are errors.
+    public init(parsing bytes: [UInt8]) throws(JSONError) {
         let tape = try JSONTape(bytes)
         self.init(tape, at: tape.root)
     }
 
-    init(_ tape: JSONTape, at index: Int) {
+    package init(_ tape: JSONTape, at index: Int) {
         guard index < tape.nodes.count else {
             self = .null
             return
@@ -40,7 +38,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Compact JSON.
+    /// Compact JSON. Members keep their order, so equal values have equal bytes.
     public var bytes: [UInt8] {
         var output: [UInt8] = []
         write(to: &output)
@@ -74,20 +72,27 @@ public enum JSONValue: Sendable, Hashable {
 
     private static func write(_ text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(contentsOf: [UInt8(ascii: "\\"), byte])
-            case ..<0x20:
-                output.append(contentsOf: "\\u00".utf8)
-                output.append(contentsOf: [HexDigit.lowercase(byte >> 4), HexDigit.lowercase(byte & 15)])
-            default: output.append(byte)
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x22, 0x5C: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(scalar.value)])
+            // Also what readers of text files reject: control characters, line separators, the byte order mark.
+            case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE...0xFFFF:
+                output.append(contentsOf: "\\u".utf8)
+                for shift in [12, 8, 4, 0] as [UInt32] {
+                    output.append(HexDigit.lowercase(UInt8(truncatingIfNeeded: scalar.value >> shift) & 15))
+                }
+            case ..<0x7F: output.append(UInt8(scalar.value))
+            default: output.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
         }
         output.append(UInt8(ascii: "\""))
     }
+
+    /// A whole number.
+    public static func integer(_ value: Int64) -> JSONValue { .number(String(value)) }
 }
 
-/// The members of a JSON object, in the order in which they stand.
+/// The members of a JSON object, in their order.
 public struct JSONObject: Sendable, Hashable {
     public struct Member: Sendable, Hashable {
         public let name: String
@@ -105,7 +110,7 @@ public struct JSONObject: Sendable, Hashable {
         self.members = members
     }
 
-    init(_ tape: JSONTape, at index: Int) {
+    package init(_ tape: JSONTape, at index: Int) {
         guard index < tape.nodes.count, tape.nodes[index].kind == .object else {
             members = []
             return
@@ -118,7 +123,7 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
-    /// Setting replaces a member in its place, appends a new one, or with nil removes it.
+    /// The value of a member. Setting replaces it in its place, appends a new member, or with nil removes it.
     public subscript(name: String) -> JSONValue? {
         get { members.first { $0.name == name }?.value }
         set {
@@ -130,5 +135,11 @@ public struct JSONObject: Sendable, Hashable {
             case (nil, nil): break
             }
         }
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral members: (String, JSONValue)...) {
+        self.init(members: members.map { Member(name: $0.0, value: $0.1) })
     }
 }

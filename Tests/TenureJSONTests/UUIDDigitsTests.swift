@@ -1,5 +1,5 @@
 import Foundation
-import TenureCore
+import TenureJSON
 import Testing
 
 @Suite struct UUIDDigitsTests {

@@ -1,9 +1,7 @@
 package import Foundation
 
 extension UUID {
-    /// Its 36 lower-case characters.
-    ///
-    /// Digit by digit: Foundation prints it by a format, which every sync would wait for.
+    /// The UUID as 36 lowercase characters. Foundation's own formatting is slow, and every sync needs this.
     package var lowercaseUTF8: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 36) { text, count in
             withUnsafeBytes(of: uuid) { bytes in
@@ -21,9 +19,7 @@ extension UUID {
         }
     }
 
-    /// From 32 hexadecimal digits with hyphens behind the 8th, 12th, 16th and 20th, in either case; nil for anything else.
-    ///
-    /// Foundation reads it by a format too.
+    /// Reads 32 hexadecimal digits of either case with hyphens after the 8th, 12th, 16th and 20th; nil for anything else.
     package init?(digits text: String) {
         var text = text
         let bytes: uuid_t? = text.withUTF8 { utf8 in

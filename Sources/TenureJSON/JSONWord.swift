@@ -1,10 +1,10 @@
-/// Eight bytes of a text at a time: whether JSON spells them as they are.
+/// Tests eight bytes of text at a time for characters that JSON escapes.
 package enum JSONWord {
     @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-    /// The highest bit of each byte that is a control character, a quotation mark or a backslash. The lowest bit that is set
-    /// is right; above it, what a borrow sets may be others.
+    /// Sets the highest bit of each byte that is a control character, a quotation mark or a backslash. Only the lowest set bit
+    /// is reliable: above it, a borrow may set others.
     @inlinable package static func escaped(_ word: UInt64) -> UInt64 {
         let controls = (word &- (ones &* 0x20)) & ~word
         let quotes = word ^ (ones &* 0x22)
@@ -13,11 +13,11 @@ package enum JSONWord {
         return marks & highBits
     }
 
-    /// The same of one byte.
+    /// Tests one byte.
     @inlinable package static func isEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// The same, and of each byte that is not ASCII.
+    /// Like `escaped`, and also marks each byte that isn't ASCII.
     @inlinable package static func special(_ word: UInt64) -> UInt64 { escaped(word) | (word & highBits) }
 }

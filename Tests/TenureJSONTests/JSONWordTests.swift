@@ -1,4 +1,4 @@
-import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

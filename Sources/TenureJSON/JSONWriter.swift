@@ -1,20 +1,19 @@
 package import Foundation
-import TenureCore
 
-/// Writes JSON into bytes, field by field, in the order in which it is told.
+/// Writes JSON into bytes, field by field, in the order of the calls.
 ///
-/// The service's answers go through it: an encoder that finds out what to write costs more than everything else that a
-/// request needs. Who calls it keeps objects and arrays balanced.
+/// The service's responses use it, because `JSONEncoder` costs more than everything else in a request. The caller
+/// balances objects and arrays.
 package struct JSONWriter: ~Copyable, TextPieces {
     package enum Layout: Sendable {
-        /// Without blanks: for programs.
+        /// Without white space: for programs.
         case compact
-        /// Indented by two: for people.
+        /// Indented by two spaces: for people.
         case readable
     }
 
     private var output: UTF8Builder
-    let layout: Layout
+    package let layout: Layout
     private var needsComma = false
     private var followsKey = false
     private var depth = 0
@@ -47,7 +46,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
         beginArray()
-        // By place: a copy of an element retains what all cores count.
+        // By index: a copy of an element would retain it, and that count is shared by all cores.
         for index in elements.indices { body(&self, elements[index]) }
         endArray()
     }
@@ -71,7 +70,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         needsComma = true
     }
 
-    /// One text out of pieces: what `body` writes to it piece by piece.
+    /// Writes one string from the pieces that `body` writes.
     package mutating func text(_ body: (inout JSONWriter) -> Void) {
         separate()
         output.append("\"")
@@ -90,7 +89,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         needsComma = true
     }
 
-    /// The shortest digits that read back as the same number; null where JSON has none.
+    /// Writes the shortest digits that read back as the same number; null for infinities and NaN.
     package mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         separate()
@@ -100,7 +99,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
 
     package mutating func null() { literal("null") }
 
-    /// RFC 3339 in UTC, with milliseconds where there are any.
+    /// Writes RFC 3339 in UTC, with milliseconds if they aren't zero.
     package mutating func value(_ date: Date) {
         separate()
         output.append("\"")
@@ -119,15 +118,15 @@ package struct JSONWriter: ~Copyable, TextPieces {
         endArray()
     }
 
-    /// Writes a value that a compact text may repeat; says where it stands.
-    mutating func repeatable(_ body: (inout JSONWriter) -> Void) -> Range<Int> {
+    /// Writes a value and returns its place, for `repeated`. Only in compact layout.
+    package mutating func repeatable(_ body: (inout JSONWriter) -> Void) -> Range<Int> {
         let start = output.count + (needsComma && !followsKey ? 1 : 0)
         body(&self)
         return start..<output.count
     }
 
-    /// Writes once more what stands there.
-    mutating func repeated(_ place: Range<Int>) {
+    /// Writes a copy of the value at `place`.
+    package mutating func repeated(_ place: Range<Int>) {
         separate()
         output.appendAgain(place)
         needsComma = true
@@ -150,7 +149,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
 
     private mutating func close(_ bracket: Unicode.Scalar) {
         depth -= 1
-        // `needsComma`: something stands between the brackets.
+        // `needsComma`: the brackets aren't empty.
         if layout == .readable, needsComma { breakLine() }
         output.append(bracket)
         needsComma = true
@@ -176,7 +175,7 @@ package struct JSONWriter: ~Copyable, TextPieces {
         output.append("\"")
     }
 
-    /// A piece of a text; see `text`.
+    /// Writes a piece of a string; see `text`.
     package mutating func write(_ piece: String) {
         let written: Void? = piece.utf8.withContiguousStorageIfAvailable { utf8 in
             var position = output.appendPlain(utf8)

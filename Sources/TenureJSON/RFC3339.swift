@@ -1,11 +1,11 @@
 package import Foundation
 
-/// Instants as text: RFC 3339, read and written without formatters, which are slow and differ between systems. The one
-/// place for both: receipts, requests, answers and files go through it.
+/// RFC 3339 without formatters, which are slow and differ between systems. Receipts, requests, responses and files use it.
 extension Date {
-    /// Reads `2015-06-10T18:00:00Z`. The time zone must be said (`Z`, `+02:00`, or `+0200` as Xcode's receipts have it);
-    /// seconds may be left out; a fraction counts to the millisecond. Nil for anything else, also where the instant is
-    /// of no year 0 to 9999 in UTC.
+    /// Reads `2015-06-10T18:00:00Z`.
+    ///
+    /// The time zone is required (`Z`, `+02:00`, or `+0200` as in Xcode's receipts), seconds are optional, and a fraction
+    /// counts to the millisecond. Nil for anything else, and for instants outside the years 0 to 9999 in UTC.
     package init?(rfc3339 text: some StringProtocol) {
         self.init(rfc3339: Array(text.utf8))
     }
@@ -15,19 +15,19 @@ extension Date {
     }
 
     package enum TimestampForm: Sendable, Hashable {
-        /// As people write them: also with a blank in place of the `T`, or without seconds.
+        /// As people write it: a space instead of the `T` and no seconds are accepted.
         case written
-        /// As machines do: neither, and a fraction counts to the nanosecond.
+        /// As programs write it: `T` and seconds are required, and a fraction counts to the nanosecond.
         case exact
     }
 
-    /// The same from a part of UTF-8 bytes.
+    /// Reads a timestamp from a range of UTF-8 bytes.
     package init?(rfc3339 bytes: [UInt8], in range: Range<Int>, _ form: TimestampForm) {
         var scanner = TimestampScanner(
             bytes: bytes, position: range.lowerBound, end: min(range.upperBound, bytes.count))
         guard let year = scanner.number(digits: 4), scanner.skip("-"),
             let month = scanner.number(digits: 2), scanner.skip("-"), (1...12).contains(month),
-            let day = scanner.number(digits: 2), day >= 1, day <= CivilDay.length(ofMonth: month, year: year),
+            let day = scanner.number(digits: 2), day >= 1, day <= GregorianCalendar.length(ofMonth: month, year: year),
             scanner.skip("T") || scanner.skip("t") || (form == .written && scanner.skip(" ")),
             let hour = scanner.number(digits: 2), hour < 24, scanner.skip(":"),
             let minute = scanner.number(digits: 2), minute < 60
@@ -46,10 +46,10 @@ extension Date {
             return nil
         }
         guard let offset = scanner.offset(), scanner.isAtEnd else { return nil }
-        let days = CivilDay(year: year, month: month, day: day).number
+        let days = GregorianCalendar.dayNumber(year: year, month: month, day: day)
         // Watches count in 32 bits, which seconds outgrow in 2038.
         let seconds = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second - offset)
-        // In UTC it may be of a year that the form has no digits for: what is read can be written and read again.
+        // The offset can move it to a year without four digits. What is read can be written and read again.
         guard Self.secondsOfFourDigitYears.contains(seconds) else { return nil }
         switch form {
         case .written:
@@ -63,13 +63,7 @@ extension Date {
     /// 0000-01-01T00:00:00Z up to 10000-01-01T00:00:00Z.
     private static let secondsOfFourDigitYears: Range<Int64> = -62_167_219_200..<253_402_300_800
 
-    /// An instant as people write it for a command: as in RFC 3339, or a day, which is its midnight in UTC.
-    package init?(written text: String) {
-        guard let date = Date(rfc3339: text) ?? CivilDay(text)?.midnight else { return nil }
-        self = date
-    }
-
-    /// `2015-06-10T18:00:00Z`, in UTC; with milliseconds where there are any. Years beyond 0–9999 have a sign and more
+    /// `2015-06-10T18:00:00Z`, in UTC, with milliseconds if they aren't zero. Years outside 0–9999 have a sign and six
     /// digits, as in ISO 8601.
     package var rfc3339: String {
         var text = UTF8Builder(capacity: 32)
@@ -77,19 +71,19 @@ extension Date {
         return text.withBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The same, digit by digit.
+    /// Appends `rfc3339`.
     package func appendRFC3339(to text: inout UTF8Builder) {
-        // What no calendar reaches (infinities, and more than ±100,000 years) stands at the nearest that one does.
+        // Infinities and dates beyond about ±95,000 years become the nearest date in that range.
         let seconds = timeIntervalSince1970
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
         let (days, ofDay) = Int64((bounded * 1000).rounded()).daysAndMilliseconds
-        let civil = CivilDay(number: days)
+        let civil = GregorianCalendar.date(dayNumber: days)
         if (0...9999).contains(civil.year) {
             text.append(pair: civil.year / 100)
             text.append(pair: civil.year % 100)
         } else {
             text.append(civil.year < 0 ? "-" : "+")
-            text.append(text: padded(abs(civil.year), 6))
+            text.append(text: abs(civil.year).padded(to: 6))
         }
         text.append("-")
         text.append(pair: civil.month)
@@ -111,32 +105,15 @@ extension Date {
     }
 }
 
-extension CivilDay: CustomStringConvertible {
-    /// The day in UTC on which the instant falls.
-    package init(of date: Date) {
-        let seconds = date.timeIntervalSince1970
-        let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
-        self.init(number: Int((bounded / 86_400).rounded(.down)))
-    }
-
-    /// `2015-06-10`.
-    public var description: String { "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))" }
-}
-
-private func padded(_ number: Int, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
-}
-
 extension Int64 {
-    /// Of milliseconds: the whole days, rounded down, and the rest.
+    /// Splits milliseconds into whole days, rounded down, and the rest.
     fileprivate var daysAndMilliseconds: (days: Int, ofDay: Int) {
         let (days, rest) = quotientAndRemainder(dividingBy: 86_400_000)
         return rest < 0 ? (Int(days) - 1, Int(rest) + 86_400_000) : (Int(days), Int(rest))
     }
 }
 
-/// Goes over a timestamp's bytes: a receipt has hundreds of them.
+/// Scans the bytes of a timestamp. A receipt has hundreds.
 private struct TimestampScanner {
     let bytes: [UInt8]
     var position: Int
@@ -170,7 +147,7 @@ private struct TimestampScanner {
         return number
     }
 
-    /// The digits behind the period. Beyond nanoseconds they are read and do not count.
+    /// The digits after the period. Digits beyond nanoseconds are skipped.
     mutating func fraction() -> Double? {
         guard var number = digit() else { return nil }
         var scale = 10

@@ -1,49 +1,49 @@
 import Foundation
 
-/// A JSON text, checked as a whole and read on demand: the bytes, and where each value stands in them.
+/// A checked JSON text that is read on demand: its bytes, and the offset of each value.
 ///
-/// Strict as RFC 8259 and stricter: no duplicate names in an object (two readers could disagree on which counts), no
+/// Stricter than RFC 8259: no duplicate names in an object (two readers could disagree on which counts), no NUL, no
 /// invalid UTF-8, no unpaired surrogates, nothing before or after, at most 64 levels.
-struct JSONTape: Sendable, Hashable {
-    static let maximumDepth = 64
+package struct JSONTape: Sendable, Hashable {
+    package static let maximumDepth = 64
 
-    enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         case object, array, string, escapedString, number, `true`, `false`, null
     }
 
-    /// One value, or one name in an object. Names and values alternate behind their object.
-    struct Node: Sendable, Hashable {
-        let kind: Kind
-        /// In the bytes; without the quotes of a string.
-        let start: Int32
-        var end: Int32
-        /// The node behind this one and all that it contains.
-        var next: Int32
+    /// One value, or one name in an object. The names and values of an object alternate after its node.
+    package struct Node: Sendable, Hashable {
+        package let kind: Kind
+        /// The offset of the first byte, after the quote of a string.
+        package let start: Int32
+        /// The offset after the last byte, before the quote of a string.
+        package internal(set) var end: Int32
+        /// The index of the node after this one and everything in it.
+        package internal(set) var next: Int32
     }
 
-    let bytes: [UInt8]
-    let nodes: [Node]
+    package let bytes: [UInt8]
+    package let nodes: [Node]
 
-    /// Throws `malformed` with the position of the first mistake.
-    init(_ bytes: [UInt8]) throws(Rejection) {
-        guard bytes.count < Int32.max else { throw Rejection(.tooLarge, "the JSON has \(bytes.count) bytes") }
+    /// Parses a whole text.
+    package init(_ bytes: [UInt8], options: JSONReadingOptions = []) throws(JSONError) {
+        guard bytes.count < Int32.max else { throw JSONError(offset: 0, reason: "it has \(bytes.count) bytes") }
         let parsed = bytes.withUnsafeBufferPointer { buffer in
-            var parser = JSONParser(buffer: buffer)
+            var parser = JSONParser(buffer: buffer, options: options)
             return parser.parse()
         }
         switch parsed {
         case .success(let nodes):
             self.bytes = bytes
             self.nodes = nodes
-        case .failure(let mistake):
-            throw Rejection(.malformed, "the JSON is invalid at byte \(mistake.position): \(mistake.reason)")
+        case .failure(let error): throw error
         }
     }
 
-    var root: Int { 0 }
+    package var root: Int { 0 }
 
-    /// The text of a string node; nil for another kind.
-    func string(at index: Int) -> String? {
+    /// Returns the text of a string node; nil for another kind.
+    package func string(at index: Int) -> String? {
         guard index < nodes.count else { return nil }
         let node = nodes[index]
         switch node.kind {
@@ -53,16 +53,17 @@ struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Reads the bytes of a node as they were written, without a slice of them, which would count as one more owner.
-    func withText<Value>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+    /// Calls `body` with the bytes of a node as they were written. A slice would retain the array, which costs more.
+    @inlinable
+    package func withText<Value>(at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
         bytes.withUnsafeBufferPointer { buffer in
             guard index < nodes.count else { return body(UnsafeBufferPointer(start: nil, count: 0)) }
             return body(UnsafeBufferPointer(rebasing: buffer[Int(nodes[index].start)..<Int(nodes[index].end)]))
         }
     }
 
-    /// The value under `name` in the object at `index`.
-    func value(named name: StaticString, inObjectAt index: Int) -> Int? {
+    /// Returns the node of the value under `name` in the object at `index`.
+    package func value(named name: StaticString, inObjectAt index: Int) -> Int? {
         guard name.hasPointerRepresentation else { return nil }
         let length = name.utf8CodeUnitCount
         return bytes.withUnsafeBytes { bytes in
@@ -74,16 +75,16 @@ struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// Whether a name of so many bytes, or one with escapes, stands in the object at `index`.
-    func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
+    /// Whether the object at `index` has a name of `length` bytes, or one with escapes.
+    package func mayHaveName(ofLength length: Int, inObjectAt index: Int) -> Bool {
         member(ofObjectAt: index) { _, node in
             node.kind == .escapedString || Int(node.end &- node.start) == length
         } != nil
     }
 
-    /// The value of the first member whose name is the one; nil where the object has none, or it is no object.
+    /// Returns the value of the first member whose name `isTheOne` accepts; nil if there is none or `index` is no object.
     ///
-    /// Most questions of a payload are asked here. The parser saw to it that nodes lead to nodes and lie in the bytes.
+    /// Most lookups in a payload come here. The parser guarantees that `next` leads to a node and that nodes lie in the bytes.
     @inline(__always)
     private func member(ofObjectAt index: Int, where isTheOne: (Int, Node) -> Bool) -> Int? {
         guard index < nodes.count, nodes[index].kind == .object else { return nil }
@@ -98,8 +99,8 @@ struct JSONTape: Sendable, Hashable {
         }
     }
 
-    /// The members of the object at `index` that are objects themselves; none where it is no object.
-    func objects(inObjectAt index: Int) -> [Int] {
+    /// Returns the member values of the object at `index` that are objects themselves.
+    package func objects(inObjectAt index: Int) -> [Int] {
         guard index < nodes.count, nodes[index].kind == .object else { return [] }
         var objects: [Int] = []
         var member = index + 1

@@ -1,4 +1,4 @@
-/// Takes a text piece by piece. Beside `TextOutputStream`, which only takes what can be copied.
+/// A target for text in pieces. `TextOutputStream` requires a copyable type.
 package protocol TextPieces: ~Copyable {
     mutating func write(_ piece: String)
 }

@@ -1,12 +1,12 @@
-import TenureCore
-
 /// Escapes in JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
-    /// Moves `position` from a backslash to behind its escape; a pair of surrogates counts as one.
-    static func skip(in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int) throws(JSONParser.Mistake) {
+    /// Moves `position` from a backslash to the byte after its escape; a pair of surrogates counts as one escape.
+    static func skip(
+        in buffer: UnsafeBufferPointer<UInt8>, at position: inout Int, allowsNUL: Bool
+    ) throws(JSONError) {
         let start = position
         guard position + 1 < buffer.count else {
-            throw JSONParser.Mistake(position: start, reason: "a string does not end")
+            throw JSONError(offset: start, reason: JSONError.unterminatedString)
         }
         switch buffer[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -14,25 +14,28 @@ enum JSONEscapes {
             position += 2
         case UInt8(ascii: "u"):
             guard let unit = unit(in: buffer[...], at: position + 2) else {
-                throw JSONParser.Mistake(position: start, reason: "an escape lacks its four digits")
+                throw JSONError(offset: start, reason: "`\\u` needs four hexadecimal digits")
             }
-            // PostgreSQL stores no text with a NUL, and C programs read none beyond it.
-            guard unit != 0 else { throw JSONParser.Mistake(position: start, reason: "a string holds a NUL") }
+            // PostgreSQL can't store text with a NUL, and C programs stop reading at one.
+            guard unit != 0 || allowsNUL else {
+                throw JSONError(offset: start, reason: "a string contains a NUL; remove it")
+            }
             position += 6
             if UTF16.isLeadSurrogate(unit) {
                 guard position + 1 < buffer.count, buffer[position] == UInt8(ascii: "\\"),
                     buffer[position + 1] == UInt8(ascii: "u"),
                     let trail = self.unit(in: buffer[...], at: position + 2), UTF16.isTrailSurrogate(trail)
-                else { throw JSONParser.Mistake(position: start, reason: "half a surrogate pair is missing") }
+                else { throw JSONError(offset: start, reason: JSONError.unpairedSurrogate) }
                 position += 6
             } else if UTF16.isTrailSurrogate(unit) {
-                throw JSONParser.Mistake(position: start, reason: "half a surrogate pair is missing")
+                throw JSONError(offset: start, reason: JSONError.unpairedSurrogate)
             }
-        default: throw JSONParser.Mistake(position: start, reason: "an unknown escape")
+        default:
+            throw JSONError(offset: start, reason: "unknown escape; JSON has `\\n`, `\\\"`, `\\u0041` and a few more")
         }
     }
 
-    /// The text of a string that was checked before.
+    /// Returns the text of a string that the parser has checked.
     static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
         var units: [UInt8] = []
         units.reserveCapacity(bytes.count)

@@ -1,9 +1,9 @@
-/// UTF-8 bytes that grow at their end, in memory of their own.
+/// A growing buffer of UTF-8.
 ///
-/// An array asks at each byte whether it is shared, and an answer has two thousand.
+/// An array checks its uniqueness at each byte, and a response has two thousand.
 package struct UTF8Builder: ~Copyable {
-    // Sound: nobody copies a builder, so its memory is its own; the first `count` of `capacity` bytes are initialized;
-    // whatever writes calls `reserve` first.
+    // Safe: a builder can't be copied, so nothing else owns its memory; the first `count` of `capacity` bytes are initialized;
+    // each method that writes calls `reserve` first.
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var end = 0
@@ -29,7 +29,7 @@ package struct UTF8Builder: ~Copyable {
         end += 1
     }
 
-    /// ASCII.
+    /// Appends an ASCII character.
     @inlinable package mutating func append(_ character: Unicode.Scalar) { append(UInt8(ascii: character)) }
 
     package mutating func append(text: String) { for byte in text.utf8 { append(byte) } }
@@ -41,7 +41,7 @@ package struct UTF8Builder: ~Copyable {
         end += count
     }
 
-    /// Once more what stands there; nothing where that is outside of it.
+    /// Appends a copy of the bytes at `place`; nothing if it is out of bounds.
     package mutating func appendAgain(_ place: Range<Int>) {
         guard place.lowerBound >= 0, place.upperBound <= end else { return }
         reserve(place.count)
@@ -49,7 +49,7 @@ package struct UTF8Builder: ~Copyable {
         end += place.count
     }
 
-    /// Appends bytes up to the first that JSON does not spell as it is, and says how many those were.
+    /// Appends bytes up to the first that JSON escapes, and returns their number.
     package mutating func appendPlain(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         reserve(text.count)
         let source = UnsafeRawBufferPointer(text)
@@ -69,7 +69,7 @@ package struct UTF8Builder: ~Copyable {
         return position
     }
 
-    /// In decimal digits, as many as it takes.
+    /// Appends a number in decimal digits.
     package mutating func append(decimal number: UInt64) {
         reserve(20)
         let first = end
@@ -83,7 +83,7 @@ package struct UTF8Builder: ~Copyable {
         digits.reverse()
     }
 
-    /// A number from 0 to 99, in two digits.
+    /// Appends a number from 0 to 99 in two digits.
     @inlinable package mutating func append(pair number: Int) {
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10))
         append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))

@@ -1,11 +1,11 @@
-/// Sixteen ASCII characters for half a byte each.
+/// Hexadecimal digits in ASCII.
 package enum HexDigit {
-    /// The digit of a number below 16, in lower case.
+    /// The lowercase digit of a number below 16.
     @inlinable package static func lowercase(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
-    /// What a digit stands for, in either case; nil for any other byte.
+    /// The value of a digit of either case; nil for any other byte.
     @inlinable package static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -17,7 +17,7 @@ package enum HexDigit {
 }
 
 extension Sequence<UInt8> {
-    /// Two digits for each byte, in lower case.
+    /// Two lowercase digits for each byte.
     package var hexadecimal: String {
         String(decoding: flatMap { [HexDigit.lowercase($0 >> 4), HexDigit.lowercase($0 & 15)] }, as: UTF8.self)
     }

@@ -1,13 +1,13 @@
-/// Base64 as RFC 4648 wants it: canonical, so that one sequence of bytes has one spelling.
+/// Canonical Base64 (RFC 4648): each sequence of bytes has exactly one encoding.
 ///
-/// A lenient decoder gives one signature sixteen spellings, which defeats every comparison of artifacts as text.
+/// A lenient decoder accepts sixteen encodings of one signature, which defeats comparing artifacts as text.
 package enum Base64 {
     /// Standard alphabet (`+`, `/`) with exact padding: `x5c` entries and receipts.
     case standard
     /// URL-safe alphabet (`-`, `_`) without padding: the segments of a JWS.
     case urlSafe
 
-    /// The bytes that `text` spells; nil where a character is foreign, the padding is wrong or unused bits are not 0.
+    /// Decodes `text`; returns nil for a character outside the alphabet, wrong padding, or unused bits that aren't 0.
     package func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var digits = text
         if self == .standard {
@@ -21,7 +21,7 @@ package enum Base64 {
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { output, count in
             // Both buffers are read and written within the sizes computed above.
             digits.withUnsafeBufferPointer { digits in
-                // Where they stand, without one more owner: all cores would count it.
+                // Without retaining the table: all cores share its reference count.
                 switch self {
                 case .standard:
                     isValid = Self.standardValues.withUnsafeBufferPointer { Self.decode(digits, by: $0, into: output) }
@@ -34,13 +34,13 @@ package enum Base64 {
         return isValid ? bytes : nil
     }
 
-    /// Four digits at a time, each by a table that has its bits where they belong.
+    /// Decodes four digits at a time, each with a table that has its bits already shifted.
     private static func decode(
         _ digits: UnsafeBufferPointer<UInt8>,
         by values: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        // A foreign character has a bit that no digit has: it survives in the union of all.
+        // An invalid character has a bit that no digit has; the union of all keeps it.
         var union: UInt32 = 0
         var index = 0
         var written = 0
@@ -61,7 +61,7 @@ package enum Base64 {
             var bits = values[Int(digits[index])] | values[256 + Int(digits[index + 1])]
             if rest == 3 { bits |= values[512 + Int(digits[index + 2])] }
             union |= bits
-            // What the last byte does not need must be 0.
+            // Unused bits of the last digit must be 0.
             guard bits & (rest == 2 ? 0xFFFF : 0xFF) == 0 else { return false }
             output[written] = UInt8(truncatingIfNeeded: bits >> 16)
             if rest == 3 { output[written + 1] = UInt8(truncatingIfNeeded: bits >> 8) }
@@ -71,21 +71,21 @@ package enum Base64 {
 
     private static let foreign: UInt32 = 1 << 24
 
-    /// The same of a text.
+    /// Decodes text.
     package func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
 
-    /// The spelling of `bytes`.
+    /// Encodes bytes.
     package func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        // Callers are in other modules, where nobody makes a special version of this for their type: byte by byte
-        // through a sequence it takes forty times as long.
-        bytes.withContiguousStorageIfAvailable { spelling(of: UnsafeRawBufferPointer($0)) }
-            ?? Array(bytes).withUnsafeBytes { spelling(of: $0) }
+        // Callers are in other modules, where this generic function isn't specialized: byte by byte through a sequence
+        // takes forty times as long.
+        bytes.withContiguousStorageIfAvailable { encoding(of: UnsafeRawBufferPointer($0)) }
+            ?? Array(bytes).withUnsafeBytes { encoding(of: $0) }
     }
 
-    /// The same as a text.
+    /// Encodes bytes as text.
     package func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: encode(bytes), as: UTF8.self) }
 
-    private func spelling(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    private func encoding(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         let rest = bytes.count % 3
         let digits = bytes.count / 3 * 4 + (rest == 0 ? 0 : rest + 1)
         let size = self == .standard ? (digits + 3) & ~3 : digits
@@ -131,7 +131,7 @@ package enum Base64 {
         Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8) + Array(last.utf8)
     }
 
-    /// Of each of the 256 bytes its value as the first, second, third and fourth of four digits: 24 bits, or `foreign`.
+    /// For each of the 256 bytes, its value as the first, second, third and fourth of four digits: 24 bits, or `foreign`.
     private static func values(of alphabet: [UInt8]) -> [UInt32] {
         var values = [UInt32](repeating: foreign, count: 4 * 256)
         for (value, character) in alphabet.enumerated() {

@@ -1,8 +1,6 @@
 import Foundation
-import TenureCore
+import TenureJSON
 import Testing
-
-@testable import TenureAPI
 
 @Suite struct `JSON as it is written` {
     @Test(arguments: ["", "plain", "quote \" and \\", "line\nbreak\ttab\r", "\u{0}\u{1F}", "é 😀 “x”", "/"])

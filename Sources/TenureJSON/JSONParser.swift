@@ -1,41 +1,37 @@
 import Foundation
-import TenureCore
 
-/// One pass over the bytes. Every read of the buffer is checked against its end.
+/// Parses JSON in one pass over the bytes. Every read of the buffer is checked against its end.
 struct JSONParser {
-    struct Mistake: Error {
-        let position: Int
-        let reason: String
-    }
-
+    private let options: JSONReadingOptions
     private let buffer: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var nodes: [JSONTape.Node] = []
 
-    init(buffer: UnsafeBufferPointer<UInt8>) {
+    init(buffer: UnsafeBufferPointer<UInt8>, options: JSONReadingOptions = []) {
         self.buffer = buffer
-        // More than a payload of the App Store has; a text of N bytes has at most N values.
+        self.options = options
+        // Enough for most payloads of the App Store; a text of N bytes has at most N values.
         nodes.reserveCapacity(min(64, buffer.count))
     }
 
-    /// The nodes of one valid value that is the whole text, or the first mistake.
-    mutating func parse() -> Result<[JSONTape.Node], Mistake> {
-        do throws(Mistake) {
+    /// Returns the nodes of the one value that the text consists of, or the first error.
+    mutating func parse() -> Result<[JSONTape.Node], JSONError> {
+        do throws(JSONError) {
             skipBlanks()
             try parseValue(depth: 1)
             skipBlanks()
-            guard position == buffer.count else { throw mistake("something follows the value") }
+            guard position == buffer.count else { throw error("unexpected text after the value; remove it") }
             return .success(nodes)
         } catch {
             return .failure(error)
         }
     }
 
-    private func mistake(_ reason: String) -> Mistake {
-        Mistake(position: position, reason: reason)
-    }
+    private func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
-    /// The next byte; 0, which stands nowhere in a valid text, at the end.
+    private var tooDeep: JSONError { error("more than \(JSONTape.maximumDepth) levels of nesting") }
+
+    /// The next byte; at the end 0, which valid JSON doesn't contain.
     private var current: UInt8 {
         position < buffer.count ? buffer[position] : 0
     }
@@ -66,7 +62,7 @@ struct JSONParser {
         nodes[index].next = Int32(truncatingIfNeeded: nodes.count)
     }
 
-    private mutating func parseValue(depth: Int) throws(Mistake) {
+    private mutating func parseValue(depth: Int) throws(JSONError) {
         switch current {
         case UInt8(ascii: "{"): try parseObject(depth: depth)
         case UInt8(ascii: "["): try parseArray(depth: depth)
@@ -75,12 +71,15 @@ struct JSONParser {
         case UInt8(ascii: "t"): try parseWord("true", .true)
         case UInt8(ascii: "f"): try parseWord("false", .false)
         case UInt8(ascii: "n"): try parseWord("null", .null)
-        default: throw mistake(position < buffer.count ? "no value begins here" : "the text ends too early")
+        default:
+            throw error(
+                position < buffer.count
+                    ? "expected a value; text needs double quotes" : "the text ends where a value is expected")
         }
     }
 
-    private mutating func parseObject(depth: Int) throws(Mistake) {
-        guard depth <= JSONTape.maximumDepth else { throw mistake("more than \(JSONTape.maximumDepth) levels") }
+    private mutating func parseObject(depth: Int) throws(JSONError) {
+        guard depth <= JSONTape.maximumDepth else { throw tooDeep }
         let object = nodes.count
         append(.object, from: position)
         position += 1
@@ -91,11 +90,11 @@ struct JSONParser {
         }
         var count = 0
         while true {
-            guard current == UInt8(ascii: "\"") else { throw mistake("a name is missing") }
+            guard current == UInt8(ascii: "\"") else { throw error("expected a name in double quotes") }
             try parseString()
             count += 1
             skipBlanks()
-            guard current == UInt8(ascii: ":") else { throw mistake("`:` is missing") }
+            guard current == UInt8(ascii: ":") else { throw error("expected `:` after the name") }
             position += 1
             skipBlanks()
             try parseValue(depth: depth + 1)
@@ -108,13 +107,13 @@ struct JSONParser {
                 close(object)
                 return try checkNamesDiffer(in: object, count: count)
             } else {
-                throw mistake("`,` or `}` is missing")
+                throw error("expected `,` or `}`")
             }
         }
     }
 
-    private mutating func parseArray(depth: Int) throws(Mistake) {
-        guard depth <= JSONTape.maximumDepth else { throw mistake("more than \(JSONTape.maximumDepth) levels") }
+    private mutating func parseArray(depth: Int) throws(JSONError) {
+        guard depth <= JSONTape.maximumDepth else { throw tooDeep }
         let array = nodes.count
         append(.array, from: position)
         position += 1
@@ -133,12 +132,12 @@ struct JSONParser {
                 position += 1
                 return close(array)
             } else {
-                throw mistake("`,` or `]` is missing")
+                throw error("expected `,` or `]`")
             }
         }
     }
 
-    private mutating func parseString() throws(Mistake) {
+    private mutating func parseString() throws(JSONError) {
         position += 1
         let start = position
         var isEscaped = false
@@ -152,19 +151,19 @@ struct JSONParser {
                 return
             case UInt8(ascii: "\\"):
                 isEscaped = true
-                try JSONEscapes.skip(in: buffer, at: &position)
-            case ..<0x20: throw mistake("a control character stands in a string")
+                try JSONEscapes.skip(in: buffer, at: &position, allowsNUL: options.contains(.nul))
+            case ..<0x20: throw error("a string contains a control character; write an escape such as `\\n`")
             case ..<0x80: position += 1
             default:
                 let length = UTF8Sequence.length(in: buffer, at: position)
-                guard length > 0 else { throw mistake("a string is not valid UTF-8") }
+                guard length > 0 else { throw error("a string is not valid UTF-8") }
                 position += length
             }
         }
-        throw mistake("a string does not end")
+        throw error(JSONError.unterminatedString)
     }
 
-    /// To the next byte of a string that is no plain ASCII, eight at a time: most of a payload is names and ids.
+    /// Skips ASCII that needs no escape, eight bytes at a time: most of a payload is names and IDs.
     private mutating func skipPlain() {
         guard let base = UnsafeRawPointer(buffer.baseAddress) else { return }
         while buffer.count - position >= 8 {
@@ -179,7 +178,7 @@ struct JSONParser {
     }
 
     // RFC 8259, section 6.
-    private mutating func parseNumber() throws(Mistake) {
+    private mutating func parseNumber() throws(JSONError) {
         let start = position
         if current == UInt8(ascii: "-") { position += 1 }
         if current == UInt8(ascii: "0") {
@@ -199,27 +198,26 @@ struct JSONParser {
         append(.number, from: start)
     }
 
-    private mutating func skipDigits() throws(Mistake) {
+    private mutating func skipDigits() throws(JSONError) {
         let start = position
         while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
-        guard position > start else { throw mistake("a number lacks digits") }
+        guard position > start else { throw error("a number lacks digits") }
     }
 
-    private mutating func parseWord(_ word: StaticString, _ kind: JSONTape.Kind) throws(Mistake) {
+    private mutating func parseWord(_ word: StaticString, _ kind: JSONTape.Kind) throws(JSONError) {
         let start = position
         let length = word.utf8CodeUnitCount
         guard buffer.count - position >= length,
             buffer[position..<position + length].elementsEqual(
                 UnsafeBufferPointer(start: word.utf8Start, count: length))
-        else { throw mistake("no value begins here") }
+        else { throw error("expected a value; text needs double quotes") }
         position += length
         append(kind, from: start)
     }
 
-    /// Few names are compared in pairs, which needs no memory; many by a set, which needs no patience. Escaped ones too,
-    /// so that each is unescaped once.
-    private func checkNamesDiffer(in object: Int, count: Int) throws(Mistake) {
-        guard count > 1 else { return }
+    /// Compares few names in pairs, which allocates nothing. Many names, or escaped ones, go into a set.
+    private func checkNamesDiffer(in object: Int, count: Int) throws(JSONError) {
+        guard count > 1, !options.contains(.duplicateNames) else { return }
         if count <= 48, !hasEscapedName(object) {
             var name = object + 1
             for _ in 0..<count {
@@ -232,7 +230,7 @@ struct JSONParser {
                 name = Int(nodes[name + 1].next)
             }
         } else {
-            // Bytes: a set of strings would take two spellings of one letter in Unicode for one name.
+            // As bytes: a set of strings treats canonically equivalent names as equal.
             var seen: Set<[UInt8]> = []
             var name = object + 1
             for _ in 0..<count {
@@ -252,7 +250,7 @@ struct JSONParser {
         return false
     }
 
-    /// Of two strings without escapes.
+    /// Compares two strings without escapes.
     private func isSameText(_ left: JSONTape.Node, _ right: JSONTape.Node) -> Bool {
         let length = Int(left.end - left.start)
         guard length == Int(right.end - right.start) else { return false }
@@ -274,7 +272,7 @@ struct JSONParser {
             : String(decoding: slice(of: node), as: UTF8.self)
     }
 
-    private func duplicate(_ node: JSONTape.Node) -> Mistake {
-        Mistake(position: Int(node.start), reason: "`\(text(of: node).prefix(64))` stands twice in one object")
+    private func duplicate(_ node: JSONTape.Node) -> JSONError {
+        JSONError(offset: Int(node.start), reason: "`\(text(of: node).prefix(64))` is repeated in one object")
     }
 }

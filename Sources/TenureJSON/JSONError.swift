@@ -1,0 +1,29 @@
+/// The first error in a JSON text.
+public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The offset of the byte at which the error is.
+    public let offset: Int
+    /// What is wrong, such as ``expected `:` after the name``.
+    public let reason: String
+
+    package init(offset: Int, reason: String) {
+        self.offset = offset
+        self.reason = reason
+    }
+
+    public var description: String { "invalid JSON at byte \(offset): \(reason)" }
+
+    static let unterminatedString = "a string isn't closed; write `\"` where it ends"
+    static let unpairedSurrogate = "unpaired surrogate; characters beyond U+FFFF need two `\\u` escapes"
+}
+
+/// What a parser accepts although `JSONValue` doesn't, for a reader that reports it itself.
+package struct JSONReadingOptions: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Objects may repeat a name.
+    package static let duplicateNames = JSONReadingOptions(rawValue: 1)
+    /// Strings may contain `\u0000`.
+    package static let nul = JSONReadingOptions(rawValue: 2)
+}
