@@ -29,7 +29,7 @@ struct JSONParser {
 
     private func error(_ reason: String) -> JSONError { JSONError(offset: position, reason: reason) }
 
-    private var tooDeep: JSONError { error("more than \(JSONTape.maximumDepth) levels of nesting") }
+    private var tooDeep: JSONError { error("nested deeper than \(JSONTape.maximumDepth) levels") }
 
     /// The next byte; at the end 0, which valid JSON doesn't contain.
     private var current: UInt8 {

@@ -25,7 +25,7 @@ import Testing
         ("color", "red", "there is no field `color`"), ("quantity", "many", "`quantity` is an integer"),
         ("purchaseDate", "yesterday", "`purchaseDate` is an instant"),
         ("isUpgraded", "yes", "`isUpgraded` is true or false"),
-        ("commitmentInfo", "{", "`commitmentInfo` is written as JSON"),
+        ("commitmentInfo", "{", "`commitmentInfo` must be JSON"),
         ("productId.x", "y", "`productId` has no fields"),
     ])
     func `a mistake names the field`(name: String, text: String, message: String) {
