@@ -193,8 +193,8 @@ struct SentenceCheck {
             !says("renew it") || decision.context.purchases.contains { $0.isSubscription }, "nothing can be renewed")
         let isFinal = has(.supportRevocation)
         if decision.outcome == .denied {
-            require(offers || !isSold || isFinal, "it doesn't say what can be bought or restored")
-            require(!isFinal || !offers, "support decided, so nothing else helps")
+            require(offers || !isSold, "it doesn't say what can be bought or restored")
+            require(!isFinal || !says("you can"), "support decided, so nothing else helps")
             require(says("support") || says("payment method"), "it doesn't say whom to ask")
         }
         if says("in your family got") {

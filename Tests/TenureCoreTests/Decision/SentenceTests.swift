@@ -134,6 +134,11 @@ import Testing
     private static let denials = [
         denied(
             .supportRevocation,
+            says:
+                "Our support team withdrew “everything”; buying it or tapping Restore Purchases doesn't change that. Please write to them if you have a question."
+        ),
+        denied(
+            .supportRevocation, policy: SentencePolicy(isSold: false, trial: .days(14)),
             says: "Our support team withdrew “everything”. Please write to them if you have a question."),
         denied(
             .appRefunded(at: evening),

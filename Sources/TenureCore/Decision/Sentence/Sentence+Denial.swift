@@ -5,9 +5,10 @@ extension Sentence {
     func writeDenial(to output: inout some TextPieces & ~Copyable) {
         switch leadingDenial {
         case .supportRevocation:
-            // Nothing else gives it until support does, so nothing else is offered.
             output.say("Our support team withdrew ")
             writeTitle(to: &output)
+            // Nothing else gives it until support does, so nothing else is offered.
+            if facts.isSold { output.say("; buying it or tapping Restore Purchases doesn't change that") }
             output.say(". Please write to them if you have a question.")
         case .supportGrantEnded(let date):
             output.say("Our support team gave you ")
