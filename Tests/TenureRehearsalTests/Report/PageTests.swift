@@ -16,7 +16,7 @@ struct PageTests {
                     begins: [
                         .iOS: .at(version: AppVersion(build), date: Population.date(date)),
                         .macOS: .at(version: AppVersion("2.0"), date: Population.date("2015-09-01")),
-                    ]),
+                    ], changeover: .noWindow),
             ],
             buildNumbers: .increasing,
             entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])],
@@ -199,7 +199,7 @@ struct PageTests {
         let legend = try #require(between("<div class=\"legend\">", "</div>", in: page).first)
         #expect(
             between("<i class=\"", "\"", in: legend) == [
-                "granted", "gains", "undetermined", "denied", "loses",
+                "granted", "gains", "undetermined", "denied", "loses", "changeover",
             ])
         #expect(between("<b>", "</b>", in: legend) == ["7", "0", "0", "5", "5"])
         #expect(legend.contains("keeps it <b>7</b> (41.2%)"))
