@@ -37,9 +37,9 @@ struct FilePlan {
         inputs += ["", "-wal", "-shm", "-journal"].map { database.text + $0 }
     }
 
-    /// `-` is standard output; nil is no file.
+    /// Nil is no file.
     mutating func writes(_ path: String?) {
-        if let path, path != "-" { outputs.append(path) }
+        if let path { outputs.append(path) }
     }
 
     /// Throws where a file would be lost.
@@ -60,6 +60,9 @@ struct FilePlan {
             written.insert(.file(output))
         }
         for path in outputs {
+            guard path != "-" else {
+                throw CommandError("`-` names no output file; name one, or write `./-` if it has that name")
+            }
             let identity = FileIdentity(path: path)
             if let identity, identity.kind == .folder {
                 throw CommandError("`\(path)` is a folder; name a file in it")
@@ -87,7 +90,8 @@ struct FilePlan {
             if let identity {
                 self = .file(identity)
             } else {
-                let url = URL(fileURLWithPath: path)
+                // Also where a link leads to a file that isn't there yet.
+                let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
                 self = .new(
                     folder: FileIdentity(path: url.deletingLastPathComponent().path), name: url.lastPathComponent)
             }

@@ -82,11 +82,15 @@ extension SigningKeyFile {
 
     /// Takes a statement of the offline root.
     ///
-    /// - Parameter newRoot: the root's public key, the first time and after a change of the root.
+    /// - Parameters:
+    ///   - newRoot: the root's public key, the first time and to change the root.
+    ///   - replacingRoot: whether `newRoot` may replace another root.
     mutating func install(
-        _ text: String, of newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false
+        _ text: String, of newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false,
+        replacingRoot: Bool = false
     ) throws -> SigningKeyAdministration.Installation {
         guard let root = newRoot ?? root else { throw SigningKeyError.noRoot }
+        if let known = self.root, known != root, !replacingRoot { throw SigningKeyError.anotherRoot(known: known.id) }
         guard let key = root.publicKey else { throw SigningKeyError.notAKey }
         if let list = RootRevocations(text, by: key) {
             // Without a statement about the key in use, the service would stop issuing tokens.
