@@ -90,11 +90,20 @@ struct FilePlan {
             if let identity {
                 self = .file(identity)
             } else {
-                // Also where a link leads to a file that isn't there yet.
-                let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+                let url = Self.target(of: URL(fileURLWithPath: path))
                 self = .new(
                     folder: FileIdentity(path: url.deletingLastPathComponent().path), name: url.lastPathComponent)
             }
+        }
+
+        /// Where links lead, also to a file that isn't there yet: `resolvingSymlinksInPath` keeps such links.
+        private static func target(of url: URL) -> URL {
+            var url = url
+            for _ in 0..<32 {
+                guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
+                url = URL(fileURLWithPath: next, relativeTo: url.deletingLastPathComponent()).absoluteURL
+            }
+            return url
         }
     }
 
