@@ -377,7 +377,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CommandRunner", "TenureCLI", "TenureCore", "TenureJSON", "TenureAppStore", "TenureMint", "TenureStore",
-                "TenureServer",
+                "TenureServer", "TenureRehearsal",
                 "PostgresServer",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: service),

@@ -42,7 +42,8 @@ struct TenureService: Sendable {
         announcer = configuration.webhooks.isEmpty ? nil : Announcer(policies, configuration.webhookTerms)
         signingKeys = try SigningKeys(
             folder: configuration.folderOfKeys, creating: try await !Self.hasCustomers(record),
-            staleness: configuration.signingKeyStaleness, at: configuration.now())
+            tokenLife: configuration.terms.entitlementToken, staleness: configuration.signingKeyStaleness,
+            at: configuration.now())
         accessTokenKey = try AccessTokenKey(folder: configuration.folderOfKeys, recordID: record.recordID)
         content = try ContentDelivery(
             configuration, recordID: record.recordID, downloads: downloads ?? configuration.downloads)

@@ -73,6 +73,25 @@ import Testing
     }
 
     @Test(arguments: [false, true])
+    func `is escaped in a dump of the database`(onPostgres: Bool) async throws {
+        let database = try onPostgres ? PostgresServer.shared().url("schema=hostile_dump") : nil
+        let world = try SoakWorld(database: database)
+        let (service, port) = try await world.start()
+        let client = SoakClient(port: port)
+        let artifact = try world.appTransaction(of: "704000000000000001")
+        let (_, customer) = await client.post("/v1/sync", SoakClient.body(artifact, []))
+        let (status, answer) = await client.post(
+            "/v1/admin/customers/\(try #require(customer["id"] as? String))/grants",
+            ["entitlement": "studio", "reason": "a\u{202E}b\u{2066}c\u{85}d"], token: SoakWorld.adminKey)
+        #expect(status < 300, "\(answer)")
+        #expect(await service.end(by: SIGTERM) == 0)
+        let dump = try await world.record("dump")
+        #expect(dump.status == 0, "\(dump.errors)")
+        expectVisible(dump.output, "the dump")
+        #expect(dump.output.contains(#"a\u202eb\u2066c\u0085d"#))
+    }
+
+    @Test(arguments: [false, true])
     func `with a NUL gives 400, or is refused as malformed`(onPostgres: Bool) async throws {
         let database = try onPostgres ? PostgresServer.shared().url("schema=nul") : nil
         let world = try SoakWorld(database: database)

@@ -30,6 +30,16 @@ import Testing
         let twice = try await desk.rehearse(policy, "--evidence", file, "--report", new, "--rejected", new, "--force")
         #expect(twice.status == 1 && twice.errors.contains("written twice"), "\(twice.errors)")
         #expect(!FileManager.default.fileExists(atPath: new))
+        // By a link to a file that isn't there yet, too.
+        let dangling = desk.folder.url("dangling").path
+        try #require(symlink(new, dangling) == 0)
+        let linked = try await desk.rehearse(
+            policy, "--evidence", file, "--report", dangling, "--rejected", new, "--force")
+        #expect(linked.status == 1 && linked.errors.contains("written twice"), "\(linked.errors)")
+        for option in ["--report", "--rejected"] {
+            let dash = try await desk.rehearse(policy, "--evidence", file, option, "-", "--force")
+            #expect(dash.status == 1 && dash.errors.contains("names no output file"), "\(dash.errors)")
+        }
     }
 
     @Test func `an existing file is replaced only with --force, and before anything else is done`() async throws {

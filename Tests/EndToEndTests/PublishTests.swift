@@ -42,7 +42,8 @@ import Testing
         #expect(try await outcomes() == ["granted", "granted", "denied"])
 
         // Build 110 was free already.
-        let file = try world.write(PublishingWorld.policy(boundary: "100"))
+        let policy = try await world.acknowledgingLosses(PublishingWorld.policy(boundary: "100"), on: port)
+        let file = try world.write(policy)
         let rehearsed = try await Command.run(["policy", "publish", file, "--rehearse"] + options)
         #expect(rehearsed.status == 0, "\(rehearsed.errors)")
         #expect(rehearsed.output.contains("3 customers, against version 1"))
@@ -54,7 +55,7 @@ import Testing
         #expect(refused.status == 2 && refused.errors.contains("refused: nothing was changed"))
         #expect(refused.errors.contains("--keep-promises") && refused.errors.contains("--take-from 1 --rehearsal reh_"))
         #expect(try await outcomes() == ["granted", "granted", "denied"])
-        let body = ["policy": PublishingWorld.policy(boundary: "100"), "reason": "110 was free"]
+        let body = ["policy": policy, "reason": "110 was free"]
         let overHTTP = try await world.send("POST", "/v1/admin/policies", to: port, body, token: try world.keyText)
         #expect(overHTTP.status == 409 && overHTTP.json["reason"] as? String == "takesRights")
         let id = try #require(overHTTP.json["rehearsal"] as? String)
@@ -136,6 +137,11 @@ import Testing
         let file = try world.write(PublishingWorld.policy(boundary: "100"))
         let result = try await Command.run(["policy", "publish", file, "--rehearse"] + world.options(port))
         #expect(result.status == 2 && result.errors.contains("no customer was rehearsed"), "\(result.errors)")
+        let refused = try await Command.run(["policy", "publish", file, "--reason", "r"] + world.options(port))
+        #expect(refused.status == 2 && refused.errors.contains("right-lost"), "\(refused.errors)")
+        #expect(refused.output.contains("  at: "))
+        let versions = try await Command.run(["policy", "versions"] + world.options(port))
+        #expect(versions.output.contains("version 1 decides"), "\(versions.output)")
         #expect(await service.end(by: SIGTERM) == 0)
     }
 

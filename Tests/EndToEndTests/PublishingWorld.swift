@@ -44,6 +44,21 @@ struct PublishingWorld {
         try folder.write(policy, to: name)
     }
 
+    /// The policy with acknowledgments of all rights that it takes, as the rehearsal's findings name them.
+    func acknowledgingLosses(_ policy: String, on port: Int) async throws -> String {
+        let file = try write(policy, to: "unacknowledged.yaml")
+        let rehearsed = try await Command.run(["policy", "publish", file, "--rehearse", "--json"] + options(port))
+            .json()
+        let findings = try #require(rehearsed["findings"] as? [[String: Any]])
+        let lost = findings.filter { ($0["code"] as? String)?.hasPrefix("right-") == true }
+        let lines = lost.compactMap { finding in
+            guard let code = finding["code"], let at = finding["at"] else { return nil as String? }
+            return "  - { code: \(code), at: \"\(at)\", reason: known }"
+        }
+        try #require(!lines.isEmpty)
+        return ([policy, "acknowledge:"] + lines).joined(separator: "\n")
+    }
+
     /// A running service, and the port on which it answers.
     func start(policy: String = PublishingWorld.policy(), _ more: [String] = []) async throws -> (RunningCommand, Int) {
         let service = try RunningCommand(

@@ -2,6 +2,9 @@ import CommandRunner
 import Foundation
 import Testing
 
+@testable import TenureCLI
+@testable import TenureRehearsal
+
 @Suite struct `rejected lines` {
     private static let policy = """
         app: { bundleID: com.example.calculator, appleID: 828838134 }
@@ -34,6 +37,22 @@ import Testing
         #expect(entries == 10_001)
         #expect(file.hasPrefix("{\"line\":1,"))
         #expect(file.split(separator: "\n").last?.contains("\"omitted\":35000") == true)
+    }
+
+    @Test func `beyond sixteen megabytes are counted and not written`() throws {
+        let folder = try Folder()
+        let file = BadLineFile(path: folder.url("rejected.ndjson").path)
+        // A bidirectional character becomes six.
+        let detail = String(repeating: "\u{202E}", count: 20_000)
+        for line in 1...400 {
+            try file.add(BadLine(line: line, fault: LineFault(.nothingSigned, detail), isWholeLine: true))
+        }
+        try file.close()
+        let text = try folder.text("rejected.ndjson")
+        let entries = text.split(separator: "\n")
+        #expect(text.utf8.count <= 16_000_000 && text.utf8.count > 15_800_000)
+        #expect(file.omitted == 401 - entries.count && file.omitted > 200)
+        #expect(entries.last?.hasPrefix("{\"omitted\":\(file.omitted),") == true)
     }
 
     @Test func `up to ten thousand are all written`() async throws {

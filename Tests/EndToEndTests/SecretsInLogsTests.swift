@@ -28,42 +28,6 @@ import Testing
 
     // MARK: Searching
 
-    /// The texts by which a secret would be known: as it is, in Base64 at any offset, in hexadecimal, percent-encoded,
-    /// and as Swift prints bytes.
-    private static func forms(of bytes: [UInt8]) -> [String] {
-        var forms = [
-            bytes.map { String(format: "%02x", $0) }.joined(), bytes.map { String(format: "%02X", $0) }.joined(),
-            bytes.map { String(format: "%%%02X", $0) }.joined(), bytes.map { String(format: "%%%02x", $0) }.joined(),
-            bytes.map { "\($0)" }.joined(separator: ", "),
-        ]
-        if let text = String(validating: bytes, as: UTF8.self) {
-            forms.append(text)
-            forms.append(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text)
-            forms.append(text.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? text)
-        }
-        for offset in 0..<3 {
-            let shifted = Data([UInt8](repeating: 0, count: offset) + bytes).base64EncodedString()
-            // What its neighbors share with it is left out.
-            let inner = String(shifted.dropFirst(offset == 0 ? 0 : 4).prefix(while: { $0 != "=" }).dropLast(2))
-            forms.append(inner)
-            forms.append(inner.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_"))
-        }
-        return forms
-    }
-
-    private func expect(
-        _ output: String, without canaries: [String: [UInt8]], _ what: String,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        for (name, bytes) in canaries {
-            for form in Self.forms(of: bytes) where output.contains(form) {
-                let line = output.split(separator: "\n").first { $0.contains(form) } ?? ""
-                Issue.record("\(what) shows the \(name): \(line.prefix(600))", sourceLocation: sourceLocation)
-                break
-            }
-        }
-    }
-
     @Test func `is searched in a way that finds secrets in every form`() {
         let secret = Array("canary-0123456789".utf8)
         for text in [
@@ -71,7 +35,7 @@ import Testing
             Data([1, 2] + secret).base64EncodedString(), "63616e6172792d30313233343536373839",
             "[\(secret.map { "\($0)" }.joined(separator: ", "))]", "canary%2D0123456789",
         ] {
-            #expect(Self.forms(of: secret).contains { text.contains($0) }, "\(text)")
+            #expect(Canaries.forms(of: secret).contains { text.contains($0) }, "\(text)")
         }
     }
 
@@ -180,7 +144,7 @@ import Testing
         canaries["access token"] = Array(token.utf8)
         canaries["artifact"] = Array(artifact.suffix(60).utf8)
         #expect(canaries.count == 11, "\(canaries.keys)")
-        expect(service.output + service.errors, without: canaries, "serve")
+        Canaries.expect(service.output + service.errors, without: canaries, "serve")
     }
 
     @Test func `of a service that cannot start shows a secret`() async throws {
@@ -192,7 +156,7 @@ import Testing
             let result = try await Command.run(arguments, environment: environment)
             #expect(result.status != 0, "\(what): \(result.output)")
             // At once: each configuration has an App Store key of its own.
-            expect(result.output + result.errors, without: try known ?? canaries(), what)
+            Canaries.expect(result.output + result.errors, without: try known ?? canaries(), what)
         }
         let urls = [
             "postgres://ada:\(word)@127.0.0.1:9/name", "postgres://ada:\(word)@x@127.0.0.1:9/name",
@@ -245,22 +209,14 @@ import Testing
         ] {
             let result = try await Command.run(arguments, environment: ["TENURE_LOG_LEVEL": "trace"])
             #expect(result.status == 1)
-            expect(result.output + result.errors, without: try canaries(), arguments[0])
+            Canaries.expect(result.output + result.errors, without: try canaries(), arguments[0])
         }
     }
 
     // MARK: Every command
 
-    /// The words of every command that does something.
-    private static func commands(_ command: any ParsableCommand.Type = Tenure.self, _ path: [String] = []) -> [[String]]
-    {
-        let inner = command.configuration.subcommands
-        guard !inner.isEmpty else { return [path] }
-        return inner.flatMap { commands($0, path + [$0._commandName]) }
-    }
-
     @Test func `of a command that fails shows a secret that it was given`() async throws {
-        let commands = Self.commands()
+        let commands = everyCommand()
         #expect(commands.count > 35 && commands.contains(["record", "check"]), "\(commands)")
         let url = "postgres://ada:\(Self.password)@127.0.0.1:9/name"
         let keyFile = try folder.writeSecret(SoakWorld.adminKey, to: "admin-key")
@@ -278,7 +234,7 @@ import Testing
                 // What it would make of them lies in the test's folder.
                 let result = try await Command.run(command + more, environment: environment)
                 #expect(result.status != 0, "\(command) \(more): \(result.output)")
-                expect(result.output + result.errors, without: canaries, command.joined(separator: " "))
+                Canaries.expect(result.output + result.errors, without: canaries, command.joined(separator: " "))
             }
         }
     }
@@ -308,10 +264,11 @@ import Testing
             ],
         ] {
             let result = try await Command.run(arguments, environment: ["TENURE_LOG_LEVEL": "trace"])
-            expect(result.output + result.errors, without: try canaries(), arguments.prefix(2).joined(separator: " "))
+            Canaries.expect(
+                result.output + result.errors, without: try canaries(), arguments.prefix(2).joined(separator: " "))
         }
         #expect(await service.end(by: SIGTERM) == 0)
-        expect(service.output + service.errors, without: try canaries(), "serve")
+        Canaries.expect(service.output + service.errors, without: try canaries(), "serve")
     }
 
     // MARK: Requests

@@ -87,7 +87,7 @@ extension StoreClause {
                 var proven = Rederivation.Proven()
                 let entries = try unwrap(
                     try await store.signedEntries(of: member, after: proven.end, limit: 100), "the entries")
-                proven.add(try rederivation.prove(entries), upTo: entries.end)
+                proven.add([try rederivation.prove(entries)], upTo: entries.end)
                 rederivation.proven[member] = proven
             }
             _ = try await store.bring("2", purchases: ["late"])

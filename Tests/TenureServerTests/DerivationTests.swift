@@ -1,5 +1,6 @@
 import Foundation
 import StoreContract
+import Synchronization
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -97,6 +98,39 @@ import Testing
             let token = try #require(alone.accessToken?.value)
             #expect(try await client.customer(token).id == app.id)
         }
+    }
+
+    /// How many entries are looked at while facts are made of so many transactions: at once, and page by page.
+    private func entriesLookedAt(for transactions: Int) async throws -> (derivation: Int, rederivation: Int) {
+        try await withFolder { folder in
+            try await withService(in: folder) { client in
+                let (minter, id) = (Calculator.minter(), "704000000000000021")
+                let appTransaction = try minter.text(.appTransaction, ["appTransactionId": .string(id)])
+                let texts = try (0..<transactions).map { try minter.transaction("\(10_000 + $0)", of: id) }
+                _ = try await client.sync(SyncRequest(appTransaction: appTransaction, transactions: texts))
+            }
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let ledger = try #require(try await store.ledger(of: 1))
+            let derivation = try Self.derivation()
+            let entries = Mutex(0)
+            let first = try await CustomerFacts.$counted.withValue({ count in entries.withLock { $0 += count } }) {
+                #expect(try derivation.facts(of: ledger).purchases.count == transactions)
+                let first = entries.withLock { $0 }
+                let proven = try await derivation.rederivation(of: .publicID(ledger.customer.publicID), in: store)
+                    .proven
+                #expect(proven[1]?.facts.purchases.count == transactions)
+                return first
+            }
+            try await store.close()
+            return (first, entries.withLock { $0 } - first)
+        }
+    }
+
+    @Test func `takes as much work as there are entries`() async throws {
+        let (few, many) = (try await entriesLookedAt(for: 250), try await entriesLookedAt(for: 1000))
+        #expect(few.derivation >= 250 && few.rederivation >= 250)
+        #expect(many.derivation <= 4 * few.derivation, "\(few) \(many)")
+        #expect(many.rederivation <= 4 * few.rederivation, "\(few) \(many)")
     }
 
     private static func derivation() throws -> Derivation {

@@ -121,6 +121,8 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         package let severity: String
         package let message: String
         package let fix: String?
+        /// What the policy's `acknowledge` names: `eras/freemium/begins/iOS`. Empty for mistakes.
+        package let at: String
         /// Where it is in the policy as it was sent, counted from 1.
         package let line: Int
         package let column: Int
@@ -128,12 +130,14 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         package let blocks: Bool
 
         package init(
-            code: String, severity: String, message: String, fix: String?, line: Int, column: Int, blocks: Bool
+            code: String, severity: String, message: String, fix: String?, at: String, line: Int, column: Int,
+            blocks: Bool
         ) {
             self.code = code
             self.severity = severity
             self.message = message
             self.fix = fix
+            self.at = at
             self.line = line
             self.column = column
             self.blocks = blocks

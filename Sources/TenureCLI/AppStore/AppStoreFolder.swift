@@ -56,8 +56,7 @@ final class AppStoreFolder: Sendable {
             clock: { [clockPath] in try? RehearsalClock.set(clockPath, to: $0) }, courier: HTTPCourier().carry)
         let key = try ServerAPIKey(seed: world.seed)
         try write("the key", to: keyPath) {
-            try Data(key.pem.utf8).write(to: URL(fileURLWithPath: keyPath), options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyPath)
+            try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8))
         }
         return (store, key)
     }

@@ -50,8 +50,8 @@ struct MintCorpusCommand: AsyncParsableCommand {
         try await reportingErrors {
             var plan = FilePlan()
             plan.reads(filesAt: self.authority)
-            plan.writes(out)
-            plan.writes(truth)
+            plan.writes(out == "-" ? nil : out)
+            plan.writes(truth == "-" ? nil : truth)
             try plan.check(replacing: replacing.force)
             let authority = try TestAuthority(directory: URL(fileURLWithPath: self.authority))
             let corpus = try Corpus(count: count, seed: seed, authority: authority)

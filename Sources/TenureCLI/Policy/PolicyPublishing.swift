@@ -135,6 +135,7 @@ struct PublishingOptions: ParsableArguments {
         for finding in rehearsal.findings {
             let text = Terminal.clean("\(finding.severity): \(finding.message) [\(finding.code)]")
             terminal.write(finding.blocks ? terminal.styled(text, .red) : text)
+            if finding.blocks, !finding.at.isEmpty { terminal.write(Terminal.clean("  at: \(finding.at)")) }
         }
     }
 

@@ -35,8 +35,7 @@ struct RehearsalFolder {
             try self.authority.save(to: folder)
         }
         key = try ServerAPIKey(seed: seed)
-        try Data(key.pem.utf8).write(to: URL(fileURLWithPath: privateKeyFile), options: .atomic)
-        try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: privateKeyFile)
+        try SecretFile(path: privateKeyFile).replace(with: Array(key.pem.utf8))
         _ = try SecretFile(path: adminKeyFile).contents { Array(KeySecret().text.utf8) }
         try RehearsalClock.set(clock, to: now)
     }

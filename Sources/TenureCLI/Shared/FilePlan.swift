@@ -37,9 +37,9 @@ struct FilePlan {
         inputs += ["", "-wal", "-shm", "-journal"].map { database.text + $0 }
     }
 
-    /// `-` is standard output; nil is no file.
+    /// Nil is no file.
     mutating func writes(_ path: String?) {
-        if let path, path != "-" { outputs.append(path) }
+        if let path { outputs.append(path) }
     }
 
     /// Throws where a file would be lost.
@@ -60,6 +60,9 @@ struct FilePlan {
             written.insert(.file(output))
         }
         for path in outputs {
+            guard path != "-" else {
+                throw CommandError("`-` names no output file; name one, or write `./-` if it has that name")
+            }
             let identity = FileIdentity(path: path)
             if let identity, identity.kind == .folder {
                 throw CommandError("`\(path)` is a folder; name a file in it")
@@ -87,10 +90,20 @@ struct FilePlan {
             if let identity {
                 self = .file(identity)
             } else {
-                let url = URL(fileURLWithPath: path)
+                let url = Self.target(of: URL(fileURLWithPath: path))
                 self = .new(
                     folder: FileIdentity(path: url.deletingLastPathComponent().path), name: url.lastPathComponent)
             }
+        }
+
+        /// Where links lead, also to a file that isn't there yet: `resolvingSymlinksInPath` keeps such links.
+        private static func target(of url: URL) -> URL {
+            var url = url
+            for _ in 0..<32 {
+                guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
+                url = URL(fileURLWithPath: next, relativeTo: url.deletingLastPathComponent()).absoluteURL
+            }
+            return url
         }
     }
 

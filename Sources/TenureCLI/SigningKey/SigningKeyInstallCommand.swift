@@ -9,8 +9,8 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
         commandName: "install",
         abstract: "Install a statement of the offline root: a signing period, or revocations.",
         discussion: """
-            A statement about the key that waits also rotates to it. Pass the root's public key the first time, and after \
-            a change of the root.
+            A statement about the key that waits also rotates to it. Pass the root's public key the first time. Another \
+            root is installed only with --replace-root: apps that pinned the former one trust no new token then.
 
             Exit codes: 0 installed, 1 the statement is refused or the file can't be read or written, 64 wrong usage.
 
@@ -25,6 +25,9 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
     @Option(help: "A file with the root's public key, as `tenure signing-key root create` prints it.")
     var root: String?
 
+    @Flag(help: "Replace the service's offline root by another one, and leave apps behind that pinned only the former.")
+    var replaceRoot = false
+
     @Flag(help: "If the chain is full, leave apps behind that pinned only its oldest key.")
     var dropOldest = false
 
@@ -35,7 +38,8 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
         try await reportingErrors {
             let root = try root.map { try Self.text(in: $0) }
             let result = try folder.signingKeys.install(
-                try Self.text(in: statement), ofRoot: root, droppingOldest: dropOldest, at: Date())
+                try Self.text(in: statement), ofRoot: root, droppingOldest: dropOldest,
+                replacingRoot: replaceRoot, at: Date())
             let output = Terminal.standardOutput
             switch result {
             case .period(let end): output.write("the key in use may sign until \(end.rfc3339)")

@@ -26,9 +26,21 @@ struct AccountJoins: Sendable {
         let roots = (root(of: one), root(of: other))
         parents[roots.0] = parents[roots.0] ?? roots.0
         parents[roots.1] = parents[roots.1] ?? roots.1
-        guard roots.0 != roots.1 else { return }
         // The strongest stands for all, in whatever order they come.
-        if roots.0.precedes(roots.1) { parents[roots.1] = roots.0 } else { parents[roots.0] = roots.1 }
+        let (root, other_) = roots.0.precedes(roots.1) ? (roots.0, roots.1) : (roots.1, roots.0)
+        parents[other_] = root
+        // Long chains would make later searches slow.
+        shorten(one, to: root)
+        shorten(other, to: root)
+    }
+
+    /// Lets all names from `name` to `root` lead there directly.
+    private mutating func shorten(_ name: CustomerName, to root: CustomerName) {
+        var name = name
+        while let parent = parents[name], parent != root, name != root {
+            parents[name] = root
+            name = parent
+        }
     }
 
     func joins(_ account: CustomerName) -> Bool { parents[account] != nil }

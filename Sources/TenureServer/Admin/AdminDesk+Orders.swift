@@ -11,7 +11,7 @@ extension AdminDesk {
     /// e-mail, and says whom it belongs to by what is signed in the answer. Nothing of it is recorded.
     @Sendable func findByOrder(_ request: Request, _ context: ServiceContext) async throws -> Response {
         _ = try await gate.holder(of: request, context, needing: .read)
-        let id = try parameter("order", in: context).trimmingCharacters(in: .whitespaces)
+        let id = try parameter("order", in: context)
         guard let appStore else {
             throw Problem(
                 .misconfigured,

@@ -36,7 +36,7 @@ extension AdminDesk {
         _ = try await gate.holder(of: request, context, needing: .policies)
         let text = try parameter("version", in: context)
         try await policies.refreshNow()
-        guard let version = Int64(text),
+        guard let version = Int64(text), "\(version)" == text,
             let recorded = try await store.policies().first(where: { $0.version == version })
         else { throw Problem(.notFound, "there is no version `\(text.prefix(64))`") }
         return try respond(

@@ -21,13 +21,20 @@ struct PathSpelling: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Whether a path begins with a slash, has no empty or dot segment, and escapes nothing that needs no escape.
+    /// Whether a path begins with a slash, has no empty or dot segment, escapes only what must be escaped, and escapes it
+    /// with uppercase digits (RFC 3986, section 2.1).
     static func isCanonical(_ path: some Collection<UInt8>) -> Bool {
         guard path.first == UInt8(ascii: "/") else { return false }
         let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return segments.allSatisfy { segment in
             !segment.isEmpty && !segment.elementsEqual(".".utf8) && !segment.elementsEqual("..".utf8)
-                && !escapes(of: segment).contains(where: isUnreserved)
+                && !escapes(of: segment).contains(where: isUnreserved) && !hasLowercaseEscape(segment)
+        }
+    }
+
+    private static func hasLowercaseEscape(_ segment: some Collection<UInt8>) -> Bool {
+        segment.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false).dropFirst().contains { rest in
+            rest.prefix(2).contains { (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
         }
     }
 

@@ -7,11 +7,19 @@ import TenureCore
 package struct OfflineRoot: Sendable {
     private let file: SecretFile
 
-    private struct Contents: Codable {
-        let privateKey: String
+    struct Contents: Sendable {
+        /// In PEM.
+        let privateKey: Secret<String>
         /// Of the last list of revoked keys.
         var counter: Int64 = 0
         var revoked: [String] = []
+    }
+
+    /// The file's JSON. It never leaves this type, because it shows the private key.
+    private struct Stored: Codable {
+        let privateKey: String
+        let counter: Int64
+        let revoked: [String]
     }
 
     package init(path: String) {
@@ -20,7 +28,7 @@ package struct OfflineRoot: Sendable {
 
     /// Creates the root if there is none. Returns its public key, which apps pin.
     package func create() throws -> String {
-        let contents = Contents(privateKey: P256.Signing.PrivateKey().pemRepresentation)
+        let contents = Contents(privateKey: Secret(P256.Signing.PrivateKey().pemRepresentation))
         let bytes = try Self.bytes(of: contents)
         return String(decoding: JSONWebKey(try read(try file.contents { bytes }).key.publicKey).bytes, as: UTF8.self)
     }
@@ -50,19 +58,23 @@ package struct OfflineRoot: Sendable {
     }
 
     private func read(_ bytes: [UInt8]) throws -> (contents: Contents, key: P256.Signing.PrivateKey) {
-        guard let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes)),
-            contents.counter >= 0, contents.counter < Int64.max,
-            let key = P256.Signing.PrivateKey(pem: contents.privateKey.utf8)
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)),
+            stored.counter >= 0, stored.counter < Int64.max,
+            let key = P256.Signing.PrivateKey(pem: stored.privateKey.utf8)
         else {
             throw ServiceError.keyFile(
                 path: file.path, detail: "it isn't what `tenure signing-key root create` writes")
         }
+        let contents = Contents(
+            privateKey: Secret(stored.privateKey), counter: stored.counter, revoked: stored.revoked)
         return (contents, key)
     }
 
     private static func bytes(of contents: Contents) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(contents)) + [UInt8(ascii: "\n")]
+        let stored = Stored(
+            privateKey: contents.privateKey.revealed, counter: contents.counter, revoked: contents.revoked)
+        return Array(try encoder.encode(stored)) + [UInt8(ascii: "\n")]
     }
 }

@@ -69,8 +69,9 @@ package struct SecretFile: Sendable {
         Kubernetes)
         """
 
-    /// Puts other contents in its place, at once and whole. The owner stays: the command may run as root, and the service not.
-    func replace(with contents: [UInt8]) throws(ServiceError) {
+    /// Replaces the contents atomically, or creates the file. The owner stays: the command may run as root, and the service
+    /// not.
+    package func replace(with contents: [UInt8]) throws(ServiceError) {
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
     }
 

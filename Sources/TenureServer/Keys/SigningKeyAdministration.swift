@@ -86,9 +86,12 @@ package struct SigningKeyAdministration: Sendable {
         case revoked([String], stranded: [String])
     }
 
-    /// - Parameter root: the root's public key, the first time and after a change of the root.
+    /// - Parameters:
+    ///   - root: the root's public key, the first time and to change the root.
+    ///   - replacingRoot: whether `root` may replace another root, which apps have pinned.
     package func install(
-        _ statement: String, ofRoot root: String? = nil, droppingOldest: Bool = false, at now: Date
+        _ statement: String, ofRoot root: String? = nil, droppingOldest: Bool = false, replacingRoot: Bool = false,
+        at now: Date
     ) throws -> Installation {
         let newRoot = try root.map { text in
             guard let key = try? JSONDecoder().decode(JSONWebKey.self, from: Data(text.utf8)) else {
@@ -97,7 +100,8 @@ package struct SigningKeyAdministration: Sendable {
             return key
         }
         return try store.update {
-            try $0.install(statement, of: newRoot, at: now, droppingOldest: droppingOldest)
+            try $0.install(
+                statement, of: newRoot, at: now, droppingOldest: droppingOldest, replacingRoot: replacingRoot)
         }
     }
 }

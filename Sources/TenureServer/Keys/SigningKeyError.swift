@@ -14,6 +14,8 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
     /// The text is no statement of the offline root.
     case notOfRoot
     case noRoot
+    /// Apps that pinned this root would trust no new token.
+    case anotherRoot(known: String)
     case aboutAnotherKey(String)
     case periodOver(Date)
     case olderRevocations(counter: Int64, known: Int64)
@@ -32,6 +34,11 @@ package enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible
         case .notAKey: "this is no P-256 public key; pass the JSON that `tenure signing-key` prints"
         case .notOfRoot: "this is no statement of the offline root that this service knows"
         case .noRoot: "this service knows no offline root yet; pass the root's public key with `--root`"
+        case .anotherRoot(let known):
+            """
+            the service has the offline root `\(known)`, and apps that pinned only that one would trust no new \
+            entitlement token; if no such app is in use any more, install with `--replace-root`
+            """
         case .aboutAnotherKey(let id):
             "the statement is about the key `\(id)`, which is neither in use nor waiting to be; sign the right one"
         case .periodOver(let end): "the signing period ended on \(end.rfc3339); sign a new statement"

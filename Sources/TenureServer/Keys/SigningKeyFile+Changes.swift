@@ -1,13 +1,14 @@
 import Crypto
 import Foundation
 import TenureAPI
+import TenureCore
 
 extension SigningKeyFile {
     /// Puts a new key in the place of the one in use, which vouches for it and is forgotten.
     mutating func rotate(
         to new: P256.Signing.PrivateKey = .newSigningKey(), at now: Date, droppingOldest: Bool = false
     ) throws {
-        guard let current = P256.Signing.PrivateKey(pem: privateKey.utf8), let last = keys.indices.last else {
+        guard let current = P256.Signing.PrivateKey(pem: privateKey.revealed.utf8), let last = keys.indices.last else {
             throw SigningKeyError.cannotSign
         }
         // The new chain has a statement less than it has keys.
@@ -24,16 +25,21 @@ extension SigningKeyFile {
 
     private mutating func use(_ key: P256.Signing.PrivateKey, at now: Date) {
         keys.append(Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds))
-        privateKey = key.pemRepresentation
+        privateKey = Secret(key.pemRepresentation)
         rootStatement = nil
         next = nil
         prune(at: now)
     }
 
+    private var longestTokenLife: Int64 { max(tokenLife ?? 0, Int64(ServiceConfiguration.Terms().entitlementToken)) }
+
+    /// Returns whether the file must say how long tokens live, so that no key is forgotten while its tokens are valid.
+    func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > longestTokenLife }
+
     /// Forgets keys outside the chain whose tokens have all expired.
     private mutating func prune(at now: Date) {
         let start = chainStart
-        let life = Int64(ServiceConfiguration.Terms().entitlementToken)
+        let life = longestTokenLife
         keys = keys.enumerated().filter { index, key in
             index >= start || (key.retiredAt ?? key.revokedAt).map { $0 > now.seconds - life } ?? false
         }.map(\.element)
@@ -57,26 +63,34 @@ extension SigningKeyFile {
         }
         keys[index].retiredAt = now.seconds
         chain = []
-        use(next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) } ?? .newSigningKey(), at: now)
+        use(next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.revealed.utf8) } ?? .newSigningKey(), at: now)
         return stranded
     }
 
     /// Makes the key that the root is to sign next, or returns the one that waits already.
     mutating func prepare(at now: Date) throws -> JSONWebKey {
         let waiting =
-            next ?? Next(privateKey: P256.Signing.PrivateKey.newSigningKey().pemRepresentation, createdAt: now.seconds)
-        guard let key = P256.Signing.PrivateKey(pem: waiting.privateKey.utf8) else { throw SigningKeyError.cannotSign }
+            next
+            ?? Next(
+                privateKey: Secret(P256.Signing.PrivateKey.newSigningKey().pemRepresentation), createdAt: now.seconds)
+        guard let key = P256.Signing.PrivateKey(pem: waiting.privateKey.revealed.utf8) else {
+            throw SigningKeyError.cannotSign
+        }
         next = waiting
         return JSONWebKey(key.publicKey)
     }
 
     /// Takes a statement of the offline root.
     ///
-    /// - Parameter newRoot: the root's public key, the first time and after a change of the root.
+    /// - Parameters:
+    ///   - newRoot: the root's public key, the first time and to change the root.
+    ///   - replacingRoot: whether `newRoot` may replace another root.
     mutating func install(
-        _ text: String, of newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false
+        _ text: String, of newRoot: JSONWebKey? = nil, at now: Date, droppingOldest: Bool = false,
+        replacingRoot: Bool = false
     ) throws -> SigningKeyAdministration.Installation {
         guard let root = newRoot ?? root else { throw SigningKeyError.noRoot }
+        if let known = self.root, known != root, !replacingRoot { throw SigningKeyError.anotherRoot(known: known.id) }
         guard let key = root.publicKey else { throw SigningKeyError.notAKey }
         if let list = RootRevocations(text, by: key) {
             // Without a statement about the key in use, the service would stop issuing tokens.
@@ -88,7 +102,7 @@ extension SigningKeyFile {
         let id = statement.key.id
         let isRevoked = revocations.flatMap { RootRevocations($0, by: key) }?.revoked.contains(id) ?? false
         guard !isRevoked else { throw SigningKeyError.alreadyRevoked(id) }
-        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) }
+        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.revealed.utf8) }
         var installation = SigningKeyAdministration.Installation.period(until: statement.signUntil)
         if let waiting, JSONWebKey(waiting.publicKey) == statement.key {
             try rotate(to: waiting, at: now, droppingOldest: droppingOldest)
@@ -110,7 +124,7 @@ extension SigningKeyFile {
         if let known = revocations.flatMap({ RootRevocations($0, by: root) }), list.counter <= known.counter {
             throw SigningKeyError.olderRevocations(counter: list.counter, known: known.counter)
         }
-        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.utf8) }
+        let waiting = next.flatMap { P256.Signing.PrivateKey(pem: $0.privateKey.revealed.utf8) }
         if let waiting, list.revoked.contains(waiting.publicKey.id) { next = nil }
         let ids = keys.filter { $0.revokedAt == nil && list.revoked.contains($0.key.id) }.map(\.key.id)
         let stranded = try ids.flatMap { try revoke($0, at: now) }

@@ -5,7 +5,7 @@ import TenureCore
 /// What the file of the signing keys contains: the private key in use, the public keys, and what vouches for them.
 ///
 /// One file, so that replacing it changes all of it or nothing.
-struct SigningKeyFile: Codable, Hashable, Sendable {
+struct SigningKeyFile: Hashable, Sendable {
     struct Key: Codable, Hashable, Sendable {
         let key: JSONWebKey
         /// Seconds since 1970, as are the others.
@@ -16,13 +16,14 @@ struct SigningKeyFile: Codable, Hashable, Sendable {
     }
 
     /// A key that waits for the offline root's statement.
-    struct Next: Codable, Hashable, Sendable {
-        let privateKey: String
+    struct Next: Hashable, Sendable {
+        /// In PEM.
+        let privateKey: Secret<String>
         let createdAt: Int64
     }
 
     /// Of the last of `keys`, in PEM. No older private key is kept.
-    var privateKey: String
+    var privateKey: Secret<String>
     /// Oldest first. The last one is in use.
     var keys: [Key]
     /// Statements by which each of the last keys vouches for the one after it, oldest first.
@@ -33,22 +34,55 @@ struct SigningKeyFile: Codable, Hashable, Sendable {
     var rootStatement: String?
     /// The root's list of revoked keys.
     var revocations: String?
+    /// How long tokens live, in seconds, if the service's configuration says more than the default. Commands don't know the
+    /// configuration.
+    var tokenLife: Int64?
 
     init(_ key: P256.Signing.PrivateKey = .newSigningKey(), at now: Date) {
-        privateKey = key.pemRepresentation
+        privateKey = Secret(key.pemRepresentation)
         keys = [Key(key: JSONWebKey(key.publicKey), createdAt: now.seconds)]
     }
 
     init(_ bytes: [UInt8]) throws {
-        self = try JSONDecoder().decode(Self.self, from: Data(bytes))
+        let stored = try JSONDecoder().decode(Stored.self, from: Data(bytes))
+        privateKey = Secret(stored.privateKey)
+        keys = stored.keys
+        chain = stored.chain
+        next = stored.next.map { Next(privateKey: Secret($0.privateKey), createdAt: $0.createdAt) }
+        root = stored.root
+        rootStatement = stored.rootStatement
+        revocations = stored.revocations
+        tokenLife = stored.tokenLife
     }
 
+    /// With the private keys: for the file alone.
     var bytes: [UInt8] {
         get throws {
+            let stored = Stored(
+                privateKey: privateKey.revealed, keys: keys, chain: chain,
+                next: next.map { Stored.Next(privateKey: $0.privateKey.revealed, createdAt: $0.createdAt) }, root: root,
+                rootStatement: rootStatement, revocations: revocations, tokenLife: tokenLife)
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+            return Array(try encoder.encode(stored)) + [UInt8(ascii: "\n")]
         }
+    }
+
+    /// The file's JSON. It never leaves this type, because it shows the private keys.
+    private struct Stored: Codable {
+        struct Next: Codable {
+            let privateKey: String
+            let createdAt: Int64
+        }
+
+        let privateKey: String
+        let keys: [Key]
+        let chain: [String]
+        let next: Next?
+        let root: JSONWebKey?
+        let rootStatement: String?
+        let revocations: String?
+        let tokenLife: Int64?
     }
 
     /// Where in `keys` the chain begins.

@@ -46,7 +46,7 @@ struct SigningKeySet: Sendable {
 
     /// Checks all that the file says: what a reader would reject is never served.
     init(_ file: SigningKeyFile) throws(Mistake) {
-        guard let key = P256.Signing.PrivateKey(pem: file.privateKey.utf8) else {
+        guard let key = P256.Signing.PrivateKey(pem: file.privateKey.revealed.utf8) else {
             throw Mistake("it has no P-256 key in PEM")
         }
         self.key = key

@@ -52,6 +52,17 @@ struct SigningKeyStore: Sendable {
         return result
     }
 
+    /// Keeps keys for as long as the service's tokens live, whichever command rotates.
+    func remember(tokenLife: TimeInterval) throws(ServiceError) {
+        do {
+            try update { $0.tokenLife = Int64(tokenLife.rounded(.up)) }
+        } catch let error as ServiceError {
+            throw error
+        } catch {
+            throw .keyFile(path: path, detail: "it can't be changed")
+        }
+    }
+
     /// Removes what a killed process left behind: a private key that was never used.
     private func removeLeftovers() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -18,10 +18,13 @@ final class SigningKeys: @unchecked Sendable {
 
     /// Reads the keys.
     ///
-    /// - Parameter creating: creates the first key if there is none. A service that has customers must not: their apps
-    ///   trust the missing one, and would believe nothing that another one signs.
+    /// - Parameters:
+    ///   - creating: creates the first key if there is none. A service that has customers must not: their apps trust the
+    ///     missing one, and would believe nothing that another one signs.
+    ///   - tokenLife: how long entitlement tokens live, in seconds.
     init(
-        folder: String, creating: Bool, staleness: Swift.Duration = usualStaleness, at now: Date
+        folder: String, creating: Bool, tokenLife: TimeInterval, staleness: Swift.Duration = usualStaleness,
+        at now: Date
     ) throws(ServiceError) {
         store = SigningKeyStore(folder: folder)
         self.staleness = staleness
@@ -34,6 +37,10 @@ final class SigningKeys: @unchecked Sendable {
                     """)
         }
         (keys, bytes) = try store.readOrCreate(at: now)
+        if keys.file.mustRemember(tokenLife: tokenLife) {
+            try store.remember(tokenLife: tokenLife)
+            (keys, bytes) = try store.readOrCreate(at: now)
+        }
     }
 
     /// The keys as the file has them, or had them a moment ago.

@@ -65,7 +65,8 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
     private static let compared = 64
 
     /// - Parameters:
-    ///   - limitPerAddress: a /48 of IPv6 may have four times as many; never more than a quarter of `limit`.
+    ///   - limitPerAddress: never more than a quarter of `limit`. A /48 of IPv6 may have four times as many, and half of
+    ///     `limit`.
     ///   - bodyWindow: seconds over which the rate of a body is measured.
     ///   - closed: called with the phase of each connection that is closed to make room.
     init(
@@ -95,7 +96,7 @@ final class Connections: AvailableConnectionsDelegate, @unchecked Sendable {
             for network in connection.networks where connection.isCounted {
                 let others = members[network, default: []]
                 members[network, default: []].append(connection)
-                guard others.count >= network.share(of: limitPerAddress) else { continue }
+                guard others.count >= network.share(of: limitPerAddress, total: limit) else { continue }
                 let victim = victim(among: others, at: now) ?? connection
                 forget(victim)
                 victims.append(victim)

@@ -7,9 +7,14 @@ final class RequestsInProgress: @unchecked Sendable {
     private let lock = NSLock()
     private var counts: [ClientNetwork: Int] = [:]
     private let limit: Int
+    private let total: Int
 
-    init(limit: Int) {
-        self.limit = limit
+    /// - Parameters:
+    ///   - limit: requests at once of one client; never more than a quarter of `total`.
+    ///   - total: connections that the service can have.
+    init(limit: Int, total: Int) {
+        self.limit = max(1, min(limit, total / 4))
+        self.total = total
     }
 
     /// Whether the client may have one more; then `end` must follow.
@@ -17,7 +22,7 @@ final class RequestsInProgress: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         let networks = ClientNetwork.all(of: client)
-        guard networks.allSatisfy({ counts[$0, default: 0] < $0.share(of: limit) }) else { return false }
+        guard networks.allSatisfy({ counts[$0, default: 0] < $0.share(of: limit, total: total) }) else { return false }
         for network in networks { counts[network, default: 0] += 1 }
         return true
     }

@@ -8,6 +8,6 @@ struct ClientNetwork: Hashable {
         (address.isIPv4 ? [32] : [64, 48]).map { ClientNetwork(base: address.prefix($0), length: $0) }
     }
 
-    /// A /48 may have four times as much as a /64.
-    func share(of limit: Int) -> Int { length == 48 ? 4 * limit : limit }
+    /// How many this network may have if one address may have `limit`: a /48 four times as many, but at most half of all.
+    func share(of limit: Int, total: Int) -> Int { length == 48 ? min(4 * limit, max(1, total / 2)) : limit }
 }

@@ -1,13 +1,10 @@
 import TenurePolicyLint
 
 extension LintFinding {
-    /// Whether a policy with it isn't published.
-    ///
-    /// What existing customers would lose isn't left to the linter here: the rehearsal counts them, and a publication names
-    /// their number.
-    var blocksPublication: Bool {
-        severity == .error && !isAcknowledged && !Self.counted.contains(code)
-    }
+    /// Whether a policy with this finding isn't published.
+    var blocksPublication: Bool { severity == .error && !isAcknowledged }
 
-    private static let counted: Set<String> = ["right-lost", "right-shortened"]
+    /// Whether the finding is about what existing customers lose. A publication that names the number of customers who
+    /// lose something, after a rehearsal that found some, has acknowledged it.
+    var isLossOfRights: Bool { ["right-lost", "right-shortened"].contains(code) }
 }

@@ -83,7 +83,8 @@ struct PolicyPublisher: Sendable {
         }
         let keepsPromises = request.keepPromises ?? false
         try await check(request, of: sha256, against: present, keepingPromises: keepsPromises)
-        try await refuseErrors(in: candidate, as: request, instead: present, by: actor)
+        let errors = candidate.act == .rollback ? [] : Self.errors(in: candidate, instead: present, at: now())
+        try await refuse(errors.filter { !$0.isLossOfRights }, in: candidate, as: request, by: actor)
         // Going back gives back what was taken: that is what it's for.
         let gainAllowance = candidate.act == .rollback ? nil : request.giveTo ?? 0
         // Whoever is parted or erased meanwhile makes the walk begin again.
@@ -99,6 +100,8 @@ struct PolicyPublisher: Sendable {
                 let rehearsal = try await keep(findings, of: candidate, against: present, by: actor, at: now)
                 throw try await refused(request, candidate, as: refusal, by: actor, rehearsal)
             }
+            // After the numbers, which tell more where the rehearsal found customers who lose.
+            if request.takeFrom ?? 0 == 0 { try await refuse(errors, in: candidate, as: request, by: actor) }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, act: candidate.act, at: now, actor: actor, author: request.author,
                 reason: request.reason, rehearsal: request.rehearsal, base: present.publication,
@@ -191,12 +194,16 @@ struct PolicyPublisher: Sendable {
             in: PolicyFile.draft(candidate.source, named: "policy"), against: present.policy, at: now)
     }
 
-    /// A version that decided before may decide again, whatever the linter says of it by now.
-    private func refuseErrors(
-        in candidate: Candidate, as request: PublishRequest, instead present: PolicyBook.Present, by actor: String
+    /// The linter's errors that the policy doesn't acknowledge. They don't stop a rollback.
+    private static func errors(
+        in candidate: Candidate, instead present: PolicyBook.Present, at now: Date
+    ) -> [LintFinding] {
+        linted(candidate, instead: present, at: now).filter(\.blocksPublication)
+    }
+
+    private func refuse(
+        _ errors: [LintFinding], in candidate: Candidate, as request: PublishRequest, by actor: String
     ) async throws {
-        guard candidate.act == .publish else { return }
-        let errors = Self.linted(candidate, instead: present, at: now()).filter(\.blocksPublication)
         guard let first = errors.first else { return }
         let detail = [
             "refused": Refusal.policyErrors.rawValue, "reason": request.reason,
@@ -206,7 +213,10 @@ struct PolicyPublisher: Sendable {
         let others = errors.count > 1 ? ", and \(errors.count - 1) more" : ""
         throw Problem(
             .conflict,
-            "the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check` shows them all",
+            """
+            the policy has errors: \(first.message) [\(first.code)]\(others); `tenure policy check --against` shows them all. \
+            Correct the policy, or add them to its `acknowledge` with a reason
+            """,
             reason: Refusal.policyErrors.rawValue)
     }
 

@@ -29,7 +29,7 @@ extension RehearsalAnswer {
             },
             findings: linted.map {
                 Finding(
-                    code: $0.code, severity: $0.severity.rawValue, message: $0.message, fix: $0.fix,
+                    code: $0.code, severity: $0.severity.rawValue, message: $0.message, fix: $0.fix, at: $0.place,
                     line: $0.position.line, column: $0.position.column, blocks: $0.blocksPublication)
             })
     }

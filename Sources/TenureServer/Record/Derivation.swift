@@ -30,10 +30,10 @@ package struct Derivation: Sendable {
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
         _ notifications: [(notification: StoredNotification, receivedAt: Date)], of publicID: String
     ) throws(StoreError) -> CustomerFacts {
-        var facts = CustomerFacts()
+        var proven = Proven()
         for (index, entry) in artifacts.enumerated() {
             do throws(Rejection) {
-                try add(entry.artifact, receivedAt: entry.receivedAt, to: &facts)
+                try add(entry.artifact, receivedAt: entry.receivedAt, to: &proven)
             } catch {
                 throw .damaged(
                     """
@@ -44,7 +44,11 @@ package struct Derivation: Sendable {
         }
         for entry in notifications {
             do throws(Rejection) {
-                facts.add(try NotificationContents(entry.notification, receivedAt: entry.receivedAt, by: verifier))
+                let contents = try NotificationContents(
+                    entry.notification, receivedAt: entry.receivedAt, by: verifier)
+                proven.proofs += contents.proofs
+                proven.purchases += contents.purchases
+                proven.renewals += contents.renewals
             } catch {
                 throw .damaged(
                     """
@@ -53,7 +57,22 @@ package struct Derivation: Sendable {
                     """)
             }
         }
-        return facts
+        return proven.facts
+    }
+
+    /// What single entries prove. Facts are made of it once: each addition to facts costs as much as all that is known.
+    private struct Proven {
+        var proofs: [AppProof] = []
+        var purchases: [Purchase] = []
+        var renewals: [Renewal] = []
+
+        var facts: CustomerFacts {
+            var facts = CustomerFacts()
+            facts.add(proofs)
+            facts.add(purchases)
+            facts.add(renewals)
+            return facts
+        }
     }
 
     /// For those who part again: what the entries of all who are one with a customer prove, verified page by page, before
@@ -61,14 +80,16 @@ package struct Derivation: Sendable {
     package func rederivation(of customer: CustomerName, in store: any Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.members(of: customer) {
-            var proven = Rederivation.Proven()
-            while let entries = try await store.signedEntries(
-                of: member, after: proven.end, limit: Rederivation.pageSize), !entries.isEmpty
+            var pages: [CustomerFacts] = []
+            var end = SignedEntries.Position()
+            while let entries = try await store.signedEntries(of: member, after: end, limit: Rederivation.pageSize),
+                !entries.isEmpty
             {
-                proven.add(try rederivation.prove(entries), upTo: entries.end)
+                pages.append(try rederivation.prove(entries))
+                end = entries.end
                 await Task.yield()
             }
-            rederivation.proven[member] = proven
+            rederivation.proven[member, default: Rederivation.Proven()].add(pages, upTo: end)
         }
         return rederivation
     }
@@ -80,20 +101,20 @@ package struct Derivation: Sendable {
         }
     }
 
-    private func add(_ artifact: Artifact, receivedAt: Date, to facts: inout CustomerFacts) throws(Rejection) {
+    private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout Proven) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
             // Whatever door it came through, it was let in there.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
-            facts.add([verified.proof])
+            proven.proofs.append(verified.proof)
         case .transaction:
-            facts.add([try verifier.verifyTransaction(artifact.bytes, now: receivedAt).purchase])
+            proven.purchases.append(try verifier.verifyTransaction(artifact.bytes, now: receivedAt).purchase)
         case .renewalInfo:
-            facts.add([try verifier.verifyRenewalInfo(artifact.bytes, now: receivedAt).renewal])
+            proven.renewals.append(try verifier.verifyRenewalInfo(artifact.bytes, now: receivedAt).renewal)
         case .receipt:
             let verified = try verifier.verifyReceipt(artifact.bytes, now: receivedAt)
-            facts.add([verified.proof])
-            facts.add(verified.purchases)
+            proven.proofs.append(verified.proof)
+            proven.purchases += verified.purchases
         }
     }
 }

@@ -21,7 +21,8 @@ extension Ledger {
                 throw .damaged("customer \(root) is not there")
             }
             var part = Part(customer: customer, members: try group(of: customer.id))
-            for member in part.members { part.facts.add(try facts(of: member, by: rederivation)) }
+            part.facts.add(
+                try part.members.map { member throws(StoreError) in try facts(of: member, by: rederivation) })
             part.facts.purchasesAreComplete = try purchasesAreComplete(of: part.members)
             parts.append(part)
         }
@@ -38,11 +39,12 @@ extension Ledger {
     /// What was written of one member alone.
     private func facts(of member: Int64, by rederivation: Rederivation) throws(StoreError) -> CustomerFacts {
         var proven = rederivation.proven[member] ?? Rederivation.Proven()
-        while let entries = try signedEntries(of: member, after: proven.end, limit: Rederivation.pageSize),
-            !entries.isEmpty
-        {
-            proven.add(try rederivation.prove(entries), upTo: entries.end)
+        var (pages, end) = ([CustomerFacts](), proven.end)
+        while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
+            pages.append(try rederivation.prove(entries))
+            end = entries.end
         }
+        proven.add(pages, upTo: end)
         var facts = proven.facts
         facts.add(try promises(of: member))
         for support in try supportActs(of: member) { facts.add(support.act) }

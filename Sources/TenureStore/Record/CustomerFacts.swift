@@ -17,15 +17,21 @@ package struct CustomerFacts: Sendable, Hashable {
     /// theirs.
     package var isUnbound = false
 
+    /// Called with the number of entries that an addition looks at: all that is known, and what is added. Tests count
+    /// them.
+    @TaskLocal package static var counted: (@Sendable (Int) -> Void)?
+
     package init() {}
 
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
+        Self.counted?(proofs.count + more.count)
         proofs = condensed(proofs + more)
     }
 
     package mutating func add(_ more: [Purchase]) {
         guard !more.isEmpty else { return }
+        Self.counted?(purchases.count + more.count)
         var latest: [String: Purchase] = [:]
         for purchase in purchases + more {
             latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
@@ -35,6 +41,7 @@ package struct CustomerFacts: Sendable, Hashable {
 
     package mutating func add(_ more: [Renewal]) {
         guard !more.isEmpty else { return }
+        Self.counted?(renewals.count + more.count)
         var latest: [String: Renewal] = [:]
         for renewal in renewals + more {
             if let known = latest[renewal.originalTransactionID], !renewal.isLaterWord(than: known) { continue }

@@ -28,7 +28,8 @@ package struct Rederivation: Sendable {
 
         package init() {}
 
-        package mutating func add(_ more: CustomerFacts, upTo end: SignedEntries.Position) {
+        /// - Parameter more: what each page proves. All at once, because each addition costs as much as all that is known.
+        package mutating func add(_ more: [CustomerFacts], upTo end: SignedEntries.Position) {
             facts.add(more)
             self.end = end
         }

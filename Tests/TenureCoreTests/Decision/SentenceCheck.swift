@@ -188,13 +188,17 @@ struct SentenceCheck {
         let isSold = entitlement?.products.isEmpty == false
         let offers = ["buy it", "renew it", "try it", "Restore Purchases"].contains(where: says)
         require(!says("buy it") && !says("renew it") && !says("in the app, and we have") || isSold, "it isn't sold")
-        require(!says("try it") || entitlement?.trial != nil, "there is no trial")
+        require(!says("buying it") || isSold, "it isn't sold")
+        let hasTrial = entitlement?.trial != nil
+        require(!says("try it") && !says("trying it") || hasTrial, "there is no trial")
         require(
             !says("renew it") || decision.context.purchases.contains { $0.isSubscription }, "nothing can be renewed")
         let isFinal = has(.supportRevocation)
         if decision.outcome == .denied {
-            require(offers || !isSold || isFinal, "it doesn't say what can be bought or restored")
-            require(!isFinal || !offers, "support decided, so nothing else helps")
+            require(offers || !isSold, "it doesn't say what can be bought or restored")
+            require(!isFinal || !says("you can"), "support decided, so nothing else helps")
+            require(!isFinal || says("buying it") == isSold, "it doesn't say that buying doesn't help")
+            require(!isFinal || says("trying it") == hasTrial, "it doesn't say that the trial doesn't help")
             require(says("support") || says("payment method"), "it doesn't say whom to ask")
         }
         if says("in your family got") {

@@ -134,6 +134,21 @@ import Testing
     private static let denials = [
         denied(
             .supportRevocation,
+            says:
+                "Our support team withdrew “everything”; buying it or tapping Restore Purchases doesn't change that. Please write to them if you have a question."
+        ),
+        denied(
+            .supportRevocation, policy: SentencePolicy(trial: .days(14)),
+            says:
+                "Our support team withdrew “everything”; trying it, buying it, or tapping Restore Purchases doesn't change that. Please write to them if you have a question."
+        ),
+        denied(
+            .supportRevocation, policy: SentencePolicy(isSold: false, trial: .days(14)),
+            says:
+                "Our support team withdrew “everything”; trying it doesn't change that. Please write to them if you have a question."
+        ),
+        denied(
+            .supportRevocation, policy: SentencePolicy(isSold: false),
             says: "Our support team withdrew “everything”. Please write to them if you have a question."),
         denied(
             .appRefunded(at: evening),

@@ -76,7 +76,9 @@ import Testing
             let rehearsal = try #require(refused.problem?.rehearsal)
             try check(
                 try await desk.get("\(policies)/rehearsals/\(rehearsal)"), to: "GET \(policies)/rehearsals/{id}")
-            try check(try await desk.publish(try .harsh(), ["keepPromises": true]), to: "POST \(policies)")
+            let lost = try await desk.lostRights(in: try .harsh())
+            let kept = try await desk.publish(try .harsh(acknowledging: lost), ["keepPromises": true])
+            try check(kept, to: "POST \(policies)")
             try check(try await desk.rollBack(["author": "ada"]), to: "POST \(policies)/rollback")
             try check(try await desk.get(policies), to: "GET \(policies)")
             try check(try await desk.get(policies + "/2"), to: "GET \(policies)/{version}")

@@ -184,6 +184,25 @@ import Testing
         #expect(server.closed.count == 1 + 20 - 6)
     }
 
+    @Test func `of a /48 are at most half of all, however many one address may have`() {
+        let server = Server(limit: 20, perAddress: 256)
+        for network in 1...20 { server.open("network", from: "2001:db8:0:\(network)::1", at: UInt64(network)) }
+        #expect(server.closed.count == 10)
+        let requests = RequestsInProgress(limit: 256, total: 20)
+        let admitted = (1...20).filter { network in
+            NetworkAddress("2001:db8:0:\(network)::1").map { requests.begin(for: $0) } == true
+        }
+        #expect(admitted.count == 10)
+    }
+
+    @Test func `of one client behind a proxy are at most a quarter of those that the service can have`() throws {
+        let requests = RequestsInProgress(limit: 256, total: 40)
+        let client = try #require(NetworkAddress("192.0.2.1"))
+        #expect((1...20).filter { _ in requests.begin(for: client) }.count == 10)
+        requests.end(for: client)
+        #expect(requests.begin(for: client))
+    }
+
     @Test func `of loopback and proxies have no limit of their own`() {
         let server = Server(limit: 100, perAddress: 2, proxies: ["192.0.2.0/24"])
         for address in ["127.0.0.1", "::1", "192.0.2.7"] {

@@ -119,6 +119,21 @@ import Testing
         }
     }
 
+    @Test func `by another spelling of a number or an escape in a path is not found`() async throws {
+        try await withDesk { desk, _ in
+            #expect(try await desk.get("/v1/admin/policies/1").status == .ok)
+            for version in ["01", "+1", "%2B1", "1%20", "0x1"] {
+                #expect(try await desk.get("/v1/admin/policies/\(version)").status == .notFound, "\(version)")
+            }
+            let name = try await desk.get("/v1/admin/policies/%C3%A4")
+            #expect(name.problem?.detail.contains("ä") == true, "\(name.text)")
+            for escape in ["%c3%a4", "%C3%a4", "%c3%A4"] {
+                let lowercase = try await desk.get("/v1/admin/policies/\(escape)")
+                #expect(lowercase.status == .notFound && lowercase.problem?.detail.contains("ä") != true)
+            }
+        }
+    }
+
     @Test func `may escape in a path what needs it`() async throws {
         try await withDesk { desk, _ in
             let escaped = try await desk.delete("/v1/admin/personas/a%20b")

@@ -20,8 +20,10 @@ extension Policy {
     }
 
     /// Having acquired the app gives nothing.
-    static func harsh(inDoubt: InDoubt = .favorCustomer) throws -> Policy {
-        try Calculator.policy(honors: nil, inDoubt: inDoubt, acknowledgments: [takesFromOwners])
+    static func harsh(
+        inDoubt: InDoubt = .favorCustomer, acknowledging acknowledgments: [Acknowledgment] = []
+    ) throws -> Policy {
+        try Calculator.policy(honors: nil, inDoubt: inDoubt, acknowledgments: [takesFromOwners] + acknowledgments)
     }
 
     /// Otherwise the linter's error would refuse the publication.
@@ -34,6 +36,16 @@ extension Desk {
 
     func rehearse(_ policy: Policy) async throws -> Answer {
         try await post(Self.policies + "/rehearsals", ["policy": policy.text])
+    }
+
+    /// The lost rights that the linter finds in a policy, as the developer acknowledges them.
+    func lostRights(in policy: Policy) async throws -> [Acknowledgment] {
+        let findings = try await rehearse(policy).json["findings"] as? [[String: Any]] ?? []
+        return findings.compactMap { finding in
+            guard let code = finding["code"] as? String, code.hasPrefix("right-"), let at = finding["at"] as? String
+            else { return nil }
+            return Acknowledgment(code: code, at: at, reason: "the tests take something away")
+        }
     }
 
     func publish(_ policy: Policy, _ more: [String: Any?] = [:]) async throws -> Answer {

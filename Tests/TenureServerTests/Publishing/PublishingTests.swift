@@ -132,10 +132,33 @@ import Testing
         }
     }
 
+    @Test func `a policy that takes from owners whom no sync has shown is refused until it is acknowledged`()
+        async throws
+    {
+        try await withDesk { desk, _ in
+            let refused = try await desk.publish(try .harsh())
+            #expect(refused.reason == "policyErrors" && refused.text.contains("right-lost"), "\(refused.text)")
+            let rehearsal = try await desk.rehearse(try .harsh())
+            #expect(rehearsal.number("customers") == 0 && rehearsal.number("losing") == 0)
+            let none = try await desk.publish(try .harsh(), ["takeFrom": 0, "rehearsal": rehearsal.rehearsal])
+            #expect(none.reason == "policyErrors", "\(none.text)")
+            let lost = try await desk.lostRights(in: try .harsh())
+            #expect(!lost.isEmpty && lost.allSatisfy { !$0.at.isEmpty })
+            let some = try await desk.publish(try .harsh(acknowledging: Array(lost.dropLast())))
+            #expect(some.reason == "policyErrors", "\(some.text)")
+            let published = try await desk.publish(try .harsh(acknowledging: lost))
+            #expect(published.status == .ok, "\(published.text)")
+        }
+    }
+
     @Test func `keeps what was promised, where that is asked for`() async throws {
         try await withDesk { desk, _ in
             let owner = try await desk.owner()
-            let kept = try await desk.publish(try .harsh(), ["keepPromises": true])
+            // Owners whom the service doesn't know yet would lose.
+            let refused = try await desk.publish(try .harsh(), ["keepPromises": true])
+            #expect(refused.reason == "policyErrors", "\(refused.text)")
+            let lost = try await desk.lostRights(in: try .harsh())
+            let kept = try await desk.publish(try .harsh(acknowledging: lost), ["keepPromises": true])
             #expect(kept.status == .ok, "\(kept.text)")
             #expect(kept.number("losing") == 0 && kept.number("ended") == 0)
             #expect(try await desk.outcome(of: owner) == ["granted", "promise"])

@@ -43,11 +43,17 @@ private struct KeyDesk {
 }
 
 private func withKeys(
-    now: @escaping @Sendable () -> Date = { Calculator.now },
+    now: @escaping @Sendable () -> Date = { Calculator.now }, tokenLife: TimeInterval = 365 * 86_400,
     _ body: @escaping @Sendable (KeyDesk) async throws -> Void
 ) async throws {
     try await withFolder { folder in
-        try await withService(in: folder, { $0.now = now }) { try await body(KeyDesk(client: $0, folder: folder)) }
+        try await withService(
+            in: folder,
+            {
+                $0.now = now
+                $0.terms.entitlementToken = tokenLife
+            }
+        ) { try await body(KeyDesk(client: $0, folder: folder)) }
     }
 }
 
@@ -131,6 +137,26 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             #expect(try await desk.published() == [second])
             // It still vouches for the newer one.
             #expect(try await desk.sync().signingKey?.chain?.count == 1)
+        }
+    }
+
+    @Test(arguments: [30.0, 800])
+    func `forgets no key outside the chain before its last token has expired`(days: Double) async throws {
+        let clock = TestClock()
+        try await withKeys(now: { clock.now }, tokenLife: days * 86_400) { desk in
+            let first = try desk.inUse()
+            let second = try desk.rotate(at: clock.now)
+            // A key that nobody vouches for takes its place, so the first one leaves the chain.
+            _ = try desk.administration.revoke(second, at: clock.now)
+            let third = try desk.inUse()
+            clock.advance(by: days * 86_400 - 1)
+            let fourth = try desk.rotate(at: clock.now)
+            #expect(try await desk.published() == [fourth, third, first])
+            clock.advance(by: 1)
+            #expect(try await desk.published() == [fourth, third])
+            clock.advance(by: 800 * 86_400)
+            try desk.rotate(at: clock.now)
+            #expect(try desk.administration.summary().keys.allSatisfy { $0.id != first })
         }
     }
 
@@ -240,7 +266,7 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             let sound = try store.read().file
             let changes: [(inout SigningKeyFile) -> Void] = [
                 { $0.privateKey = other.privateKey },
-                { $0.privateKey = "none" },
+                { $0.privateKey = Secret("none") },
                 { $0.keys = [] },
                 { $0.keys.append(other.keys[0]) },
                 { $0.keys.removeFirst() },
@@ -266,6 +292,21 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             }
             #expect(try store.read().file == sound)
         }
+    }
+
+    @Test func `and that of an offline root show no private key where they are printed`() throws {
+        var file = SigningKeyFile(at: Calculator.now)
+        _ = try file.prepare(at: Calculator.now)
+        let root = OfflineRoot.Contents(privateKey: file.privateKey)
+        var output = "\(file) \(root) \(String(reflecting: file)) \(String(reflecting: root))"
+        dump(file, to: &output)
+        dump(root, to: &output)
+        let written = String(decoding: try file.bytes, as: UTF8.self)
+        let lines = written.components(separatedBy: "BEGIN PRIVATE KEY-----\\n").dropFirst().map { $0.prefix(64) }
+        #expect(lines.count == 2)
+        for line in lines { #expect(!output.contains(line)) }
+        #expect(output.components(separatedBy: "<redacted>").count > 6)
+        #expect(!output.contains("PRIVATE KEY"))
     }
 
     @Test func `has no leftover of a killed command beside it after the next one`() async throws {

@@ -6,9 +6,16 @@ extension Sentence {
     func writeDenial(to output: inout some TextPieces & ~Copyable) {
         switch leadingDenial {
         case .supportRevocation:
-            // Nothing else gives it until support does, so nothing else is offered.
             output.say("Our support team withdrew ")
             writeTitle(to: &output)
+            // Nothing else gives it until support does, so nothing else is offered.
+            switch (facts.isSold, facts.hasTrial) {
+            case (true, true):
+                output.say("; trying it, buying it, or tapping Restore Purchases doesn't change that")
+            case (true, false): output.say("; buying it or tapping Restore Purchases doesn't change that")
+            case (false, true): output.say("; trying it doesn't change that")
+            case (false, false): break
+            }
             output.say(". Please write to them if you have a question.")
         case .supportGrantEnded(let date):
             output.say("Our support team gave you ")
