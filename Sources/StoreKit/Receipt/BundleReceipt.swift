@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Foundation on Linux has that property, and always answers nil. An overload of the same name is ambiguous wherever
 /// both modules are imported, and `Bundle` cannot be subclassed outside of Foundation. So the one entry of that getter in
-/// the method table of `Bundle` is replaced when the program is loaded: decision 0017 says how, and when it is left alone.
+/// the method table of `Bundle` is replaced when the program is loaded: ADR 17 says how, and when it is left alone.
 enum BundleReceipt {
     /// Foundation's getter, as the Swift ABI mangles it.
     private static let foundationGetter = "$s10Foundation6BundleC18appStoreReceiptURL0A10Essentials0F0VSgvg"

@@ -2,7 +2,7 @@ import TenureCore
 import TenurePolicyFile
 
 /// A library's read-me says it plainly: the price and the release change at different times, in each storefront, and buyers
-/// in between are misjudged. Out of an honored era, a policy without it isn't one (decision 0003); into one, it's a warning.
+/// in between are misjudged. Out of an honored era, a policy without it isn't one (ADR 3); into one, it's a warning.
 extension LintRule {
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that matters and doesn't state its changeover",
