@@ -39,7 +39,7 @@ class Checks(unittest.TestCase):
     def test_phrases_in_markdown(self):
         self.claims("Docs/x.md", [
             ("Text.\n\nNobody knows.", 3), ("A\nsign whose\nend.", 2), ("| a | it is none |", 1), ("- kept for good", 1),
-        ], ["`whose` is code.", "```\nnobody\n```", "[word](https://whose.example)", "for goods, outstanding", "https://x.y/desk"])
+        ], ["`whose` is code.", "```\nnobody\n```", "[word](https://whose.example)", "for goods, outstanding, standard", "https://x.y/desk"])
 
     def test_phrases_in_swift(self):
         self.claims("Sources/X/x.swift", [

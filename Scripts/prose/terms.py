@@ -67,5 +67,5 @@ NAMES = {
 # `record` is left out: as a verb and for one entry it stays.
 TERMS = PHRASES + WORDS
 PROSE = re.compile(
-    "|".join(rf"(?P<t{n}>(?<![\w/.-]){pattern}(?![\w-]))" for n, (pattern, _) in enumerate(TERMS)), re.IGNORECASE)
-SPELLING = re.compile("|".join(rf"(?P<s{n}>\b{pattern}\b)" for n, (pattern, _) in enumerate(SPELLINGS)), re.IGNORECASE)
+    "|".join(rf"(?P<t{n}>(?<![\w/.-])(?:{pattern})(?![\w-]))" for n, (pattern, _) in enumerate(TERMS)), re.IGNORECASE)
+SPELLING = re.compile("|".join(rf"(?P<s{n}>\b(?:{pattern})\b)" for n, (pattern, _) in enumerate(SPELLINGS)), re.IGNORECASE)
