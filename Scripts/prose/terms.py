@@ -52,7 +52,7 @@ SPELLINGS = [
 # Words of identifiers and of SQL that no name has any more, and the new name.
 NAMES = {
     "ledger": "DatabaseTransaction", "desk": "handlers", "shelf": "PolicyCache", "book": "ActivePolicy",
-    "board": "CustomerState", "recollection": "StoredState", "notice": "CustomerState", "arrival": "SyncArtifact",
+    "board": "CustomerState", "recollection": "StoredState", "arrival": "SyncArtifact",
     "arrivals": "SyncArtifact", "bond": "LinkedArtifacts", "bonds": "LinkedArtifacts",
     "membership": "LinkedArtifacts", "amendment": "CustomerUpdate", "announced": "SentEntitlements",
     "visit": "unbound customer", "visitor": "unbound customer", "finder": "unbound customer",
