@@ -18,7 +18,8 @@ extension Setting {
         "keys", .path,
         "the folder of the service's keys, mode 600; by default the folder of the SQLite file")
     package static let host = Setting("host", .text("address"), fallback: Defaults.host, "the address to listen on")
-    package static let port = Setting("port", .number(0...65_535), fallback: "\(Defaults.port)", "the port to listen on; 0 takes any free one")
+    package static let port = Setting(
+        "port", .number(0...65_535), fallback: "\(Defaults.port)", "the port to listen on; 0 takes any free one")
     package static let environments = Setting(
         "environments", .list(.choice(["production", "sandbox", "xcode"])), fallback: "production, sandbox",
         flag: "environment", "the App Store environments that count")
@@ -46,8 +47,10 @@ extension Setting {
     package static let keyID = Setting("appStore.keyID", .text("id"), "the key's ID in App Store Connect")
     package static let privateKeyFile = Setting("appStore.privateKeyFile", .path, "the key's `.p8` file")
     package static let productionHost = Setting(
-        "appStore.hosts.production", .text("URL"), "another server in place of Apple's for production, such as a local App Store")
-    package static let sandboxHost = Setting("appStore.hosts.sandbox", .text("URL"), "another server in place of Apple's for the sandbox")
+        "appStore.hosts.production", .text("URL"),
+        "another server in place of Apple's for production, such as a local App Store")
+    package static let sandboxHost = Setting(
+        "appStore.hosts.sandbox", .text("URL"), "another server in place of Apple's for the sandbox")
     package static let clock = Setting(
         "clock", .path,
         "for tests, with test anchors on loopback: a file with the current instant, such as a local App Store's"
@@ -64,7 +67,8 @@ extension Setting {
         "content.linkLifetime", .length(1...31_536_000), fallback: "24h",
         "how long a download link works; with S3 at most 7d")
     package static let s3Endpoint = Setting(
-        "content.s3.endpoint", .text("URL"), "the S3-compatible server with the files; by default AWS's server of the region")
+        "content.s3.endpoint", .text("URL"),
+        "the S3-compatible server with the files; by default AWS's server of the region")
     package static let s3Region = Setting(
         "content.s3.region", .text("region"), "the region of the bucket, such as `eu-central-1`")
     package static let s3Bucket = Setting(
