@@ -12,6 +12,7 @@ SWIFT = re.compile(
     r"|(?P<name>`[^`\n]*`)", re.DOTALL)
 HOLE = re.compile(INTERPOLATION)
 SQL = re.compile(r"\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:TABLE|INDEX|UNIQUE)|ALTER TABLE|WHERE|VALUES)\b")
+YAML = re.compile(r"\s*(?:- )?[\w.\"]+:(?: |$)")
 CODE = re.compile(r"``.+?``|`[^`]*`")
 ENTRY = re.compile(r"\s*(?:[-*+]|\d+\.)\s+|\s*[#>|]+\s*")
 
@@ -56,7 +57,10 @@ def swift(source):
                 texts.append(Text(line, text[1:-1], "prose" if " " in text else "code"))
             else:
                 body = HOLE.sub("X", text.strip("#").strip('"'))
-                for offset, part in chunks(body):
+                rows = [row for row in body.split("\n") if row.strip()]
+                if len(rows) > 2 and 2 * sum(1 for row in rows if YAML.match(row)) > len(rows):
+                    rows = []
+                for offset, part in chunks(body) if rows else ():
                     texts.append(Text(line + offset, part, "sql" if SQL.search(body) else "message"))
         line += text.count("\n")
         end = match.end()
