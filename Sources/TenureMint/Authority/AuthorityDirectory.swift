@@ -52,11 +52,11 @@ extension TestAuthority {
                 )
             } catch is CocoaError {
                 throw MintingError(
-                    "`\(directory.path)` is no complete test authority: `\(name).pem` or its key isn't a readable file"
+                    "`\(directory.path)` is an incomplete test authority: `\(name).pem` or its key isn't a readable file"
                 )
             } catch {
                 throw MintingError(
-                    "`\(directory.path)` is no complete test authority: `\(name)` can't be read (\(error))")
+                    "`\(directory.path)` is an incomplete test authority: `\(name)` can't be read (\(error))")
             }
             guard let certificate = anchors.certificates.first, certificate.x509.publicKey == key.publicKey else {
                 throw MintingError("the key of `\(name)` in `\(directory.path)` does not belong to its certificate")
