@@ -79,7 +79,7 @@ class Checker:
             report(offset, what, problem)
         for offset, sentence in sentences(files.without_code(text.text)):
             count = len(re.findall(r"[\w“][\w’'.,/-]*", sentence))
-            if count > terms.LONGEST_SENTENCE:
+            if count > terms.LONGEST_SENTENCE and not re.search(r"[\w+/]{60}", sentence):  # Base64 is no sentence
                 report(offset, f"a sentence of {count} words", f"at most {terms.LONGEST_SENTENCE}; make it two or a list")
         return found
 

@@ -1,7 +1,7 @@
 public import Foundation
 import TenureCore
 
-/// An App Store Server Notification, version 2. One of its four parts is present, or one that nobody knows yet.
+/// An App Store Server Notification, version 2. It has one of four parts, or a part that isn't known here.
 public struct NotificationPayload: Sendable, Hashable {
     public let notificationType: Open<NotificationType>?
     public let subtype: Open<NotificationSubtype>?
@@ -53,8 +53,8 @@ extension NotificationPayload: StorePayload {
 }
 
 extension NotificationPayload {
-    /// Where none of the four is there, the first object that names an app: Apple's newest types came with parts of their
-    /// own, and one that nobody knows yet is kept, too.
+    /// Without any of the four parts, the first object that names an app. Apple's newest types have new parts, and an
+    /// unknown one is kept too.
     private var unknownPart: NotificationAppData? {
         for index in tape.objects(inObjectAt: tape.root) {
             let part = try? NotificationAppData(reading: FieldReader(tape: tape, index: index))
@@ -63,7 +63,7 @@ extension NotificationPayload {
         return nil
     }
 
-    // Whichever is present, in Apple's order.
+    // The present part, in Apple's order.
     var bundleID: String? {
         if let data { return data.bundleID }
         if let summary { return summary.bundleID }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the four kinds of signed payload have in common.
+/// The properties that the four kinds of signed payload share.
 protocol StorePayload: Sendable, Hashable {
     static var kind: JWSKind { get }
     static var fields: [FieldDescription] { get }
