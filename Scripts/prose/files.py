@@ -58,8 +58,8 @@ def swift(source):
             else:
                 body = HOLE.sub("X", text.strip("#").strip('"'))
                 rows = [row for row in body.split("\n") if row.strip()]
-                if len(rows) > 2 and 2 * sum(1 for row in rows if YAML.match(row)) > len(rows):
-                    rows = []
+                if len(rows) > 2 and 2 * sum(1 for row in rows if YAML.match(row)) > len(rows) or body.count("{") > 9 and body.count(";") > 9:
+                    rows = []  # YAML or a style sheet
                 for offset, part in chunks(body) if rows else ():
                     texts.append(Text(line + offset, part, "sql" if SQL.search(body) else "message"))
         line += text.count("\n")
