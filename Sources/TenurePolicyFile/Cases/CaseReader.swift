@@ -110,7 +110,7 @@ struct CaseReader {
     private mutating func text(_ part: Part?) -> String? {
         guard let part, !part.isNone else { return nil }
         if let text = part.node.text { return text }
-        reading.report("\(part.node.kindInWords) cannot stand here; write a text, or `none`", at: part.position)
+        reading.report("\(part.node.kindInWords) isn't possible here; write a text, or `none`", at: part.position)
         return nil
     }
 

@@ -89,7 +89,7 @@ extension PolicyCase.Expectation {
         if decision.outcome != outcome {
             expect(outcome.rawValue, butGot: "\(decision.outcome.rawValue) \(because): \(decision.sentence)")
         } else if decision.until != until {
-            func words(_ date: Date?) -> String { date.map { "until \($0.rfc3339)" } ?? "for good" }
+            func words(_ date: Date?) -> String { date.map { "until \($0.rfc3339)" } ?? "permanently" }
             expect("\(outcome.rawValue) \(words(until))", butGot: "\(words(decision.until)) \(because)")
         }
         for code in reasons where !codes.contains(code) { expect("the reason `\(code)`", butGot: because) }
