@@ -1,13 +1,16 @@
-# Everything that is not the client stands behind this trait; see Package.swift.
+# A package trait guards everything but the client; see Package.swift.
 TRAITS := --traits Service
 SWIFT := swift
 RELEASE := .build/release
 PREFIX ?= /usr/local
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz Examples
 FUZZ_RUNS ?= 10000000
+# What `prose-check` finds nothing wrong with. The list grows until it's everything; `Scripts/prose-check --all` counts.
+PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md Docs \
+  Examples Sources/TenureServer/OpenAPI Sources/TenurePolicyLint Tests/PolicyLint
 SOAK_CUSTOMERS ?= 100000
 
-.PHONY: run build release install test snippet-check apple-check soak bench fuzz format format-check docs clean
+.PHONY: run build release install test snippet-check apple-check prose-check soak bench fuzz format format-check docs clean
 
 run: ## The service on 127.0.0.1:8080, with invented customers of every era.
 	@Scripts/install-dependencies build
@@ -33,6 +36,10 @@ snippet-check: ## Compiles the Swift snippets of the documentation.
 
 apple-check: ## The client's code for Apple platforms, type-checked against stubs (Docs/compiled-where.md).
 	@Scripts/apple-check
+
+prose-check: ## The language, links and cited rules of documentation, comments and messages.
+	@Scripts/prose-check --self-test
+	@Scripts/prose-check $(PROSE)
 
 soak: release ## The long tests, and the lives of SOAK_CUSTOMERS customers.
 	@Scripts/install-dependencies test

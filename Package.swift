@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Everything that a server, a command or a rehearsal needs and an app does not stands behind this trait.
-/// SwiftPM fetches the dependencies of every product of a package, used or not, unless a trait that is off
-/// by default guards them; `make` switches it on.
+/// This trait guards everything that the service, the command and rehearsals need, and apps don't. SwiftPM fetches the
+/// dependencies of every product of a package, used or not, unless an off-by-default trait guards them. `make` enables
+/// it.
 let service: TargetDependencyCondition? = .when(traits: ["Service"])
-/// What checks a signature. Apple's platforms bring theirs, so that an app there downloads nothing at all.
+/// Guards the libraries that check signatures. Apple's platforms have them, so an app there downloads nothing.
 let verification: TargetDependencyCondition? = .when(traits: ["Verification"])
 
 var settings: [SwiftSetting] = [
@@ -32,13 +32,13 @@ let package = Package(
         // With `TenureJSON`, whose `JSONValue` holds the fields that Tenure doesn't read.
         .library(name: "TenureAppStore", targets: ["TenureAppStore", "TenureJSON"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
-        // For `Benchmarks`, which is a package of its own.
+        // For `Benchmarks`, which is a separate package.
         .library(name: "TenureMint", targets: ["TenureMint"]),
         .library(name: "TenurePolicyFile", targets: ["TenurePolicyFile"]),
         .library(name: "TenureRehearsal", targets: ["TenureRehearsal"]),
         .library(name: "PostgresBenchmark", targets: ["PostgresBenchmark"]),
         .library(name: "ClientBenchmark", targets: ["ClientBenchmark"]),
-        // `make install` installs it as `tenure`. That name would collide with the library's where file names ignore case.
+        // `make install` installs it as `tenure`. That name would collide with the library's on file systems that ignore case.
         .executable(name: "tenure-cli", targets: ["TenureCLI"]),
     ],
     traits: [
@@ -53,7 +53,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // Parsing X.509 certificates; the minters also make them.
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        // DER for those certificates: swift-certificates speaks in its types.
+        // DER for those certificates: swift-certificates uses its types.
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         // YAML with positions, for policy files.
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -61,12 +61,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // The HTTP server.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        // Hummingbird's own vocabulary: headers and statuses, buffers and socket errors.
+        // Types in Hummingbird's interface: headers and statuses, buffers and socket errors.
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         // Hummingbird's request and response parts, for the clock on every connection.
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
-        // TLS at the service's own door, by certificate files.
+        // TLS of the service, with certificate files.
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // Calls to Apple's App Store Server API, and webhooks.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -74,7 +74,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Logs.
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        // Start, signals and orderly stop.
+        // Start, signals and graceful shutdown.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -162,7 +162,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: service),
                 .product(name: "Yams", package: "Yams", condition: service),
             ],
-            // The interface's one description; `Docs/openapi.yaml` is a link to it.
+            // The description of the HTTP API; `Docs/openapi.yaml` is a link to it.
             resources: [.embedInCode("OpenAPI/openapi.yaml")]
         ),
         .target(
@@ -180,14 +180,14 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: service),
             ]
         ),
-        // What a policy would do to everybody whose evidence is known.
+        // What a policy would do to all customers with known evidence.
         .target(
             name: "TenureRehearsal",
             dependencies: [
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenurePolicyLint", "TenureAppStore", "TenureStore",
                 "TenureAPI",
             ]),
-        // The one way to the network of the client and of StoreKit on Linux.
+        // The HTTP transport of the client and of StoreKit on Linux.
         .target(name: "TenureHTTP"),
         // The client SDK. StoreKit is Apple's, and on Linux this package's.
         .target(
@@ -203,7 +203,7 @@ let package = Package(
                 "Tenure", "TenureCore", "TenureJSON", "TenureHTTP",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
-        // The example app's model; its tests play a story with it.
+        // The example app's model; its tests play a scenario with it.
         .target(
             name: "CalculatorApp", dependencies: ["Tenure"], path: "Examples/CalculatorApp",
             resources: [.copy("tenure.json")]),

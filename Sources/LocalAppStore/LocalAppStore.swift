@@ -3,15 +3,14 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The running local App Store: one world, who signs for it, and who carries its notifications.
-///
-/// Acts come one after the other, and each is over when its notifications were carried: time never passes meanwhile.
+/// The running local App Store: its state, the signer, and the sender of notifications.
+/// Operations run one after the other. Each ends when its notifications were sent; no time passes meanwhile.
 package actor LocalAppStore {
-    /// Carries one signed notification to where the app wants it.
+    /// Sends one signed notification to the app's URL.
     package typealias Courier =
         @Sendable (_ signedPayload: String, _ url: String, _ notification: StoreNotification) async -> SendAttemptResult
 
-    /// Turns the clocks of others as the world's: it is told before anything of that instant is carried.
+    /// Sets other clocks to the local time, before anything of that instant is sent.
     package typealias ClockHand = @Sendable (_ now: Date) -> Void
 
     package private(set) var world: World
@@ -20,13 +19,13 @@ package actor LocalAppStore {
     private let turnClocks: ClockHand
     private let journal: Journal?
     private var unwritten: [Journal.Entry] = []
-    /// Grows with everything that happens; time that only passes does not count.
+    /// Grows with everything that happens, except time that only passes.
     package private(set) var changeCount = 0
     private var watchers: [AsyncStream<Int>.Continuation] = []
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// A new world that is kept nowhere.
+    /// A new store that isn't saved.
     package init(
         _ world: World, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
     ) {
@@ -38,7 +37,7 @@ package actor LocalAppStore {
         clock(world.now)
     }
 
-    /// The world that a journal kept. Throws where it cannot be read.
+    /// The store of a journal. Throws if it can't be read.
     package init(
         _ journal: Journal, signer: StoreSigner, clock: @escaping ClockHand = { _ in }, courier: @escaping Courier
     ) throws {
@@ -50,16 +49,15 @@ package actor LocalAppStore {
         clock(world.now)
     }
 
-    /// Does one thing. What it and its consequences tell of is carried, and all of it kept, before this returns.
-    ///
-    /// Returns the notifications that it caused. Throws a `WorldError` or an `ActMistake` where it cannot happen; then
-    /// nothing has. Throws a `JournalError` where it could not be kept.
+    /// Performs one operation. Its notifications are sent, and everything is saved, before this returns.
+    /// Returns the notifications that it caused. Throws a `WorldError` or an `ActMistake` if the operation isn't
+    /// possible; then nothing has changed. Throws a `JournalError` if it couldn't be saved.
     @discardableResult
     package func perform(_ act: Act) async throws -> [StoreNotification] {
         try await perform([act])
     }
 
-    /// Several, kept together. Where one cannot happen, those before it have.
+    /// Performs several, saved together. If one isn't possible, those before it have happened.
     @discardableResult
     package func perform(_ acts: [Act]) async throws -> [StoreNotification] {
         await enter()
@@ -89,7 +87,7 @@ package actor LocalAppStore {
                 await deliver()
             }
             turnClocks(world.now)
-            // As an instant: a length would be counted from elsewhere when the journal is read.
+            // As an instant: a length would count from another time when the journal is read.
             note(.act(Act(.advance, [.to: world.now.rfc3339])))
         } else {
             try world.perform(act)
@@ -116,7 +114,7 @@ package actor LocalAppStore {
         }
     }
 
-    /// One that cannot be signed did not arrive: its history says so, and it is tried again like any other.
+    /// A notification that can't be signed counts as undelivered: its history shows that, and it is sent again.
     private nonisolated func carry(
         _ notification: StoreNotification, to url: String, in world: World
     ) async -> SendAttemptResult {
@@ -124,14 +122,14 @@ package actor LocalAppStore {
         return await courier(payload, url, notification)
     }
 
-    /// For populations: `body` changes the world, and then all that it told of is carried, `width` at a time and in any
-    /// order, as the App Store does it. Only where no journal keeps the world.
+    /// For populations: `body` changes the state, and then all notifications are sent, `width` at a time and in any
+    /// order, as the App Store does. Only without a journal.
     ///
-    /// - Parameter losing: of a thousand deliveries, how many get lost behind an answer that all is well.
+    /// - Parameter losing: of a thousand deliveries, how many get lost although they are acknowledged.
     package func perform<Result: Sendable>(
         width: Int, losing: Int = 0, dice: Dice, _ body: @Sendable (inout World) throws -> Result
     ) async throws -> Result {
-        guard journal == nil else { throw JournalError("it keeps single acts, and no population") }
+        guard journal == nil else { throw JournalError("it stores single operations, and a population has none") }
         await enter()
         defer { leave() }
         defer { tell() }
@@ -178,10 +176,10 @@ package actor LocalAppStore {
 
     // MARK: Watching
 
-    /// The world, and how many things have happened in it.
+    /// The state, and the number of changes.
     package var changedWorld: (change: Int, world: World) { (changeCount, world) }
 
-    /// Waits until more than `count` things have happened, or the caller is cancelled. Returns how many have.
+    /// Waits for more than `count` changes, or until the caller is canceled. Returns the number of changes.
     package func change(after count: Int) async -> Int {
         let (changes, watcher) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         watchers.append(watcher)
@@ -191,7 +189,7 @@ package actor LocalAppStore {
     }
 
     private func tell() {
-        // Who no longer listens is forgotten here.
+        // Removes callers that no longer wait.
         watchers.removeAll { if case .terminated = $0.yield(changeCount) { true } else { false } }
     }
 
@@ -199,7 +197,7 @@ package actor LocalAppStore {
         if journal != nil { unwritten.append(entry) }
     }
 
-    // Actors let others in wherever they wait; an act must be over before the next begins.
+    // An actor runs other calls at each `await`. An operation must end before the next one begins.
     private func enter() async {
         if isBusy {
             await withCheckedContinuation { waiting.append($0) }

@@ -1,2 +1,2 @@
-// Apple's StoreKit brings Foundation along: code that imports nothing else uses `Date` and `Data`.
+// Apple's StoreKit exports Foundation: code that imports only StoreKit uses `Date` and `Data`.
 @_exported public import Foundation

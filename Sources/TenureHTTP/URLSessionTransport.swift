@@ -8,7 +8,7 @@ package import Foundation
 /// Sends requests with URLSession.
 ///
 /// FoundationNetworking on Linux crashes or deadlocks when a task is canceled around its response. Four rules avoid
-/// that; `Docs/Decisions/0033-one-http-transport.md` says why:
+/// that; `Docs/adr/0033-one-http-transport.md` says why:
 /// - The session has no cache.
 /// - Tasks start, are canceled and call back on one serial queue, the session's delegate queue.
 /// - No task is canceled inside of a cancellation handler: the handler ends the exchange and leaves the task to the queue.

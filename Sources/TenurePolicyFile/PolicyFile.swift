@@ -17,7 +17,7 @@ public enum PolicyFile {
     ///
     /// - Parameters:
     ///   - bytes: UTF-8, at most 1 MiB.
-    ///   - fileName: as it shall stand in mistakes.
+    ///   - fileName: the name in mistakes.
     ///   - releaseList: the bytes of the CSV file that `releases` names, by its path relative to the policy file.
     /// - Throws: every mistake of the file and of its release list, in the order of the text.
     public static func read(

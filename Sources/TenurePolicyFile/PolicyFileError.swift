@@ -12,7 +12,7 @@ public struct PolicyFileError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 }
 
-/// One mistake: where it stands, what is wrong, and what to write instead.
+/// One mistake: its position, what is wrong, and what to write instead.
 public struct PolicyFileMistake: Sendable, Hashable, CustomStringConvertible {
     public let file: String
     /// Counted from 1.

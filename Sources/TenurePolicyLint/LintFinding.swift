@@ -5,12 +5,12 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
         /// Customers lose what they paid for, others get it for nothing, or the file isn't a policy.
         case error
-        /// That may happen, depending on what the file doesn't say.
+        /// May become an error, depending on what the file doesn't say.
         case warning
         /// Worth knowing.
         case note
 
-        /// The more severe one is the greater.
+        /// The more severe one is greater.
         package static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
         private var rank: Int {
@@ -25,18 +25,19 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     /// Stable; Docs/policy-check.md has them all.
     package let code: String
     package let severity: Severity
-    /// Stable as long as the finding is the same one: what an acknowledgment names, such as
-    /// `eras/freemium/begins/iOS`. Empty for mistakes, which can't be acknowledged.
+    /// The finding's place, stable for as long as the finding is the same, such as `eras/freemium/begins/iOS`. An
+    /// acknowledgment names it. Empty for mistakes, which can't be acknowledged.
     package let place: String
-    /// In the policy file, or in its release list.
+    /// The position in the policy file or in its release list.
     package let position: SourcePosition
     /// The consequence in plain words, with the numbers of this policy.
     package let message: String
-    /// What to do; nil where the message says it.
+    /// What to do; nil if the message says it.
     package internal(set) var fix: String?
-    /// What `fix` says to write. With these edits the finding is gone and no new one comes. Empty where `fix` is advice.
+    /// The edits that `fix` describes. With them the finding disappears and no new one appears. Empty if `fix` is
+    /// advice.
     package internal(set) var edits: [PolicyEdit] = []
-    /// Why the policy's author intends it; nil where the policy doesn't acknowledge it.
+    /// Why the policy's author intends it; nil if the policy doesn't acknowledge it.
     package internal(set) var acknowledgment: String?
     /// Whether it is a mistake of the file, which can't be acknowledged.
     package let isMistake: Bool
@@ -62,10 +63,10 @@ extension LintFinding {
 }
 
 extension Sequence<LintFinding> {
-    /// The errors that the policy doesn't acknowledge: what a publication refuses, and what fails a check.
+    /// The errors that the policy doesn't acknowledge. They stop a publication and fail a check.
     package var unacknowledgedErrors: [LintFinding] { unacknowledged(.error) }
 
-    /// Those of at least that severity that the policy doesn't acknowledge.
+    /// The findings of at least that severity that the policy doesn't acknowledge.
     package func unacknowledged(_ severity: LintFinding.Severity) -> [LintFinding] {
         filter { $0.severity >= severity && !$0.isAcknowledged }
     }

@@ -1,12 +1,12 @@
 import TenurePolicyFile
 
-/// What to do about a finding: something to write, or advice where the linter can't know what.
+/// What to do about a finding: an edit, or advice if the linter can't know the edit.
 struct LintFix: Sendable, ExpressibleByStringInterpolation {
     let text: String
-    /// What the text says to write. Empty for advice.
+    /// The edits that the text describes. Empty for advice.
     let edits: [PolicyEdit]
 
-    /// Advice, which names nothing that could be written as it stands.
+    /// Returns advice, which names nothing that could be written literally.
     init(stringLiteral text: String) {
         self.text = text
         edits = []
@@ -17,6 +17,7 @@ struct LintFix: Sendable, ExpressibleByStringInterpolation {
         self.edits = edits
     }
 
-    /// A suggestion. It is shown only where the linter, after these edits, reports neither the finding nor a new one.
+    /// Returns a suggestion. It is shown only if the linter, after these edits, reports neither the finding nor a new
+    /// one.
     static func suggestion(_ text: String, _ edits: PolicyEdit...) -> LintFix { LintFix(text, edits) }
 }

@@ -2,21 +2,21 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// One platform as the linter sees it: the eras there, and the releases that really were.
+/// One platform as the linter sees it: its eras and its real releases.
 struct LintPlatform: Sendable {
     let platform: Platform
-    /// As the policy decides by it.
+    /// How the policy decides there.
     let timeline: Timeline
-    /// Of the list's dated releases those of this platform, oldest first.
+    /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// When each era began here, where that is known: its instant, or the listed moment of its version.
+    /// When each era began here, if known: its instant, or the listed moment of its version.
     private let starts: [Release.Moment?]
-    /// Whether the policy says that its numbers began again.
+    /// Whether the policy says that build numbers restarted here.
     private let mayRestart: Bool
 
     /// `build` or `version`.
     var key: VersionKey { platform.versionKey }
-    /// Whether the policy itself has a release list for it.
+    /// Whether the policy itself has a release list for this platform.
     var decidesByList: Bool { timeline.erasOfRelease != nil }
 
     init(_ platform: Platform, timeline: Timeline, eras: [Era], list: [ListedRelease], mayRestart: Bool) {
@@ -34,7 +34,7 @@ struct LintPlatform: Sendable {
         }
     }
 
-    /// The era in which the release came out; nil where that is not certain.
+    /// The era in which the release came out; nil if that isn't certain.
     func era(of release: Release) -> Int? {
         var result = timeline.firstEra
         for index in starts.indices where index > timeline.firstEra {
@@ -42,7 +42,7 @@ struct LintPlatform: Sendable {
             if start.sortingDay != release.releasedAt.sortingDay || start.isInstant && release.releasedAt.isInstant {
                 if release.releasedAt.sortingDate < start.sortingDate { break }
             } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
-                // One of both is a day, and it is the same one: the boundary's own release begins the era.
+                // If one of both is a day, and it is the same day, the boundary's own release begins the era.
                 if mine < first { break }
             } else {
                 return nil
@@ -52,18 +52,19 @@ struct LintPlatform: Sendable {
         return result
     }
 
-    /// The eras that the version alone proves, as the policy decides; nil where it proves nothing.
+    /// The eras that the version alone proves, as the policy decides; nil if it proves nothing.
     func eras(provenBy number: AppVersion) -> EraSet? {
         func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.eras ? nil : eras }
         if let list = timeline.erasOfRelease {
             if let listed = list[number].flatMap(separating) { return listed }
-            // A boundary without a date that no release has separates nothing. What it was meant to say is its number.
+            // A boundary without a date, and without a release in the list, separates nothing. Its number shows what
+            // was intended.
             return mayRestart || starts.contains { $0 != nil } ? nil : separating(timeline.eras(enclosing: number))
         }
         return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
 
-    /// What an acknowledgment calls the release. A number that is listed more than once has its date too.
+    /// What an acknowledgment calls the release. A number that is listed repeatedly also has its date.
     func place(of release: Release) -> String {
         let number = release.originalAppVersion
         let isListedOnce = releases.count { $0.release.originalAppVersion == number } < 2
@@ -71,10 +72,10 @@ struct LintPlatform: Sendable {
         return (parts + (isListedOnce ? [] : [release.releasedAt.text])).joined(separator: "/")
     }
 
-    /// From when to when the release was the one on sale, as far as the list tells.
+    /// The period in which the release was on sale, as far as the list shows.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
-        // The first that came later, by halving: a list may have thousands.
+        // Binary search for the first later release: a list may have thousands.
         var low = 0
         var high = releases.count
         while low < high {
@@ -84,7 +85,7 @@ struct LintPlatform: Sendable {
         return (start, low < releases.count ? releases[low].release.releasedAt.sortingDate : .distantFuture)
     }
 
-    /// The same of an era, changeover windows included.
+    /// The period of an era, changeover windows included.
     func sale(ofEra era: Int) -> (begin: Date, end: Date) {
         var (begin, end) = timeline.sale(of: era)
         for (window, eras) in timeline.changeovers where eras.contains(era) {
@@ -97,7 +98,7 @@ struct LintPlatform: Sendable {
         return (begin, end)
     }
 
-    /// Instants that stand for all others between those two: the ends, and both sides of each change and of its window.
+    /// Instants that represent all others between these two: the ends, and both sides of each change and of its window.
     func moments(from start: Date, until end: Date) -> [Date] {
         let edges =
             timeline.changeovers.flatMap { [$0.window.lowerBound, $0.window.upperBound] }
@@ -111,10 +112,10 @@ struct LintPlatform: Sendable {
 }
 
 extension Release {
-    /// The number by which the App Store names it; empty where the list does not have it.
+    /// The number that the App Store reports; empty if the list doesn't have it.
     var numberInWords: String { originalAppVersion?.description.shortened ?? "" }
 
-    /// An instant at which it was certainly out.
+    /// An instant at which the release was certainly out.
     var lateInstant: Date {
         releasedAt.isInstant ? releasedAt.sortingDate : releasedAt.sortingDate.addingTimeInterval(86_400)
     }
@@ -143,14 +144,14 @@ extension Release.Moment {
     }
 }
 
-/// Names in quotes, as a sentence has them: `a`, `b` and `c`.
+/// Names in quotes: `a`, `b` and `c`.
 func inWords(_ names: [String], _ conjunction: String = "and") -> String {
     let quoted = names.map { "`\($0.shortened)`" }
     guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
     return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
 }
 
-/// Numbers of releases as a sentence has them, oldest first: `37`, `90 and 110`, `100 … 119 (20 in all)`.
+/// Numbers of releases, oldest first: `37`, `90 and 110`, `100 … 119 (20 in all)`.
 func inWords(_ numbers: [AppVersion]) -> String {
     let texts = numbers.map { "\($0)".shortened }
     guard texts.count <= 8 else { return "\(texts[0]) … \(texts[texts.count - 1]) (\(texts.count) in all)" }

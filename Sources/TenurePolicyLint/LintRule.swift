@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// One rule: what it finds, why, what to do about it, and how it looks.
+/// One rule: what it finds, why, what to do about it, and how it searches.
 package struct LintRule: Sendable {
     /// What a rule compares the policy with. Without it, the rule finds nothing.
     enum Need: Sendable {
@@ -10,16 +10,16 @@ package struct LintRule: Sendable {
 
     /// Stable, in lower case with hyphens.
     package let code: String
-    /// The most severe with which it reports.
+    /// The highest severity that it reports.
     package let severity: LintFinding.Severity
     /// What it finds, in a few words.
     package let title: String
-    /// Why it matters: what happened to those who did not know.
+    /// Why it matters: what happened to developers who didn't know.
     package let story: String
     /// What to do, in general.
     package let fix: String
     let needs: Need
-    /// Nil where the reader of the file finds it: then it is a mistake.
+    /// Nil if the reader of the file finds it; then it is a mistake.
     let check: (@Sendable (LintSubject, inout LintReport) -> Void)?
 
     init(
@@ -48,9 +48,9 @@ struct LintReport {
     }
 
     /// - Parameters:
-    ///   - path: the part that it is about. Parts that could not be read are not reported.
-    ///   - details: what tells the finding from others of this rule at this part.
-    ///   - severity: where it is less severe than the rule.
+    /// - path: the part that the finding is about. Parts that couldn't be read aren't reported.
+    /// - details: what distinguishes the finding from others of this rule at this part.
+    /// - severity: if it is less severe than the rule.
     ///   - fixes: the suggestions in the order in which they are tried, then advice.
     mutating func add(
         at path: [PolicyMistake.Step], as details: [String] = [], severity: LintFinding.Severity? = nil,

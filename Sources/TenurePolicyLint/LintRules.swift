@@ -3,7 +3,7 @@ import TenurePolicyFile
 /// Every rule, in the order of the documentation.
 extension LintRule {
     package static let all: [LintRule] = [
-        // What the numbers say.
+        // About numbers.
         .malformedVersion, .versionForBuild, .buildForVersion, .buildNumbersUnsaid,
         .buildReused, .buildNotAbovePaid, .increasingContradicted,
         .paidBuildUnhonored, .paidBuildBeyondBoundary, .soldAcrossChange,

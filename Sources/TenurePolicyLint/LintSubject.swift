@@ -2,27 +2,27 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// What the rules look at: the file, the releases that really were, and the eras as each platform saw them.
+/// What the rules look at: the file, the real releases, and the eras on each platform.
 struct LintSubject: Sendable {
     let draft: PolicyDraft
-    /// Nil where mistakes keep the file from being a policy: then nobody can be decided about.
+    /// Nil if mistakes keep the file from being a policy. Then no customer can be decided.
     let policy: Policy?
     /// The policy before this one.
     let old: Policy?
     let now: Date
-    /// What existing customers would lose; nil where there is nothing to compare with.
+    /// What existing customers would lose; nil without a policy to compare with.
     let rights: RightsComparison?
-    /// In a fixed order: those that the policy names, and those of the release list.
+    /// In a fixed order: the platforms of the policy, then those of the release list.
     let platforms: [LintPlatform]
     /// The real releases: a list beside the policy, or the policy's own. Empty without a list.
     let list: [ListedRelease]
-    /// The path by which the policy can name that list; nil where it can't, and where the list is its own.
+    /// The path by which the policy can name that list; nil if it can't, and if the list is the policy's own.
     let listPath: String?
 
     var eras: [Era] { draft.eras }
     var entitlements: [Entitlement] { draft.entitlements }
 
-    /// Nil where too little could be read to say anything.
+    /// Returns nil if too little could be read.
     init?(_ input: Linter.Input) {
         let draft = input.draft
         guard !draft.eras.isEmpty, draft.eras.count <= EraSet.capacity,
@@ -53,19 +53,19 @@ struct LintSubject: Sendable {
         }
     }
 
-    /// Every change from one era to the next, on every platform where it has a beginning of its own or inherits one.
+    /// Every change from one era to the next, on every platform that has or inherits a beginning.
     var changes: [EraChange] {
         platforms.flatMap { platform in
             eras.indices.dropFirst().compactMap { EraChange(to: $0, on: platform, in: self) }
         }
     }
 
-    /// The same once for each era where platforms share a beginning: where it is written.
+    /// The same, once for each era if platforms share a beginning: the place where it is written.
     var writtenChanges: [EraChange] { changes.filter { eras[$0.index].begins[$0.platform.platform] != nil } }
 
     func name(_ era: Int) -> String { eras.indices.contains(era) ? "`\(eras[era].name.shortened)`" : "no era" }
 
-    /// The entitlements that some honor gives to those who came in the era, unless it has ended.
+    /// The entitlements that some honor gives to customers of the era, unless the honor has ended.
     func honored(in era: Int) -> [String] {
         guard eras.indices.contains(era) else { return [] }
         return entitlements.filter { !lastingHonors(of: $0, in: era).isEmpty }.map(\.name)
@@ -77,7 +77,7 @@ struct LintSubject: Sendable {
         return (entitlement.honors ?? []).filter { $0.era == eras[era].name && !hasEnded($0) }
     }
 
-    /// Whether nobody can have anything by the honor any more, whatever the platform and time zone.
+    /// Whether the honor gives nothing to any customer anymore, on any platform and in any time zone.
     func hasEnded(_ honor: Honor) -> Bool {
         guard now != .distantFuture else { return false }
         // An end that is given as a day lasts until the day is over everywhere.
@@ -90,7 +90,7 @@ struct LintSubject: Sendable {
         return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) < latest } ?? false }
     }
 
-    /// Whether someone of one era who counts as someone of another keeps all that the entitlement gives.
+    /// Whether customers of one era who count as customers of another keep everything that the entitlement gives.
     func keeps(_ entitlement: Entitlement, of era: Int, countedIn other: Int) -> Bool {
         func limits(_ honors: [Honor]) -> Set<Honor> {
             Set(
@@ -103,11 +103,11 @@ struct LintSubject: Sendable {
         let mine = limits(lastingHonors(of: entitlement, in: era))
         let others = limits(lastingHonors(of: entitlement, in: other))
         if mine.isEmpty || others.contains(where: \.isUnlimited) { return true }
-        // A length counts from the end of its own era.
+        // A length counts from the end of its era.
         return mine.isSubset(of: others) && mine.allSatisfy { $0.length == nil }
     }
 
-    /// Whether everybody who has the app has the entitlement permanently.
+    /// Whether every customer of the app has the entitlement permanently.
     func isForEverybody(_ entitlement: Entitlement) -> Bool {
         let unlimited = Set((entitlement.honors ?? []).filter(\.isUnlimited).map(\.era))
         return eras.allSatisfy { unlimited.contains($0.name) }
@@ -119,27 +119,27 @@ struct LintSubject: Sendable {
         return ["eras", .index(era), "begins", .key((isInherited ? Platform.iOS : platform.platform).rawValue)]
     }
 
-    /// The list as the policy's own `releases`; nil where it already is, or where there is none.
+    /// The list as the policy's own `releases`; nil if it already is, or without a list.
     var useOfList: (path: String, edit: PolicyEdit)? {
         listPath.map { ($0, .use(list, named: $0)) }
     }
 
-    // MARK: Customers that do not exist
+    // MARK: Invented customers
 
-    /// The entitlements that whoever acquired the app so would be granted, for its era alone; nil where nobody can be
-    /// decided about.
+    /// The entitlements that a customer who acquired the app like this would get, for the era alone; nil if customers
+    /// can't be decided.
     func granted(_ version: AppVersion?, on platform: Platform?, bought date: Date?) -> [String]? {
         guard let policy else { return nil }
         let proof = AppProof(
             kind: .appTransaction, signedDate: date, originalPlatform: platform,
             originalAppVersion: version?.description, originalPurchaseDate: date)
         let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-        // Without a date of the check, before any honor of limited length has ended.
+        // Without a date of the check: an instant before any honor of limited length has ended.
         let date = now == .distantFuture ? Date.distantPast : now
         return decide(evidence, under: policy, at: date).filter { $0.outcome == .granted }.map(\.entitlement)
     }
 
-    /// What somebody gets beyond what the date alone would give.
+    /// What a customer gets beyond what the date alone would give.
     func givenAway(_ version: AppVersion, on platform: Platform, bought date: Date) -> [String] {
         guard let byBoth = granted(version, on: platform, bought: date),
             let byDate = granted(nil, on: platform, bought: date)
@@ -147,7 +147,8 @@ struct LintSubject: Sendable {
         return byBoth.filter { !byDate.contains($0) }
     }
 
-    /// The same of whoever got a release while it was the one to get; the first of what is given away.
+    /// The same for a customer who got a release while it was the current one; the first entitlement that is given
+    /// away.
     func givenAway(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         let sale = platform.sale(of: release)
@@ -159,7 +160,7 @@ struct LintSubject: Sendable {
 
 /// The beginning of an era on one platform.
 struct EraChange: Sendable {
-    /// Of the era that begins.
+    /// Of the new era.
     let index: Int
     /// Of the era before it on the platform.
     let previous: Int
@@ -168,14 +169,14 @@ struct EraChange: Sendable {
     let after: Era
     let version: AppVersion?
     let date: Date?
-    /// Where it is written.
+    /// The place in the file.
     let path: [PolicyMistake.Step]
-    /// The entitlements that the era before gives, and this one not or not as long.
+    /// The entitlements that the era before gives, and this one doesn't, or not as long.
     let lost: [String]
-    /// The entitlements that this era gives, and the one before not or not as long.
+    /// The entitlements that this era gives, and the one before doesn't, or not as long.
     let gained: [String]
 
-    /// Whether it makes a difference to anybody in which of both eras they came.
+    /// Whether it matters to any customer in which of both eras they came.
     var matters: Bool { !lost.isEmpty || !gained.isEmpty }
 
     init?(to index: Int, on platform: LintPlatform, in subject: LintSubject) {

@@ -2,19 +2,18 @@ package import Foundation
 package import TenureCore
 package import TenurePolicyFile
 
-/// Reads a policy as an experienced reviewer would, who has seen thirty of them fail.
-///
-/// Pure: the same files give the same findings. It never decides anything itself: what it says about customers, it asks
+/// Reviews a policy as an experienced reviewer would.
+/// The linter is pure: the same files give the same findings. It never decides about customers itself, but asks
 /// `decide`.
 package enum Linter {
-    /// Returns the mistakes that keep the file from being a policy, and what its rules would do.
+    /// Returns the mistakes that keep the file from being a policy, and its unintended effects.
     ///
     /// - Parameters:
-    ///   - releases: the real releases, from a list beside the policy; nil: the policy's own.
-    ///   - isListMapped: whether that list is an export that takes a mapping, which a policy can't name.
+    /// - releases: the real releases, from a list beside the policy. Nil: the policy's own.
+    /// - isListMapped: whether that list is an export with a mapping, which a policy can't name.
     ///   - old: the policy before this one. Every right that an existing customer would lose is a finding.
-    ///   - now: customers who came later are not considered, nor are rights that ended before.
-    /// - Returns: in the order of the text, those of the policy file first. Acknowledged findings are among them.
+    /// - now: customers who came later, and rights that ended before, don't count.
+    /// - Returns: the findings in the order of the text, those of the policy file first, including acknowledged ones.
     package static func findings(
         in draft: PolicyDraft, releases: [ListedRelease]? = nil, isListMapped: Bool = false, against old: Policy? = nil,
         at now: Date = .distantFuture
@@ -33,7 +32,7 @@ package enum Linter {
         return inOrder(findings, mainFile: draft.fileName)
     }
 
-    /// The same for a policy without its file; positions are those in its compact JSON.
+    /// The same for a policy without its file. Positions are those in its compact JSON.
     package static func findings(
         in policy: Policy, against old: Policy? = nil, at now: Date = .distantFuture
     ) -> [LintFinding] {
@@ -51,7 +50,7 @@ package enum Linter {
 
     typealias Checked = (finding: LintFinding, fixes: [LintFix])
 
-    /// What every rule finds, with its fixes before any was tried, and what the policy acknowledges.
+    /// What every rule finds, with fixes that weren't tried yet, and what the policy acknowledges.
     static func checked(_ input: Input) -> [Checked] {
         var found: [Checked] = input.draft.mistakes.map { (LintFinding($0), []) }
         if let subject = LintSubject(input) {
@@ -75,7 +74,7 @@ package enum Linter {
             .sorted { left, right in
                 let places = (place(left.element), place(right.element))
                 if places.0 != places.1 { return places.0 < places.1 }
-                // In one place, the most severe first.
+                // At one place, the most severe first.
                 let severities = (left.element.severity, right.element.severity)
                 return severities.0 == severities.1 ? left.offset < right.offset : severities.0 > severities.1
             }

@@ -2,19 +2,19 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Releases of one price model that count as an era of the other.
+/// Releases of one price model that count as an era of the other model.
 struct ModelContradiction {
     let model: Era.Model
     /// The first of the eras that they count as.
     let era: Int
-    /// The era of the release's model that is nearest to it; nil where no era has that model.
+    /// The nearest era of the release's model; nil if no era has that model.
     let meant: Int?
-    /// Whether only the release's date says so.
+    /// Whether only the release's date shows it.
     let isByDate: Bool
     private(set) var releases: [ListedRelease]
-    /// What buyers would keep if they counted as the era in which the app was sold, and don't have.
+    /// What buyers would keep in the era in which the app was sold, and don't have.
     private(set) var lost: Set<String> = []
-    /// What others get though they paid nothing.
+    /// What others get although they paid nothing.
     private(set) var given: Set<String> = []
     /// Whether buyers with a purchase date keep everything.
     private(set) var datesHelp = true
@@ -63,7 +63,7 @@ struct ModelContradiction {
 }
 
 extension LintSubject {
-    /// Every release whose model isn't that of an era that it can count as, grouped by that era.
+    /// Every release with a model that none of its possible eras has, grouped by that era.
     func contradictions(on platform: LintPlatform) -> [ModelContradiction] {
         let models = Dictionary(grouping: platform.releases) { $0.release.originalAppVersion }
             .mapValues { Set($0.compactMap(\.release.model)) }
@@ -74,7 +74,7 @@ extension LintSubject {
             let release = listed.release
             // A release that was sold and then given away belongs to both eras.
             guard models[release.originalAppVersion]?.count == 1 else { continue }
-            // Other rules name free builds that fell below paid ones.
+            // Other rules report free builds that fell below paid ones.
             if release.model == .free, let number = release.originalAppVersion, let highestPaid, number <= highestPaid,
                 let era = platform.era(of: release), eras[era].model == .free
             {
@@ -96,19 +96,19 @@ extension LintSubject {
         return model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
     }
 
-    /// What those keep who got the app under a price model, in an era of it.
+    /// What customers keep who got the app under a price model, in an era of it.
     fileprivate func rights(of model: Era.Model, in era: Int?) -> Set<String> {
         if let era { return Set(honored(in: era)) }
-        // A policy without any paid era: what its buyers could now buy again.
+        // For a policy without any paid era: what its buyers could buy again.
         return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
     }
 
-    /// The era whose beginning is wrong: it begins too early after the paid one, or the paid one too late.
+    /// The era with the wrong beginning: it begins too early after the paid one, or the paid one begins too late.
     func misplacedEra(_ group: ModelContradiction) -> Int {
         group.meant.flatMap { $0 > group.era ? $0 : nil } ?? group.era
     }
 
-    /// Begins the era with the first release above its paid ones, or the paid era with the first of them.
+    /// Begins the era with the first release above its paid ones, or the paid era with its first release.
     func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
         let era = misplacedEra(group)
         let listed = platform.releases.compactMap(\.release.originalAppVersion)
@@ -121,7 +121,7 @@ extension LintSubject {
             "write `\(key): \"\(number)\"`", .write(.text("\(number)"), at: place(of: era, on: platform) + [.key(key)]))
     }
 
-    /// The same where the number isn't known, or causes something else.
+    /// The same if the number isn't known, or causes another finding.
     func advice(on group: ModelContradiction, on platform: LintPlatform) -> LintFix {
         let correction = "or correct the list if \(group.numbers.count == 1 ? "it was" : "these were") free"
         guard let meant = group.meant else { return "add an era in which the app was sold, \(correction)" }

@@ -1,6 +1,6 @@
-/// Paths of files that a policy names, relative to its own.
+/// Paths that a policy names, relative to the policy's own path.
 enum RelativePath {
-    /// Nil where only the working directory could tell.
+    /// Nil if only the working directory could tell.
     static func of(_ file: String, beside policy: String) -> String? {
         guard file.hasPrefix("/") == policy.hasPrefix("/") else { return file.hasPrefix("/") ? file : nil }
         guard file != "-", policy != "-" else { return nil }

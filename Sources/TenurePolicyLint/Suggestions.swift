@@ -48,7 +48,7 @@ struct Suggestions {
     }
 }
 
-/// What makes two findings the same before and after an edit: rule and place, and for mistakes the message.
+/// What makes two findings equal before and after an edit: rule and place, and for mistakes the message.
 private struct FindingKey: Hashable {
     let code: String
     let place: String

@@ -2,13 +2,12 @@ package import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of one customer
-/// from wherever they lie, judges each customer once.
-///
-/// The result is the same in whatever order the lines stand. Memory is bounded; what is known of customers lies in a
-/// temporary folder once there are many, but for the accounts that share an `id`.
+/// Rehearses a comparison over a file of artifacts: verifies each line on all cores, gathers the lines of one customer,
+/// and judges each customer once.
+/// The result is the same in any order of lines. Memory is bounded: once there are many customers, what is known about
+/// them is in a temporary folder, except for the accounts that share an `id`.
 package struct EvidenceRehearsal: Sendable {
-    /// An `id` that so many accounts have that it is nobody's.
+    /// An `id` with more accounts than this is a placeholder.
     package struct AnonymousID: Sendable, Hashable {
         package let id: String
         package let accounts: Int
@@ -22,41 +21,42 @@ package struct EvidenceRehearsal: Sendable {
     private let comparison: Comparison
     private let reader: LineReader
 
-    /// `now`: against which a signing date in the future is refused. `purchasesAreComplete`: whether what lines hold is
-    /// all that their customers have.
+    /// `now`: a later signing date is rejected. `purchasesAreComplete`: whether lines have all purchases of their
+    /// customers.
     package init(
         _ comparison: Comparison, app: AppIdentity, trust: TrustConfiguration, now: Date, purchasesAreComplete: Bool
     ) {
         self.comparison = comparison
-        // A stream of bad signers must not let good ones be turned away: here nobody is attacked, and all must be told.
+        // Many bad signers must not delay good ones: there is no attacker here, and every line must be reported.
         let cache = ChainCache(trust: trust, budget: .init(burst: .greatestFiniteMagnitude, perSecond: 0))
         reader = LineReader(
             verifier: AppStoreVerifier(app: app, cache: cache), now: now, purchasesAreComplete: purchasesAreComplete)
     }
 
-    /// How far it is.
+    /// The progress.
     package struct Progress: Sendable {
         package var lines = 0
-        /// Of the file; nil where nobody can tell.
+        /// Of the file; nil if it is unknown.
         package var share: Double?
-        /// All lines are read, and customers are judged.
+        /// All lines are read, and customers are being judged.
         package var isJudging = false
     }
 
     package struct Outcome: Sendable {
         package let tally: Tally
         package let counts: InputCounts
-        /// `id`s that more than ten accounts have, which join nobody; in their order.
+        /// `id`s of more than ten accounts, which join no lines; sorted.
         package let anonymousIDs: [AnonymousID]
         /// Whether it was stopped, or the input was cut off.
         package let isPartial: Bool
         package let problem: RehearsalError?
     }
 
-    /// What is read stays in a processor's cache until it is cut into lines.
+    /// A piece stays in a processor's cache until it is divided into lines.
     private static let chunkSize = 256 << 10
 
-    /// `report` is told bad lines in the order of the file. `isStopped` is asked often; then what was read counts.
+    /// `report` gets rejected lines in the order of the file. `isStopped` is called often; if it returns true, the
+    /// lines read so far count.
     package func run(
         over source: EvidenceSource, isStopped: @Sendable () -> Bool = { false },
         progress: (Progress) -> Void = { _ in }, report: (BadLine) throws -> Void = { _ in }
@@ -74,7 +74,7 @@ package struct EvidenceRehearsal: Sendable {
                 let chunk = try source.read(upTo: Self.chunkSize, isStopped: isStopped)
                 if chunk.isEmpty {
                     isAtEnd = true
-                    // Where it was stopped, the last line may be half of one.
+                    // If it was stopped, the last line may be incomplete.
                     if !isStopped(), let last = splitter.end() { waiting.append(last) }
                     problem = source.close()
                 } else {
@@ -108,7 +108,7 @@ package struct EvidenceRehearsal: Sendable {
             problem: problem)
     }
 
-    /// Reads and verifies lines on all cores, and forgets them: what every rehearsal of a file does most of the time.
+    /// Reads and verifies lines on all cores, without keeping them: most of the work of a rehearsal of a file.
     package func verify(_ lines: [UInt8]) async throws -> InputCounts {
         var splitter = LineSplitter()
         var position = 0
@@ -138,7 +138,7 @@ package struct EvidenceRehearsal: Sendable {
         try Self.dissolve(joins.anonymous, in: folder)
         let stages = GatheringStage.allCases
         for (number, stage) in stages.enumerated() {
-            // Weaker names first: what moves on is there before its bucket is judged.
+            // Weaker names first: a record that moves on is in its bucket before that is judged.
             var left = SpillFolder.buckets(of: stage)
             let known = joins
             func next() -> BucketContents? {
@@ -181,7 +181,7 @@ package struct EvidenceRehearsal: Sendable {
         return joins
     }
 
-    /// Gives lines that have nothing but a placeholder for an `id` the names that they have without it.
+    /// Gives lines with only a placeholder `id` the names that they have without it.
     private static func dissolve(
         _ anonymous: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {

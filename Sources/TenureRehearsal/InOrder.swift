@@ -1,6 +1,6 @@
 import Foundation
 
-/// Does work on all cores, and takes the results in the order of the work; as much is under way as keeps them busy.
+/// Does work on all cores, and takes the results in the order of the work. It starts as much as keeps the cores busy.
 package func inOrder<Work: Sendable, Done: Sendable>(
     makeNext: () async throws -> Work?, _ work: @escaping @Sendable (Work, Int) async -> Done,
     _ take: (Done) throws -> Void
@@ -11,7 +11,7 @@ package func inOrder<Work: Sendable, Done: Sendable>(
         var taken = 0
         var early: [Int: Done] = [:]
         while true {
-            // What came early waits too: one slow batch must not let the others pile up.
+            // Early results wait too: one slow batch must not make the others pile up.
             while started - taken < most, let next = try await makeNext() {
                 let index = started
                 group.addTask { (index, await work(next, index)) }

@@ -3,13 +3,13 @@ package import TenureCore
 import TenurePolicyFile
 package import TenureStore
 
-/// Rehearses a comparison over the record of a service: every customer with their evidence and their promises.
+/// Rehearses a comparison over the database of a service: every customer with their evidence and their promises.
 package struct RecordRehearsal: Sendable {
     private let comparison: Comparison
     private let realms: Set<UInt8>
 
-    /// `withTests`: also those for whom a test authority vouches. They are passed over otherwise, as the service does
-    /// that runs without it.
+    /// `withTests`: also customers of a test authority. Otherwise they are skipped, as a service without that authority
+    /// does.
     package init(_ comparison: Comparison, environments: [AppStoreEnvironment], withTests: Bool) {
         self.comparison = comparison
         realms = Set(
@@ -20,23 +20,23 @@ package struct RecordRehearsal: Sendable {
 
     package struct Outcome: Sendable {
         package let tally: Tally
-        /// Customers of other realms.
+        /// Customers of other environments or authorities.
         package let passedOver: Int
         package let isPartial: Bool
     }
 
-    /// Numbers of customers to a page; most of them are somebody's.
+    /// Row numbers in a page; most of them belong to a customer.
     private static let pageSize: Int64 = 8192
 
     private struct Page: Sendable {
         let after: Int64
         let through: Int64
-        /// What the pages before it came to.
+        /// The result of the pages before it.
         let known: KnownVerdicts
         let ranks: ExampleRanks
     }
 
-    /// Reads page by page, so that a service goes on writing: who comes meanwhile may be missed, and nobody counts twice.
+    /// Reads page by page, so that a service can continue to write. New customers may be missed, and none counts twice.
     package func run(
         over store: any Store, isStopped: @Sendable () -> Bool = { false },
         progress: (EvidenceRehearsal.Progress) -> Void = { _ in }

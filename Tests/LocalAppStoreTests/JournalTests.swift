@@ -60,10 +60,10 @@ private func open(_ file: String) throws -> LocalAppStore {
         let database = try DatabaseQueue(path: file)
         let add = "INSERT INTO journal (entry) VALUES (?)"
         for (entry, complaint) in [
-            (#"{"act":"fly"}"#, "entry 3 cannot happen again (there is no act `fly`"),
-            (#"{"act":"acquire","customer":"Eve"}"#, "entry 3 cannot happen again (there is no customer `Eve`"),
-            (#"{"attempt":"SUCCESS","notification":7}"#, "entry 3 cannot happen again (it cannot be read"),
-            ("half of", "entry 3 cannot happen again (it cannot be read"),
+            (#"{"act":"fly"}"#, "entry 3 can't be repeated (there is no operation `fly`"),
+            (#"{"act":"acquire","customer":"Eve"}"#, "entry 3 can't be repeated (there is no customer `Eve`"),
+            (#"{"attempt":"SUCCESS","notification":7}"#, "entry 3 can't be repeated (it can't be read"),
+            ("half of", "entry 3 can't be repeated (it can't be read"),
         ] {
             try await database.write { try $0.execute(sql: add, arguments: [entry]) }
             #expect { try open(file) } throws: { "\($0)".contains(complaint) }

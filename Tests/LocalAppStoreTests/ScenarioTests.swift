@@ -209,7 +209,7 @@ func `every example goes as it expects`(_ name: String) async throws {
         ("  - { at: 2014-05-01, Ada: acquires }\n  - { at: 2014-04-30, Ada: updates }", "s.yaml:10:11"),
     ] {
         #expect { try read(steps) } throws: {
-            "\($0)".contains("\(place): time does not run backwards")
+            "\($0)".contains("\(place): this is before the step above, or before `begins`")
         }
     }
 }

@@ -299,7 +299,7 @@ private func subscribed(gracePeriodDays: Int? = nil) throws -> World {
     #expect(kept.sandboxPace == told.founding.sandboxPace)
     #expect(try scenario("environment: Sandbox").founding.sandboxPace == nil)
     for (lines, mistake) in [
-        ("sandbox: { month: 1h }", "story.yaml:3:1: only in the sandbox"),
+        ("sandbox: { month: 1h }", "story.yaml:3:1: `sandbox` needs `environment: Sandbox`"),
         ("environment: Sandbox\nsandbox: { days: 59s }", "story.yaml:4:18: that is too short"),
         ("environment: Sandbox\nsandbox: { renewals: 1001 }", "story.yaml:4:22: a subscription renews"),
     ] {

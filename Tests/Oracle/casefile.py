@@ -1,4 +1,4 @@
-"""Customers as the case file writes them: `Docs/policy-file.md` describes the keys and what their absence means."""
+"""Customers as the case file writes them: `Docs/policy-cases.md` describes the keys and what their absence means."""
 import copy
 
 from policy import PLATFORMS, Policy

@@ -103,7 +103,7 @@ import Testing
                 try await work()
                 return false
             } catch StoreKitError.systemError(let failure) {
-                return "\(failure)".contains("the receipt cannot be kept as `\(folder.path)/StoreKit/receipt`")
+                return "\(failure)".contains("the receipt can't be saved as `\(folder.path)/StoreKit/receipt`")
             } catch {
                 return false
             }

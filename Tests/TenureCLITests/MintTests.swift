@@ -35,7 +35,7 @@ import Testing
         try FileManager.default.createDirectory(at: leaf, withIntermediateDirectories: false)
         let unreadable = try await Command.run("mint", "receipt", "--authority", broken.path)
         #expect(unreadable.status == 1)
-        #expect(unreadable.errors.hasSuffix("`jws-leaf.pem` or its key is no file, or not yours to read\n"))
+        #expect(unreadable.errors.hasSuffix("`jws-leaf.pem` or its key isn't a readable file\n"))
     }
 
     @Test func `a named defect is minted and refused for its reason, and a wrong name lists the right ones`()

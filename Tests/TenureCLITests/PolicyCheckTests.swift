@@ -33,7 +33,7 @@ import Testing
                     |         ^
                   fix: ship a build above 110, and make this list the policy's `releases`, so that its date counts
                   at: releases/iOS/90
-                \(list):6:9: error: `buildNumbers: increasing` is not so: on iOS build 90 (2015-08-01) came after build 120 (2015-06-10T18:00:00Z); builds between them tell the wrong era [increasing-contradicted]
+                \(list):6:9: error: `buildNumbers: increasing` is wrong: on iOS build 90 (2015-08-01) came after build 120 (2015-06-10T18:00:00Z); builds between them prove the wrong era [increasing-contradicted]
                   6 | iOS,2.2,90,2015-08-01,free
                     |         ^
                   fix: write `buildNumbers: restarted` and `releases: shipped.csv`

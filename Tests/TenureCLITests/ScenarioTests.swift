@@ -118,7 +118,7 @@ private let examples = URL(fileURLWithPath: #filePath)
     let again = try #require(try await second.port(), "\(second.errors)")
     let known = try await Command.run(
         "appstore", "do", "customer", "customer=Zoe", "--store", "http://127.0.0.1:\(again)")
-    #expect(known.errors.contains("there is a customer `Zoe` already"))
+    #expect(known.errors.contains("there already is a customer `Zoe`"))
     #expect(await second.end(by: SIGTERM) == 0)
 }
 

@@ -22,11 +22,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("color", "red", "there is no field `color`"), ("quantity", "many", "`quantity` is an integer"),
-        ("purchaseDate", "yesterday", "`purchaseDate` is an instant"),
-        ("isUpgraded", "yes", "`isUpgraded` is true or false"),
+        ("color", "red", "there is no field `color`"), ("quantity", "many", "`quantity` must be an integer"),
+        ("purchaseDate", "yesterday", "`purchaseDate` must be an instant"),
+        ("isUpgraded", "yes", "`isUpgraded` must be true or false"),
         ("commitmentInfo", "{", "`commitmentInfo` must be JSON"),
-        ("productId.x", "y", "`productId` has no fields"),
+        ("productId.x", "y", "`productId` has no inner fields"),
     ])
     func `a mistake names the field`(name: String, text: String, message: String) {
         #expect { try JWSKind.transaction.setting(name, to: text, in: JSONObject()) } throws: {

@@ -62,7 +62,7 @@ import Testing
                 policy.yaml:16:5: `product` is unknown here; did you mean `products`?
                 policy.yaml:17:5: `honours` is unknown here; did you mean `honors`?
                 policy.yaml:18:5: a trial counts sessions or days; keep one of `sessions` and `days`
-                policy.yaml:20:15: `com.example.calculator.yearly` is no list; write `products: [com.example.calculator.everything]`
+                policy.yaml:20:15: `com.example.calculator.yearly` isn't a list; write `products: [com.example.calculator.everything]`
                 policy.yaml:22:9: there is no era `payed`; write one of `paid`, `freemium`
                 policy.yaml:22:28: `1Y` is no length in the calendar; write one such as `P1Y`, `P3M`, `P2W` or `P10D`
                 policy.yaml:23:9: `era` is missing; write `era: paid`
@@ -120,7 +120,7 @@ import Testing
         ),
         (
             "hello",
-            "policy.yaml:1:1: `hello` cannot stand here; write keys and values, such as `app: { bundleID: com.example.calculator }`"
+            "policy.yaml:1:1: `hello` isn't possible here; write keys and values, such as `app: { bundleID: com.example.calculator }`"
         ),
         (
             "{}",
@@ -347,11 +347,11 @@ import Testing
             mistakes(text) == """
                 policy.yaml:5:5: `reason` is missing; write `reason: the price fell in each storefront on its own day`
                 policy.yaml:6:44: the reason is empty; write why the finding is intended
-                policy.yaml:7:5: `no-apple-id` cannot stand here; write keys and values, such as `code: changeover-wide`
+                policy.yaml:7:5: `no-apple-id` isn't possible here; write keys and values, such as `code: changeover-wide`
                 policy.yaml:8:13: `7` is no text; put it in quotes: `"7"`
                 policy.yaml:8:46: `until` is unknown here; write one of `code`, `at` or `reason`
                 """)
         let list = "acknowledge: all\n" + text.split(separator: "\n").prefix(3).joined(separator: "\n")
-        #expect(mistakes(list).contains("policy.yaml:1:14: `all` is no list; write `acknowledge: [{ code: "))
+        #expect(mistakes(list).contains("policy.yaml:1:14: `all` isn't a list; write `acknowledge: [{ code: "))
     }
 }

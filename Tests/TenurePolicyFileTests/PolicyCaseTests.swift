@@ -40,7 +40,7 @@ import Testing
         #expect(results[0].place == "cases.yaml:3:5")
         #expect(
             results[0].differences == [
-                "everything: expected granted until 2016-01-01T00:00:00Z, got for good (eraHonored, version, date)",
+                "everything: expected granted until 2016-01-01T00:00:00Z, got permanently (eraHonored, version, date)",
                 "everything: expected the reason `changeover`, got (eraHonored, version, date)",
                 "everything: expected no reason `date`, got (eraHonored, version, date)",
                 "cloud: expected denied, got granted (eraHonored, version, date): \(results[0].decisions[1].sentence)",

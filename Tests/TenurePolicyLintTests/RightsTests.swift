@@ -139,11 +139,11 @@ import Testing
         #expect(
             try findings([("products: [com.example.calculator.premium]", "products: [com.example.calculator.plus]")])
                 == [
-                    "whoever has bought `com.example.calculator.premium`, and came in no era that gives it, would lose `premium`"
+                    "customers who have bought `com.example.calculator.premium`, and came in no era that gives it, would lose `premium`"
                 ])
         #expect(
             try findings([("P3M", "P1M")]) == [
-                "whoever has bought `com.example.calculator.season`, and came in no era that gives it, would have `cloud` until 1970-02-01T00:00:00Z instead of until 1970-04-01T00:00:00Z"
+                "customers who have bought `com.example.calculator.season`, and came in no era that gives it, would have `cloud` until 1970-02-01T00:00:00Z instead of until 1970-04-01T00:00:00Z"
             ])
         #expect(try findings([("P3M", "P4M")]) == [])
     }
@@ -152,19 +152,22 @@ import Testing
         let messages = try findings([("      macOS: { version: \"2.0\", at: 2015-06-12T18:00:00Z }\n", "")])
         #expect(
             messages.contains {
-                $0.hasPrefix("whoever got the app on macOS") && $0.hasSuffix("would no longer be sure of `premium`")
+                $0.hasPrefix("customers who got the app on macOS")
+                    && $0.hasSuffix("would no longer be sure of `premium`")
             })
-        #expect(!messages.contains { $0.hasPrefix("whoever got the app on iOS") })
+        #expect(!messages.contains { $0.hasPrefix("customers who got the app on iOS") })
     }
 
     @Test func `a deleted entitlement is lost by everybody who had it`() throws {
         let messages = try findings([("  premium:", "  pro:")])
         #expect(
             messages.contains(
-                "whoever has bought `com.example.calculator.premium`, and came in no era that gives it, would lose `premium`"
+                "customers who have bought `com.example.calculator.premium`, and came in no era that gives it, would lose `premium`"
             ))
         #expect(
-            messages.contains { $0.hasPrefix("whoever got the app on iOS") && $0.hasSuffix("would lose `premium`") })
+            messages.contains {
+                $0.hasPrefix("customers who got the app on iOS") && $0.hasSuffix("would lose `premium`")
+            })
     }
 
     @Test func `a release that the list no longer has still has its customers`() throws {

@@ -1,10 +1,9 @@
 import TenureAppStore
 package import TenureJSON
 
-/// One thing that happens in the world: what, and the particulars as text.
-///
-/// The same form everywhere: the command line, the control interface, scenario files and the journal all write acts,
-/// and one table says which particulars each knows.
+/// One operation: what happens, with its parameters as text.
+/// The command line, the control interface, scenario files and the journal all use this form. One table has the
+/// parameters of each operation.
 package struct Act: Sendable, Hashable {
     package let verb: Verb
     package var particulars: [Particular: String]
@@ -19,7 +18,7 @@ package struct Act: Sendable, Hashable {
     /// Reads `{"act": "refund", "customer": "Ada", ...}`. Throws an `ActMistake`.
     package init(_ object: JSONObject) throws(ActMistake) {
         guard case .string(let name)? = object["act"] else {
-            throw ActMistake("an act is missing; write `\"act\": \"acquire\"` and its particulars")
+            throw ActMistake("the operation is missing; write `\"act\": \"acquire\"` and its parameters")
         }
         guard let verb = Verb(rawValue: name) else { throw ActMistake(unknown: name) }
         self.init(verb)
@@ -34,16 +33,16 @@ package struct Act: Sendable, Hashable {
         try checkCompleteness()
     }
 
-    /// Throws where this verb knows no such particular, or has it already.
+    /// Throws if this operation has no such parameter, or has it already.
     package mutating func set(_ name: String, to text: String) throws(ActMistake) {
         guard let particular = Particular(rawValue: name), verb.particulars.contains(where: { $0.name == particular })
         else { throw ActMistake(unknown: name, of: verb) }
         guard particulars.updateValue(text, forKey: particular) == nil else {
-            throw ActMistake("`\(name)` stands twice; keep one")
+            throw ActMistake("`\(name)` is given twice; keep one")
         }
     }
 
-    /// Throws where a particular is missing that the verb cannot do without.
+    /// Throws if a required parameter is missing.
     package func checkCompleteness() throws(ActMistake) {
         for particular in verb.particulars where particular.isRequired && particulars[particular.name] == nil {
             throw ActMistake("`\(verb.rawValue)` needs `\(particular.name.rawValue)`")
@@ -60,7 +59,7 @@ package struct Act: Sendable, Hashable {
     }
 }
 
-/// An act that cannot be understood.
+/// An operation that can't be understood.
 package struct ActMistake: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
@@ -70,12 +69,13 @@ package struct ActMistake: Error, Sendable, Hashable, CustomStringConvertible {
 
     package init(unknown verb: String) {
         self.init(
-            "there is no act `\(verb)`; the acts are \(Verb.allCases.map(\.rawValue).joined(separator: ", "))")
+            "there is no operation `\(verb)`; the operations are \(Verb.allCases.map(\.rawValue).joined(separator: ", "))"
+        )
     }
 
     init(unknown particular: String, of verb: Verb) {
         let names = verb.particulars.map { "`\($0.name.rawValue)`" }.joined(separator: ", ")
-        self.init("`\(verb.rawValue)` knows no `\(particular)`; it has \(names.isEmpty ? "none" : names)")
+        self.init("`\(verb.rawValue)` has no parameter `\(particular)`; it has \(names.isEmpty ? "none" : names)")
     }
 
     init(_ text: String, in particular: Particular, is wanted: String) {

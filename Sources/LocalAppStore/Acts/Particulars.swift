@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// Particulars as values. Each throws an `ActMistake` where the text is none.
+/// Parameters as values. Each throws an `ActMistake` if its text has another form.
 extension Act {
     func text(_ name: Particular) throws(ActMistake) -> String {
         guard let text = self[name] else { throw ActMistake("`\(verb.rawValue)` needs `\(name.rawValue)`") }
@@ -58,7 +58,7 @@ extension Act {
         return value
     }
 
-    /// Throws where a particular is no value of its kind, whatever the world is like.
+    /// Throws if a parameter isn't a value of its kind, in any state of the store.
     package func checkValues() throws(ActMistake) {
         _ = try platform()
         _ = try price()
@@ -73,7 +73,7 @@ extension Act {
         _ = try word(.state, among: Network.allCases) { $0.rawValue }
     }
 
-    /// When time is to reach, for an act that lets it pass; nil for any other.
+    /// The instant that `advance` leads to; nil for any other operation.
     func timeToReach(in world: World) throws(ActMistake) -> Date? {
         guard verb == .advance else { return nil }
         switch (self[.by], try date(.to)) {
@@ -90,7 +90,7 @@ extension Act {
 
 /// Amounts as people write them.
 package enum Money {
-    /// Thousandths; nil where the text is no amount: `4.99`, `5`, `free`.
+    /// Thousandths; nil unless the text is an amount: `4.99`, `5`, `free`.
     package static func milliunits(_ text: String) -> Int64? {
         if text == "free" { return 0 }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,10 +1,9 @@
-/// What can happen in the world, and the particulars of each: command, control interface, scenarios and journal share
-/// this table.
+/// The operations and their parameters. The command, the control interface, scenarios and the journal share this table.
 package enum Verb: String, CaseIterable, Sendable, Hashable {
     case advance
-    // The store's and the developer's.
+    // Of the App Store and the developer.
     case release, setPrice, raisePrice, withdraw, offerAgain, notifyAt, network
-    // Customers and the app.
+    // Of customers, about the app.
     case customer, move, acquire, update, refundApp, rescindConsent
     // Purchases.
     case buy, cancel, resume, upgrade, downgrade, keepPlan, failBilling, recover, consent
@@ -58,44 +57,44 @@ package enum Verb: String, CaseIterable, Sendable, Hashable {
         case .advance: "time passes: by a length, or to an instant"
         case .release: "a build goes on sale"
         case .setPrice: "the app costs something else from now on"
-        case .raisePrice: "a subscription gets dearer, and subscribers are told or asked"
-        case .withdraw: "a product is taken from sale, and no longer renews"
+        case .raisePrice: "the price of a subscription rises, and subscribers are notified or asked"
+        case .withdraw: "a product is removed from sale and no longer renews"
         case .offerAgain: "a product is on sale again"
-        case .notifyAt: "notifications go to a URL, or without one nowhere"
+        case .notifyAt: "notifications are posted to a URL; without a URL, they aren't posted"
         case .network: "notifications arrive (up), fail (down), or are answered and lost (swallowing)"
         case .customer: "an Apple Account is made"
         case .move: "a customer moves to another storefront"
         case .acquire: "a customer gets the app, or gets it again after a refund"
         case .update: "the device gets the release that is on sale"
-        case .refundApp: "the App Store gives back what the app cost"
+        case .refundApp: "the App Store refunds the app"
         case .rescindConsent: "a parent withdraws the consent for the app"
-        case .buy: "a purchase, or a subscription anew"
+        case .buy: "a purchase; a subscription that ended begins again"
         case .cancel: "automatic renewal is switched off"
         case .resume: "automatic renewal is switched on again"
         case .upgrade: "a higher plan, at once"
         case .downgrade: "a lower plan, from the next renewal on"
-        case .keepPlan: "a downgrade is taken back"
-        case .failBilling: "whatever is charged from now on fails"
-        case .recover: "payment works again, and what was due is charged"
+        case .keepPlan: "a downgrade is canceled"
+        case .failBilling: "every charge fails from now on"
+        case .recover: "payment works again, and due amounts are charged"
         case .consent: "the customer agrees to a higher price"
-        case .requestRefund: "the customer asks for money back, and the developer for its use"
-        case .declineRefund: "the App Store refuses it"
-        case .refund: "all of a payment is given back, or a percentage"
-        case .reverseRefund: "a refund is taken back"
+        case .requestRefund: "the customer asks for a refund, and Apple asks the developer about consumption"
+        case .declineRefund: "the App Store declines the refund"
+        case .refund: "a payment is refunded, in full or a percentage"
+        case .reverseRefund: "a refund is reversed"
         case .share: "the purchaser shares a product with the family"
         case .unshare: "the purchaser stops sharing"
         case .leaveFamily: "a member leaves the family"
-        case .extend: "the developer puts off a renewal"
-        case .extendAll: "the developer puts off the renewals of a product"
+        case .extend: "the developer extends a renewal date"
+        case .extendAll: "the developer extends the renewal dates of a product"
         case .setAppAccountToken: "the developer sets the account token of a purchase"
-        case .answerConsumption: "the developer says how much of a purchase was used"
+        case .answerConsumption: "the developer reports the consumption of a purchase"
         case .finish: "the app finishes a transaction"
         case .testNotification: "a test notification is sent"
         }
     }
 }
 
-/// The particulars of acts.
+/// The parameters of operations.
 package enum Particular: String, CaseIterable, Sendable, Hashable {
     case app, customer, product, platform, build, version, release, price, storefront, storefronts, family, devices
     case by, to, days
@@ -134,7 +133,7 @@ package enum Particular: String, CaseIterable, Sendable, Hashable {
         case .url: "http://127.0.0.1:8080/v1/notifications/apple"
         case .state: "up, down or swallowing"
         case .transaction: "410000000000001"
-        case .request: "an id of your own"
+        case .request: "an ID that you choose"
         case .deliveryStatus: "DELIVERED"
         case .refundPreference: "DECLINE"
         }

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 
 extension World {
-    /// Does what an act says. Throws a `WorldError` or an `ActMistake`; then nothing has happened.
+    /// Performs an operation. Throws a `WorldError` or an `ActMistake`; then nothing has changed.
     package mutating func perform(_ act: Act) throws {
         try act.checkCompleteness()
         let app = act[.app]
@@ -88,7 +88,7 @@ extension World {
         }
         let id = try act.text(.transaction)
         guard let transaction = transaction(id) else {
-            throw ActMistake(id, in: .transaction, is: "the id of a transaction")
+            throw ActMistake(id, in: .transaction, is: "the ID of a transaction")
         }
         switch act.verb {
         case .extend:
@@ -110,11 +110,11 @@ extension World {
     }
 }
 
-/// What becomes of notifications on their way.
+/// What happens to notifications on their way.
 package enum Network: String, CaseIterable, Sendable, Hashable {
     case up
-    /// Nobody answers: the App Store tries again later.
+    /// They don't arrive: the App Store tries again later.
     case down
-    /// Somebody answers that all is well, and keeps nothing.
+    /// They get a successful response, but no receiver keeps them.
     case swallowing
 }

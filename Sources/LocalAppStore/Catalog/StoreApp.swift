@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// An app in the catalog of the local store, with all that was ever released and charged.
+/// An app in the catalog, with all releases and prices.
 package struct StoreApp: Codable, Sendable, Hashable {
     package var bundleID: String
     package var appAppleID: Int64
@@ -9,9 +9,9 @@ package struct StoreApp: Codable, Sendable, Hashable {
     package var releases: [StoreRelease]
     package var prices: [AppPrice]
     package var products: [StoreProduct]
-    /// How long a customer keeps a subscription whose renewal cannot be charged; nil: not switched on.
+    /// How long a customer keeps a subscription that can't be charged; nil: not switched on.
     package var gracePeriodDays: Int?
-    /// Where notifications are posted; nil: nowhere.
+    /// Where notifications are posted; nil: they aren't.
     package var notificationURL: String?
 
     package init(
@@ -27,7 +27,7 @@ package struct StoreApp: Codable, Sendable, Hashable {
         self.notificationURL = notificationURL
     }
 
-    /// What was on sale for that platform; tvOS, watchOS and visionOS take iOS's releases where they have none.
+    /// The releases for that platform. tvOS, watchOS and visionOS use iOS's if they have none.
     package func release(for platform: Platform, at date: Date) -> StoreRelease? {
         func latest(_ platform: Platform) -> StoreRelease? {
             releases.last { $0.platform == platform && $0.releasedAt <= date }
@@ -36,7 +36,7 @@ package struct StoreApp: Codable, Sendable, Hashable {
         return latest(platform) ?? (!hasOwn && platform.inheritsFromIOS ? latest(.iOS) : nil)
     }
 
-    /// Milliunits; free where nothing says otherwise.
+    /// In milliunits; free without any price.
     package func price(at date: Date) -> Int64 { prices.last { $0.from <= date }?.price ?? 0 }
 }
 
@@ -56,16 +56,16 @@ package struct StoreRelease: Codable, Sendable, Hashable {
         self.releasedAt = releasedAt
     }
 
-    /// As the App Store names it on a platform: the build, on a Mac the marketing version.
+    /// The number that the App Store reports: the build, on macOS the marketing version.
     package func name(on platform: Platform) -> String {
         platform.versionKey == .shortVersionString ? version : build
     }
 }
 
-/// What the app cost from an instant on.
+/// The app's price from an instant on.
 package struct AppPrice: Codable, Sendable, Hashable {
     package var from: Date
-    /// Milliunits of the storefront's currency; 0 is free.
+    /// In milliunits of the storefront's currency; 0 is free.
     package var price: Int64
 
     package init(from: Date, price: Int64) {

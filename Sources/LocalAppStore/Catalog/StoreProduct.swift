@@ -5,11 +5,11 @@ package import TenureCore
 package struct StoreProduct: Codable, Sendable, Hashable {
     package var id: String
     package var type: ProductType
-    /// Milliunits, in every storefront that has no price of its own.
+    /// In milliunits, in every storefront without a separate price.
     package var price: Int64
-    /// Milliunits, by storefront code.
+    /// In milliunits, by storefront code.
     package var prices: [String: Int64]
-    /// Of a subscription: customers hold one product of a group at a time.
+    /// Of a subscription: a customer has one product of a group at a time.
     package var group: String?
     /// 1 is the highest; changing to a smaller number is an upgrade.
     package var level: Int
@@ -45,11 +45,11 @@ package struct SubscriptionOffer: Codable, Sendable, Hashable {
     package var id: String?
     package var type: OfferType
     package var discount: OfferDiscountType
-    /// Of a free trial and of one paid up front its whole length.
+    /// The whole length of a free trial or of an offer that is paid up front.
     package var period: CalendarPeriod
-    /// How many periods of one that is paid as you go.
+    /// The number of periods of an offer that is paid as you go.
     package var count: Int
-    /// Milliunits for each payment.
+    /// In milliunits, for each payment.
     package var price: Int64
 
     package init(
@@ -74,7 +74,9 @@ extension CalendarPeriod: Codable {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let period = CalendarPeriod(iso8601: text) else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "`\(text)` is no length in the calendar"))
+                .init(
+                    codingPath: decoder.codingPath, debugDescription: "`\(text)` isn't a calendar length such as `P1M`")
+            )
         }
         self = period
     }

@@ -6,10 +6,10 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The interface by which people and scripts turn the world: for loopback only, without a key.
-///
-/// `GET /control/world`, `POST /control/acts` with one act or a list, `GET /control/customers/{name}` with what the
-/// customer's device would hand over, `POST /control/device/{question}` for StoreKit on Linux, `POST /control/trouble` with a code and how many requests it refuses.
+/// The interface that controls the local App Store: on loopback only, without a key.
+/// `GET /control/world`, `POST /control/acts` with one operation or a list, `GET /control/customers/{name}` with the
+/// artifacts of the customer's device, `POST /control/device/{question}` for StoreKit on Linux, and
+/// `POST /control/trouble` with a code and the number of requests that fail.
 package struct ControlInterface: Sendable {
     private let store: LocalAppStore
     private let trouble: Trouble
@@ -44,7 +44,7 @@ package struct ControlInterface: Sendable {
         ]
     }
 
-    /// A page in a browser can send a form here, but no JSON without asking first.
+    /// A page in a browser can send a form here, but not JSON without permission.
     private func act(_ request: Request) async throws -> Response {
         guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true else {
             return Self.refusal("send `application/json`", .unsupportedMediaType)
@@ -56,10 +56,12 @@ package struct ControlInterface: Sendable {
             case .object(let object): acts = [try Act(object)]
             case .array(let elements):
                 acts = try elements.map { element in
-                    guard case .object(let object) = element else { throw ActMistake("an act is a JSON object") }
+                    guard case .object(let object) = element else {
+                        throw ActMistake("an operation must be a JSON object")
+                    }
                     return try Act(object)
                 }
-            default: throw ActMistake("send one act, or a list of them")
+            default: throw ActMistake("send one operation, or a list of them")
             }
             let caused = try await store.perform(acts)
             let world = await store.world
@@ -68,7 +70,8 @@ package struct ControlInterface: Sendable {
                 object["subtype"] = (notification.subtype?.rawValue).map(JSONValue.string)
                 object["date"] = .string(notification.date.rfc3339)
                 object["transactionId"] = notification.transaction.map { .string(world.id(of: $0)) }
-                // What a look-up by it finds: nobody ordered what the family shared, and the sandbox knows no order.
+                // What a look-up by order ID finds. Purchases shared by the family have no order, and neither has the
+                // sandbox.
                 if world.environment.isProduction, let transaction = notification.transaction,
                     !transaction.isFamilyShared
                 {
@@ -93,11 +96,11 @@ package struct ControlInterface: Sendable {
             return Self.refusal("send `application/json`", .unsupportedMediaType)
         }
         guard let question = DeviceQuestion(rawValue: name) else {
-            return Self.refusal("no device asks for `\(name)`", .notFound)
+            return Self.refusal("there is no question `\(name)`", .notFound)
         }
         let bytes = Array(try await request.body.collect(upTo: 1 << 20).readableBytesView)
         guard case .object(let body)? = try? JSONValue(parsing: bytes) else {
-            return Self.refusal("a device sends a JSON object", .badRequest)
+            return Self.refusal("the body must be a JSON object", .badRequest)
         }
         do throws(DeviceRefusal) {
             return .json(try await DeviceInterface(store: store).answer(question, body))
@@ -130,7 +133,7 @@ package struct ControlInterface: Sendable {
     private func customer(_ name: String, shows: String?) async -> Response {
         let showing = shows.map { Scenario.Showing(rawValue: $0) } ?? .both
         guard let showing else {
-            return Self.refusal("`shows` is appTransaction, receipt, both or nothing", .badRequest)
+            return Self.refusal("`shows` must be appTransaction, receipt, both or nothing", .badRequest)
         }
         do {
             let device = try await store.artifacts(of: name, showing: showing)
@@ -158,7 +161,7 @@ package struct ControlInterface: Sendable {
     }
 }
 
-/// Lets only those in who name this machine: a page on another origin can point its own name here.
+/// Accepts only requests to a name of this machine: a page on another origin could point its own name here.
 package struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
     package init() {}
 

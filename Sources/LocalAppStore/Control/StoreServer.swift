@@ -6,16 +6,17 @@ import ServiceLifecycle
 import TenureCore
 import TenureJSON
 
-/// The store on a port of this machine: the App Store Server API, the control interface, and a clock that may run.
+/// The local App Store on a port of this machine: the App Store Server API, the control interface, and a clock that may
+/// run.
 package struct StoreServer: Sendable {
     private let store: LocalAppStore
     private let key: ServerAPIKey
     private let port: Int
-    /// Seconds of the world for each second of ours; 0: it stands still until an act turns it.
+    /// Seconds of the local clock for each real second; 0: it changes only by operations.
     private let speed: Double
     private let rateLimitShare: Double
 
-    /// - Parameter rateLimitShare: of Apple's hourly numbers of requests.
+    /// - Parameter rateLimitShare: the share of Apple's hourly numbers of requests.
     package init(
         store: LocalAppStore, key: ServerAPIKey, port: Int, speed: Double = 0, rateLimitShare: Double = 1
     ) {
@@ -26,7 +27,7 @@ package struct StoreServer: Sendable {
         self.rateLimitShare = rateLimitShare
     }
 
-    /// Runs until SIGINT or SIGTERM. `onServerRunning` is told the port once clients can connect.
+    /// Runs until SIGINT or SIGTERM. `onServerRunning` gets the port once clients can connect.
     package func run(onServerRunning: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         do {
             try await application(onServerRunning: onServerRunning).runService()
@@ -35,7 +36,7 @@ package struct StoreServer: Sendable {
         }
     }
 
-    /// Somebody else listens there.
+    /// Another process listens on the port.
     package struct PortInUse: Error, Sendable, CustomStringConvertible {
         let port: Int
 
@@ -44,7 +45,7 @@ package struct StoreServer: Sendable {
         }
     }
 
-    /// Runs for as long as `body` takes, which is told the port.
+    /// Runs for as long as `body` runs, which gets the port.
     ///
     /// Throws `PortInUse`, or what `body` throws.
     package func serve<Result: Sendable>(
@@ -59,7 +60,7 @@ package struct StoreServer: Sendable {
 
     private static var logger: Logger {
         var logger = Logger(label: "appstore")
-        // What goes wrong is thrown. A connection that ends with the server is no error, though it is logged as one.
+        // Throws errors of the server. A connection that ends with the server is logged as an error, but isn't one.
         logger.logLevel = .critical
         return logger
     }
@@ -80,7 +81,7 @@ package struct StoreServer: Sendable {
     }
 }
 
-/// Turns the world's clock, every second of ours.
+/// Advances the local clock, every real second.
 private struct RunningClock: Service {
     let store: LocalAppStore
     let speed: Double

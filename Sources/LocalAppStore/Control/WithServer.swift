@@ -24,12 +24,12 @@ package func withServer<Result: Sendable>(
     let group = ServiceGroup(configuration: configuration)
     return try await withThrowingTaskGroup(of: Result?.self) { tasks in
         tasks.addTask {
-            // Where the server can't listen, nothing must wait for its port.
+            // If the server can't listen, no task must wait for its port.
             defer { started.finish() }
             do {
                 try await group.run()
             } catch is CancellationError {
-                // The time for the shutdown has passed.
+                // The timeout for the shutdown has passed.
             }
             return nil
         }

@@ -4,13 +4,13 @@ package import Foundation
 package struct StoreAccount: Sendable, Hashable {
     package let name: String
     package var storefront: Storefront
-    /// The name of the family, where there is one.
+    /// The name of the family, if any.
     package var family: String?
     /// `AppStore.deviceVerificationID` of each device, the first one first.
     package var devices: [UUID]
-    /// False: whatever is charged fails.
+    /// False: every charge fails.
     package var billingWorks = true
-    /// Places in the world's lists.
+    /// Indexes in the store's lists.
     package var acquisitions: [Int] = []
     package var transactions: [Int] = []
     package var subscriptions: [Int] = []

@@ -1,7 +1,7 @@
 package import Foundation
 package import TenureCore
 
-/// That an account got the app: once for each app, however often it is downloaded or bought again.
+/// One account's acquisition of an app. There is one for each app, however often the app is downloaded or bought again.
 package struct StoreAcquisition: Sendable, Hashable {
     package enum Way: String, CaseIterable, Sendable, Hashable {
         case purchase, promoCode, volumePurchase
@@ -10,19 +10,19 @@ package struct StoreAcquisition: Sendable, Hashable {
     package let index: Int
     package let account: Int
     package let app: Int
-    /// Where and what it was when the account first had it.
+    /// The platform and release when the account first got the app.
     package let platform: Platform
     package let release: StoreRelease
     package let date: Date
     package var way: Way
-    /// Milliunits. Nothing that the App Store signs says it.
+    /// In milliunits. No artifact from the App Store has it.
     package var price: Int64
     package let preorderDate: Date?
     /// When a license of a volume purchase ends.
     package let licenseEnds: Date?
-    /// While it is refunded.
+    /// Set while the app is refunded.
     package var refundedAt: Date?
-    /// When it was had again after the last refund.
+    /// When the app was acquired again after the last refund.
     package var gotAgainAt: Date?
     /// The platform and release that the device runs.
     package var installed: (platform: Platform, release: StoreRelease) {

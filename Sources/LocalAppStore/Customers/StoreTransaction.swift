@@ -4,11 +4,11 @@ package import TenureAppStore
 /// One payment for an in-app purchase, or one family member's share in it.
 package struct StoreTransaction: Sendable, Hashable {
     package let index: Int
-    /// The first transaction of the subscription; itself for what is bought once.
+    /// The first transaction of the subscription; for other purchases the transaction itself.
     package let original: Int
     package let account: Int
     package let app: Int
-    /// The place of the product among the world's.
+    /// The index of the product.
     package let product: Int
     package let purchaseDate: Date
     package let originalPurchaseDate: Date
@@ -23,9 +23,9 @@ package struct StoreTransaction: Sendable, Hashable {
     package var revocation: Revocation?
     package var isUpgraded = false
     package var isFinished = false
-    /// The purchaser's transaction, in a family member's.
+    /// For a family member's transaction, the purchaser's one.
     package let sharedFrom: Int?
-    /// Grows with every change of any transaction: the order of the history.
+    /// Grows with every change of any transaction. It orders the history.
     package var revision: Int
     package var modifiedAt: Date
 
@@ -33,7 +33,7 @@ package struct StoreTransaction: Sendable, Hashable {
         package let date: Date
         package let reason: RevocationReason
         package let type: RevocationType
-        /// Thousandths of a per cent.
+        /// In thousandths of a percent.
         package let percentage: Int64?
     }
 

@@ -5,9 +5,9 @@ package import TenureAppStore
 package struct Subscription: Sendable, Hashable {
     package enum State: Sendable, Hashable {
         case active
-        /// The renewal could not be charged, and the customer keeps access until then.
+        /// The renewal couldn't be charged, and the customer keeps access until then.
         case gracePeriod(until: Date)
-        /// The App Store goes on trying to charge.
+        /// The App Store continues to try to charge.
         case billingRetry
         case expired(ExpirationIntent)
         /// The current period was refunded, or is no longer shared.
@@ -23,26 +23,26 @@ package struct Subscription: Sendable, Hashable {
     package let account: Int
     package let app: Int
     package let group: String
-    /// Places of transactions.
+    /// Indexes of transactions.
     package let original: Int
     package var current: Int
-    /// Places of products: what runs, and what it renews as.
+    /// Indexes of products: the current one, and the one that it renews as.
     package var product: Int
     package var renewsAs: Int
     package var autoRenews = true
     package var state = State.active
-    /// Milliunits, of the next renewal.
+    /// In milliunits, of the next renewal.
     package var renewalPrice: Int64
     package var priceIncrease: PriceIncrease?
-    /// What the next payments are made under, and how many.
+    /// The offer of the next payments, and how many payments have it.
     package var nextOffer: SubscriptionOffer?
     package var offerPaymentsLeft = 0
     package var streakBegan: Date
-    /// Since it was last bought.
+    /// When it was last bought.
     package var renewals = 0
-    /// When the developer put off the renewal.
+    /// When the developer extended the renewal date.
     package var extensions: [Date] = []
-    /// The purchaser's subscription, in a family member's; and the members' ones in the purchaser's.
+    /// For a family member's subscription, the purchaser's one; for the purchaser's, those of the members.
     package let sharedFrom: Int?
     package var sharedWith: [Int] = []
     package var isShared = false
@@ -57,7 +57,7 @@ package struct Subscription: Sendable, Hashable {
         }
     }
 
-    /// Whether it can still go on by itself.
+    /// Whether it can still renew.
     package var isRunning: Bool {
         switch state {
         case .active, .gracePeriod, .billingRetry: true

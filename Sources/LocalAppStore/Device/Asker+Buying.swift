@@ -5,10 +5,10 @@ import TenureJSON
 import TenureMint
 
 extension Asker {
-    /// What is on sale; what nobody knows, or nobody can buy now, is left out.
+    /// Products on sale. Unknown products, and those that can't be bought now, are left out.
     func products(of world: World) throws -> JSONObject {
         guard case .array(let ids)? = body["ids"] else {
-            throw DeviceRefusal(.badRequest, "`ids` is a list of product ids")
+            throw DeviceRefusal(.badRequest, "`ids` must be a list of product IDs")
         }
         let storefront = world.accounts[account].storefront
         var products: [JSONValue] = []
@@ -48,11 +48,11 @@ extension StoreProduct {
 }
 
 extension DeviceInterface {
-    /// Buys as the sheet of the App Store does: what a customer owns for good is theirs already, and whoever
-    /// subscribes to another product of a running group changes the plan.
+    /// Buys like the App Store's sheet. A customer already has what they own permanently. Buying another product of a
+    /// group with a running subscription changes the plan.
     func purchase(_ asker: Asker) async throws -> JSONObject {
         guard let product = asker.body.text("product") else {
-            throw DeviceRefusal(.badRequest, "`product` is the id of a product")
+            throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")
         }
         let world = await store.world
         let place = try world.productPlace(product)
@@ -82,7 +82,7 @@ extension DeviceInterface {
     private func changePlan(
         _ running: Subscription, to product: Int, _ particulars: [Particular: String], in world: World
     ) async throws {
-        // The customer is told that the subscription runs already.
+        // The customer already has the running subscription.
         if running.product == product, running.renewsAs == product, particulars[.offer] == nil { return }
         if running.product == product {
             try await store.perform(Act(.keepPlan, particulars))
@@ -95,7 +95,7 @@ extension DeviceInterface {
         }
     }
 
-    /// The transaction that stands now: of a subscription that of the running period, which a downgrade leaves alone.
+    /// The current transaction. For a subscription, that of the running period, which a downgrade doesn't change.
     private func answer(_ product: String, _ asker: Asker) async throws -> JSONObject {
         let world = await store.world
         let place = try world.productPlace(product)

@@ -4,10 +4,10 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Who asks: a customer in an app, on a device.
+/// The sender of a device's request: a customer in an app, on a device.
 struct Asker: Sendable {
     let body: JSONObject
-    /// Places in the world's lists.
+    /// Indexes in the store's lists.
     let account: Int
     let app: Int
 
@@ -20,7 +20,7 @@ struct Asker: Sendable {
             guard world.accounts.count == 1 else {
                 throw DeviceRefusal(
                     .badRequest,
-                    "this store does not have exactly one customer; say which one, by `customer` (TENURE_STORE_CUSTOMER)"
+                    "this store does not have exactly one customer; name one with `customer` (TENURE_STORE_CUSTOMER)"
                 )
             }
             account = 0
@@ -31,7 +31,7 @@ struct Asker: Sendable {
     var device: UUID {
         get throws {
             guard let device = body.text("device").flatMap(UUID.init(uuidString:)) else {
-                throw DeviceRefusal(.badRequest, "`device` is the UUID of a device")
+                throw DeviceRefusal(.badRequest, "`device` must be the UUID of a device")
             }
             return device
         }

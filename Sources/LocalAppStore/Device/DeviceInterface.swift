@@ -5,7 +5,7 @@ import TenureCore
 package import TenureJSON
 import TenureMint
 
-/// Answers what customers' devices ask.
+/// Answers the requests of customers' devices.
 package struct DeviceInterface: Sendable {
     let store: LocalAppStore
 
@@ -81,9 +81,9 @@ package struct DeviceInterface: Sendable {
 
     private func finish(_ asker: Asker) async throws -> JSONObject {
         guard let id = asker.body.text("transaction") else {
-            throw DeviceRefusal(.badRequest, "`transaction` is the id of a transaction")
+            throw DeviceRefusal(.badRequest, "`transaction` must be the ID of a transaction")
         }
-        // Whoever finishes a second time is no further than before.
+        // Finishing a transaction again has no effect.
         if let transaction = await store.world.transaction(id), !transaction.isFinished {
             try await store.perform(Act(.finish, [.transaction: id]))
         }
@@ -92,11 +92,11 @@ package struct DeviceInterface: Sendable {
 
     private func act(_ body: JSONObject) async throws -> JSONObject {
         guard case .array(let elements)? = body["acts"] else {
-            throw DeviceRefusal(.badRequest, "`acts` is a list of acts")
+            throw DeviceRefusal(.badRequest, "`acts` must be a list of operations")
         }
         var acts: [Act] = []
         for element in elements {
-            guard case .object(let object) = element else { throw ActMistake("an act is a JSON object") }
+            guard case .object(let object) = element else { throw ActMistake("an operation must be a JSON object") }
             acts.append(try Act(object.naming(body["customer"])))
         }
         try await store.perform(acts)
@@ -105,7 +105,7 @@ package struct DeviceInterface: Sendable {
 }
 
 extension JSONObject {
-    /// An act of a customer that names none is of the one who asks.
+    /// An operation that needs a customer and names none uses the sender.
     fileprivate func naming(_ customer: JSONValue?) -> JSONObject {
         guard self["customer"] == nil, Verb(rawValue: text("act") ?? "")?.isOfCustomer == true else { return self }
         var object = self

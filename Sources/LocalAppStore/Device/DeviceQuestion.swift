@@ -1,36 +1,35 @@
-/// What a customer's device asks the App Store. StoreKit on Linux asks by these names, in process and by HTTP
+/// The requests of a customer's device. StoreKit on Linux uses these names, in process and over HTTP
 /// (`POST /control/device/NAME`).
-///
-/// Each question names the `customer` (without one: the only customer) and the `app` (without one: the only app), and
-/// what is signed in its answer is signed for the `device`, a UUID.
+/// Each request has the `customer` (by default the only one) and the `app` (by default the only one). Artifacts in the
+/// response are signed for the `device`, a UUID.
 package enum DeviceQuestion: String, CaseIterable, Sendable, Hashable {
-    /// All that the App Store knows of the customer in this app: transactions, subscriptions, storefront.
+    /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
-    /// Whether anything has happened since the change of the number `after`. The answer waits for it, by HTTP for
-    /// `seconds` at the most.
+    /// Whether anything has happened since the change number `after`. Over HTTP, the response waits for it, at most
+    /// `seconds`.
     case changes
     case appTransaction
     /// The legacy receipt, in Base64.
     case receipt
-    /// What is on sale, of the `ids`, at the prices of the customer's storefront.
+    /// The products of `ids` that are on sale, at the prices of the customer's storefront.
     case products
     /// Buys a `product`: `quantity`, `offer`, `appAccountToken`.
     case purchase
-    /// The app is done with a `transaction`.
+    /// The app has finished a `transaction`.
     case finish
     /// The certificates under which the store signs, in Base64 of DER.
     case roots
-    /// The time of the world.
+    /// The local time.
     case now
-    /// Something happens in the world: `acts`, as the control interface takes them. Where one needs a customer and names
-    /// none, it is the one who asks.
+    /// Performs `acts`, in the form of the control interface. An operation that needs a customer and names none uses
+    /// the sender.
     case acts
 }
 
 /// Why a device gets no answer.
 package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
     package enum Code: String, CaseIterable, Sendable, Hashable {
-        /// The question cannot be understood, or there is no such customer or app.
+        /// The request can't be understood, or there is no such customer or app.
         case badRequest
         /// There is no such product, or the customer never got the app.
         case unknown
@@ -39,9 +38,9 @@ package struct DeviceRefusal: Error, Sendable, CustomStringConvertible {
         case noOffer
         /// The payment fails.
         case notPayable
-        /// The world is not such that it could happen.
+        /// The store's state doesn't allow it.
         case impossible
-        /// The store cannot sign or keep it.
+        /// The store can't sign or save it.
         case broken
     }
 

@@ -4,10 +4,9 @@ import TenureAppStore
 package import TenureCore
 import TenureJSON
 
-/// Keeps a world in one SQLite file: not as it is, but as it came to be.
-///
-/// The first row founds the world, each further one is an act or the outcome of a delivery. Opened again, they are done
-/// again: what a seed and acts make is the same in every run.
+/// Stores the state in one SQLite file, as a journal of what happened.
+/// The first row is the header; each further one is an operation or the outcome of a delivery. Opening the file repeats
+/// them: a seed and operations have the same result in every run.
 package struct Journal: Sendable {
     enum Entry: Sendable {
         case act(Act)
@@ -16,10 +15,10 @@ package struct Journal: Sendable {
 
     private let queue: DatabaseQueue
 
-    /// What this release writes, in SQLite's `user_version`; the first one wrote 0.
+    /// The format of this release, in SQLite's `user_version`. The first release wrote 0.
     private static let version = 1
 
-    /// Opens a journal, or begins one with `founding`. Throws a `JournalError`.
+    /// Opens a journal, or begins one with the header `founding`. Throws a `JournalError`.
     package init(path: String, founding: @autoclosure () throws -> Founding) throws {
         do {
             queue = try DatabaseQueue(path: path)
@@ -44,14 +43,14 @@ package struct Journal: Sendable {
         }
     }
 
-    /// The world as it was left. Throws a `JournalError`.
+    /// The state at the last entry. Throws a `JournalError`.
     package func world() throws -> World {
         do {
             return try queue.read { db in
                 let rows = try String.fetchCursor(db, sql: "SELECT entry FROM journal ORDER BY id")
                 guard let first = try rows.next(),
                     let founding = try? JSONDecoder().decode(Founding.self, from: Data(first.utf8))
-                else { throw JournalError("it does not begin with a world; take another file") }
+                else { throw JournalError("it doesn't begin with a header; use another file") }
                 var world = founding.world
                 var count = 1
                 while let row = try rows.next() {
@@ -59,7 +58,7 @@ package struct Journal: Sendable {
                     do {
                         try Entry(row).happen(in: &world)
                     } catch {
-                        throw JournalError("entry \(count) cannot happen again (\(error)); take another file")
+                        throw JournalError("entry \(count) can't be repeated (\(error)); use another file")
                     }
                 }
                 return world
@@ -69,12 +68,12 @@ package struct Journal: Sendable {
         }
     }
 
-    /// All of them or none.
+    /// Writes all entries or none.
     func note(_ entries: [Entry]) throws {
         guard !entries.isEmpty else { return }
         do {
             try queue.write { db in
-                // A clock that runs writes its time over the last one.
+                // A running clock overwrites its last time.
                 if entries.count == 1, case .act(let act) = entries[0], act.verb == .advance {
                     try db.execute(
                         sql: """
@@ -91,7 +90,7 @@ package struct Journal: Sendable {
         }
     }
 
-    /// How many entries it has, with the one that founds the world.
+    /// The number of entries, including the header.
     package var count: Int {
         get throws { try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM journal") ?? 0 } }
     }
@@ -99,7 +98,7 @@ package struct Journal: Sendable {
     package func close() throws { try queue.close() }
 }
 
-/// How a world begins.
+/// The header: how a state begins.
 package struct Founding: Codable, Sendable {
     package var seed: String
     package var environment: AppStoreEnvironment
@@ -130,7 +129,7 @@ package struct JournalError: Error, Sendable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) {
-        self.description = "the world's journal cannot be used: \(description)"
+        self.description = "the journal can't be used: \(description)"
     }
 
     init(path: String, _ error: DatabaseError) {
@@ -161,7 +160,7 @@ extension Journal.Entry {
     }
 
     private struct Unreadable: Error, CustomStringConvertible {
-        let description = "it cannot be read"
+        let description = "it can't be read"
     }
 
     init(_ text: String) throws {

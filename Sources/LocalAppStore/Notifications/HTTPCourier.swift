@@ -15,7 +15,7 @@ package struct HTTPCourier: Sendable {
         self.timeout = timeout
     }
 
-    /// Where nobody listens, nobody is waited for: the App Store tries again in an hour. Lives as long as the process.
+    /// Doesn't wait for a port without a listener: the App Store tries again in an hour. Lives as long as the process.
     package static let impatient: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -45,7 +45,7 @@ package struct HTTPCourier: Sendable {
             default: .other
             }
         } catch {
-            // Nobody listens there, or the connection broke.
+            // No process listens there, or the connection broke.
             return .noResponse
         }
     }

@@ -1,16 +1,15 @@
 package import Foundation
 package import TenureAppStore
 
-/// One App Store Server Notification: what it is about, as it was at that moment, and how its delivery went.
-///
-/// It is signed when somebody reads it: most never are.
+/// One App Store Server Notification: its content at that moment, and the outcomes of its delivery.
+/// It is signed when it is read; most never are.
 package struct StoreNotification: Sendable, Hashable {
     package let index: Int
     package let uuid: UUID
     package let type: NotificationType
     package let subtype: NotificationSubtype?
     package let date: Date
-    /// How many were told of the same purchase at that very instant before it.
+    /// How many earlier notifications are about the same purchase at that instant.
     package let rank: Int
     package let app: Int
     package let subject: Subject
@@ -19,14 +18,14 @@ package struct StoreNotification: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
         case transaction(StoreTransaction, Subscription?, ConsumptionRequestReason?)
         case extensionSummary(ExtensionSummary)
-        /// Of this acquisition.
+        /// About this acquisition.
         case app(Int)
         /// A test.
         case nothing
     }
 
-    /// A millisecond after the one before it: nothing says of one purchase two things at once, and whoever reads both
-    /// must see which came later.
+    /// A millisecond after the one before it. Two notifications about one purchase never have the same instant, so a
+    /// reader can order them.
     package var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
     package var transaction: StoreTransaction? {
@@ -49,7 +48,7 @@ package struct SendAttempt: Sendable, Hashable {
     package let result: SendAttemptResult
 }
 
-/// How an attempt to deliver a notification ended, in Apple's words.
+/// The outcome of a delivery, in Apple's terms.
 package enum SendAttemptResult: String, CaseIterable, Sendable, Hashable {
     case success = "SUCCESS"
     case timedOut = "TIMED_OUT"
@@ -63,7 +62,7 @@ package enum SendAttemptResult: String, CaseIterable, Sendable, Hashable {
     case unsuccessfulStatus = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
     case other = "OTHER"
 
-    /// By the status that the receiver answered with; nil where it never did.
+    /// By the receiver's status; nil if it never answered.
     package init(status: Int) {
         self = (200...206).contains(status) ? .success : .unsuccessfulStatus
     }

@@ -1,6 +1,6 @@
 import TenureMint
 
-/// Dice that fall the same for the same seed.
+/// A random number generator that gives the same numbers for the same seed.
 package struct Dice: RandomNumberGenerator, Sendable {
     private var random: SeededRandom
 
@@ -13,7 +13,7 @@ package struct Dice: RandomNumberGenerator, Sendable {
 
     package mutating func chance(_ percent: Int) -> Bool { roll(100) < percent }
 
-    /// One of the words, each as often as its weight says.
+    /// One of the words, with a probability by its weight.
     package mutating func pick<Word>(_ words: [(Word, weight: Int)]) -> Word? {
         var left = roll(words.reduce(0) { $0 + $1.weight })
         for (word, weight) in words {

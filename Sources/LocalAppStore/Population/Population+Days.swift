@@ -2,9 +2,9 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// What the customers do from day to day.
+/// What the customers do each day.
 extension Population {
-    /// One day of the service, whose notifications are not carried yet. Who opens their app in the evening.
+    /// Simulates one day; its notifications aren't sent yet. Returns who opens their app in the evening.
     package mutating func live(_ day: Int, in world: inout World) -> [Int] {
         world.advance(to: Self.begins.addingTimeInterval(Double(day) * 86_400 + 43_200))
         var opening: [Int] = []
@@ -13,11 +13,11 @@ extension Population {
             if unseen.contains(customer) || dice.chance(40) { opening.append(customer) }
         }
         if day == 200 {
-            // For everybody who has that plan at once.
+            // For every customer with that plan at once.
             _ = attempt("the price rises") { try world.raisePrice(of: Self.monthly, to: 2990) }
         }
         if day == 205 {
-            _ = attempt("renewals are put off") {
+            _ = attempt("renewal dates are extended") {
                 try world.extendAll(Self.pro, by: 7, request: "outage", in: ["DEU", "FRA", "USA"])
             }
         }
@@ -33,7 +33,7 @@ extension Population {
     }
 
     private mutating func act(_ customer: Int, on day: Int, in world: inout World) {
-        // What comes up may be impossible, as most things are at most moments.
+        // The chosen operation may be impossible, as most are at most moments.
         for _ in 0..<4 {
             guard let word = dice.pick(words(for: customer, in: world)) else { return }
             if perform(word, customer, on: day, in: &world) { return }
@@ -44,10 +44,11 @@ extension Population {
         guard let account = try? world.accountPlace(name(customer)) else { return [] }
         guard let acquisition = world.acquisition(of: account, app: 0) else { return [(.getApp, 1)] }
         guard acquisition.refundedAt == nil else {
-            // The App Store forgets a refund of the app with the next purchase: a service that was not shown it by then
+            // The App Store forgets a refund of the app at the next purchase. A service that didn't see it by then
             // never learns of it.
             guard !unseen.contains(customer) else { return [] }
-            // Who had it back while it was sold, and gets it for nothing later, is in doubt under every policy.
+            // A customer who got a refund while the app was sold, and gets it for free later, is in doubt under every
+            // policy.
             let isForSale = world.apps[0].price(at: world.now) > 0
             let wasForSale = acquisition.refundedAt.map { world.apps[0].price(at: $0) > 0 } ?? false
             return isForSale == wasForSale ? [(.getApp, 1)] : []
@@ -93,7 +94,7 @@ extension Population {
             let offer = offers[dice.roll(offers.count)]
             guard attempt("subscribes", { try world.buy(plan, name, offer: offer) }) else { return false }
             return true
-        case .buyEverything: return attempt("buys for good") { try world.buy(Self.everything, name) }
+        case .buyEverything: return attempt("buys permanently") { try world.buy(Self.everything, name) }
         case .buyCoins: return attempt("buys coins") { try world.buy(Self.coins, name, quantity: 3) }
         case .cancel: return attempt("cancels") { try world.setAutoRenew(false, name, plan) }
         case .resume: return attempt("resumes") { try world.setAutoRenew(true, name, plan) }
@@ -102,7 +103,7 @@ extension Population {
         case .keepPlan: return attempt("keeps the plan") { try world.changePlan(name, to: plan, as: .stay) }
         case .failBilling:
             guard attempt("cannot pay", { try world.setBillingWorks(false, of: name) }) else { return false }
-            // Most people find another card, sooner or later.
+            // Most people use another card, sooner or later.
             if dice.chance(70) { later(customer, after: day, within: 80) }
             return true
         case .recover:

@@ -3,22 +3,23 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Many customers and their lives, for the same seed the same: an app that was sold for two years, a service from then
-/// on, and the change to free in its third month.
+/// Many customers and their purchases, the same for the same seed. The app was sold for two years; the service runs
+/// from then on, and the app is free from the third month.
 package struct Population: Sendable {
     package let size: Int
     package let founding: Founding
     var dice: Dice
-    /// By day of the service, who does something.
+    /// By day of the service, the customers who act.
     var moments: [[Int]]
-    /// Who had the app refunded, or got it again, and has not opened it since: no server is told of that.
+    /// Customers who had the app refunded, or got it again, and haven't opened it since. The App Store sends no
+    /// notification for that.
     package internal(set) var unseen: Set<Int> = []
-    /// Whose app was open once, so that the service knows when they got it.
+    /// Customers who opened the app once, so that the service knows when they got it.
     package private(set) var opened: Set<Int> = []
-    /// What happened, by the word for it; what could not happen is not among it.
+    /// How often each operation happened; impossible ones don't count.
     package internal(set) var happened: [String: Int] = [:]
 
-    /// Days for which the service runs.
+    /// The number of days for which the service runs.
     package static let days = 300
     private static let pastDays = 730
 
@@ -104,14 +105,14 @@ package struct Population: Sendable {
 
     package func name(_ customer: Int) -> String { "customer \(customer)" }
 
-    /// What happened before there was a service: accounts, families, who bought the app, and the first subscribers.
+    /// What happened before the service ran: accounts, families, buyers of the app, and the first subscribers.
     package mutating func found(in world: inout World) throws(WorldError) {
         let storefronts = Storefront.all.map(\.code)
         var family = 0
         var left = 0
         var buyers: [[Int]] = Array(repeating: [], count: Self.pastDays)
         for customer in 0..<size {
-            // One in six belongs to a family, of two to four.
+            // One in six belongs to a family of two to four.
             if left == 0, dice.chance(6) {
                 family += 1
                 left = 2 + dice.roll(3)
@@ -134,7 +135,7 @@ package struct Population: Sendable {
         world.advance(to: Self.begins)
     }
 
-    /// The customer's app told the service what it has.
+    /// The customer's app has sent the service its artifacts.
     package mutating func didOpen(_ customer: Int) {
         opened.insert(customer)
         unseen.remove(customer)
@@ -148,7 +149,7 @@ package struct Population: Sendable {
         happened["gets the app", default: 0] += 1
     }
 
-    /// Whether it could happen.
+    /// Whether it was possible.
     mutating func attempt(_ word: String, _ body: () throws -> Void) -> Bool {
         guard (try? body()) != nil else { return false }
         happened[word, default: 0] += 1

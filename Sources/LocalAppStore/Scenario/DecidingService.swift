@@ -2,13 +2,13 @@ package import Foundation
 package import TenureAppStore
 package import TenureCore
 
-/// A service in a few lines: it keeps what it verified, and decides from that. For playing scenarios in process.
+/// A small service: it stores what it verified, and decides from that. For playing scenarios in process.
 package actor DecidingService: EntitlementService {
     private let policy: Policy
     private let verifier: AppStoreVerifier
     private let environment: AppStoreEnvironment
     private var customers: [String: Ledger] = [:]
-    /// Who is called what, once the app said so.
+    /// The names of customers, once the app has sent them.
     private var names: [String: String] = [:]
 
     private struct Ledger {
@@ -56,7 +56,7 @@ package actor DecidingService: EntitlementService {
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome] {
         var founding = founding
-        // There is no address; notifications come here all the same.
+        // There is no address; notifications are passed on directly.
         for index in founding.apps.indices { founding.apps[index].notificationURL = "in-process:" }
         let clock = ClockFace(founding.now)
         return try await story(
@@ -65,7 +65,7 @@ package actor DecidingService: EntitlementService {
             })
     }
 
-    /// Everything that the App Store still keeps, the oldest first.
+    /// Everything that the App Store still has, the oldest first.
     package func catchUp(from store: LocalAppStore) async throws {
         let world = await store.world
         for notification in world.notifications {
@@ -92,9 +92,9 @@ package actor DecidingService: EntitlementService {
     }
 }
 
-/// What time it is, for several who look.
+/// The time, for several readers.
 private final class ClockFace: @unchecked Sendable {
-    // Sound: `instant` is read and written between `lock.lock()` and `lock.unlock()` only.
+    // Safe: `instant` is read and written only between `lock.lock()` and `lock.unlock()`.
     private let lock = NSLock()
     private var instant: Date
 

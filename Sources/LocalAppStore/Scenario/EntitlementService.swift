@@ -1,27 +1,27 @@
 package import Foundation
 package import TenureCore
 
-/// What a scenario is played against: it hears of customers as a developer's service does, and says what they may use.
+/// A service that a scenario is played against. It gets customers' artifacts as a developer's service does, and reports
+/// what they may use.
 package protocol EntitlementService: Sendable {
-    /// Lets `story` happen in a store of that world, whose notifications come to the service, whose clock is the
-    /// service's, and which the service can ask.
+    /// Runs `story` in a store with that state. The service gets the store's notifications, uses its clock, and can
+    /// call its API.
     func accompany(
         _ founding: Founding, signer: StoreSigner,
         _ story: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
     ) async throws -> [ScenarioRun.Outcome]
 
-    /// The customer's app is opened, and hands over what it has.
+    /// The customer's app is opened, and sends what it has.
     func open(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
 
-    /// What the service knows by itself; nil where it never heard of the customer.
+    /// What the service knows by itself; nil for an unknown customer.
     func known(_ customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
 
-    /// The service asks the App Store for every notification that it may have missed, and has taken them when this
-    /// returns.
+    /// The service fetches every notification that it may have missed, and has applied them when this returns.
     func catchUp(from store: LocalAppStore) async throws
 }
 
-/// A customer, as a scenario calls them and as the App Store does.
+/// A customer, by the scenario's name and by Apple's ID.
 package struct KnownCustomer: Sendable, Hashable {
     package let name: String
     /// Where they have the app.
@@ -33,16 +33,16 @@ package struct KnownCustomer: Sendable, Hashable {
     }
 }
 
-/// What a customer's app hands over.
+/// What a customer's app sends.
 package struct DeviceArtifacts: Sendable {
     package let customer: String
-    /// Apple's id for the customer in the app, where they have it.
+    /// Apple's ID of the customer in the app, if they have it.
     package let appTransactionID: String?
     package let deviceVerificationID: UUID
     package let appTransaction: String?
     /// In DER.
     package let receipt: [UInt8]?
-    /// All that StoreKit lists; nil: it was not asked.
+    /// All transactions that StoreKit lists; nil: it wasn't asked.
     package let transactions: [String]?
     package let renewalInfos: [String]
 
@@ -55,7 +55,7 @@ extension LocalAppStore {
         return KnownCustomer(name: name, appTransactionID: acquisition.map { world.id(of: $0) })
     }
 
-    /// What the customer's first device would hand over now.
+    /// What the customer's first device has now.
     package func artifacts(
         of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil
     ) throws -> DeviceArtifacts {

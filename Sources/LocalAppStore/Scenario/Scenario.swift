@@ -1,11 +1,11 @@
 package import Foundation
 package import TenureCore
 
-/// A rehearsal that reads like a story: an app, its customers, what happens to them, and what they must be able to use.
+/// A scenario: an app, its customers, what happens to them, and what they must be able to use.
 package struct Scenario: Sendable {
     package let name: String
     package let story: String?
-    /// The policy file that it is about, relative to its own; nil where the command names one.
+    /// The policy file, relative to the scenario's own; nil if the command names one.
     package let policy: String?
     package let founding: Founding
     package let customers: [Customer]
@@ -18,14 +18,14 @@ package struct Scenario: Sendable {
         package let shows: Showing
     }
 
-    /// What a customer's app can hand over.
+    /// What a customer's app can send.
     package enum Showing: String, CaseIterable, Sendable, Hashable {
-        /// As StoreKit 2 does it: app transaction and all transactions.
+        /// Like StoreKit 2: app transaction and all transactions.
         case appTransaction
-        /// As apps did it before: the receipt file and nothing else.
+        /// Like older apps: only the receipt.
         case receipt
         case both
-        /// StoreKit does not answer, and there is no receipt.
+        /// StoreKit doesn't answer, and there is no receipt.
         case nothing
     }
 
@@ -36,14 +36,14 @@ package struct Scenario: Sendable {
         }
 
         package let time: Time
-        /// In the order in which they stand.
+        /// In the order of the file.
         package let events: [Event]
         package let place: String
     }
 
     package enum Event: Sendable {
         case act(Act, place: String)
-        /// The service asks the App Store for every notification that it may have missed.
+        /// The service fetches every notification that it may have missed.
         case catchUp
         case expect(Expectation)
     }
@@ -52,7 +52,7 @@ package struct Scenario: Sendable {
         package let customer: String
         package let entitlement: String
         package let outcome: Decision.Outcome
-        /// Whether the app is opened, and hands over what it has; or the service answers from what it knows.
+        /// Whether the app is opened and sends what it has, or the service answers from what it knows.
         package let opensApp: Bool
         /// `scenario.yaml:12:7`
         package let place: String

@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 
-/// What happens, step by step, and what is expected.
+/// The steps: what happens, and what is expected.
 extension ScenarioReader {
     mutating func timeline(_ part: Part, customers: [String], begins: Date?) -> [Scenario.Step] {
         var last = begins
@@ -24,7 +24,7 @@ extension ScenarioReader {
                 guard let date = part.dayOrInstant(&reading) else { continue }
                 if let last, date < last {
                     reading.report(
-                        "time does not run backwards: this lies before the step above, or before `begins`",
+                        "this is before the step above, or before `begins`; write a later instant",
                         at: part.position)
                 }
                 last = date
@@ -32,7 +32,9 @@ extension ScenarioReader {
             case "after":
                 times += 1
                 guard let seconds = part.duration(&reading, example: "31d") else { continue }
-                if seconds < 0 { reading.report("time does not run backwards; write `31d`", at: part.position) }
+                if seconds < 0 {
+                    reading.report("a negative length isn't possible; write one such as `31d`", at: part.position)
+                }
                 last = last?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
             case "store": events += acts(part, of: nil)
@@ -60,7 +62,7 @@ extension ScenarioReader {
         }
         let words = Verb.words(byCustomer: customer != nil)
         func unknown(_ word: String) -> String {
-            "`\(word.shortened)` is nothing that \(customer == nil ? "the store" : "a customer") does; \(Spelling.advice(for: word, among: words))"
+            "`\(word.shortened)` isn't something that \(customer == nil ? "the store" : "a customer") does; \(Spelling.advice(for: word, among: words))"
         }
         var act: Act
         if let word = part.node.text {
@@ -87,9 +89,9 @@ extension ScenarioReader {
                 guard let text = text(member, example: "…") else { continue }
                 let name = key == word ? verb.object?.rawValue : key
                 do throws(ActMistake) {
-                    guard let name else { throw ActMistake("nothing stands behind `\(word)`; write `\(word)` alone") }
+                    guard let name else { throw ActMistake("there is no value after `\(word)`; write `\(word)` alone") }
                     try act.set(name, to: text)
-                    // Alone, so that the mistake stands at its own place.
+                    // Alone, so that the mistake has its position.
                     var alone = Act(verb)
                     try alone.set(name, to: text)
                     try alone.checkValues()

@@ -35,7 +35,7 @@ package struct ScenarioReader {
         }
         let pace = fields["sandbox"].map { sandboxPace($0) }
         if pace != nil, environment != .sandbox, let part = fields["sandbox"] {
-            reading.report("only in the sandbox time is short; write `environment: Sandbox`", at: part.position)
+            reading.report("`sandbox` needs `environment: Sandbox`", at: part.position)
         }
         let begins = fields["begins"].flatMap { $0.dayOrInstant(&reading) }
         let app = fields["app"].flatMap { self.app($0) }
@@ -80,13 +80,13 @@ package struct ScenarioReader {
         entries(part, example: "customers: { Ada: {} }").compactMap { name, part in
             if ScenarioShape.step.keys.contains(name) {
                 reading.report(
-                    "`\(name)` has a meaning in the timeline; name the customer otherwise", at: part.position)
+                    "`\(name)` has a meaning in the timeline; give the customer another name", at: part.position)
             }
             guard let fields = fields(part, .customer) else { return nil }
             let storefront = fields["storefront"].flatMap { $0.name(&reading, example: "USA") } ?? Storefront.usa.code
             if let part = fields["storefront"], Storefront(code: storefront) == nil {
                 reading.report(
-                    "`\(storefront.shortened)` is no storefront of this store; \(Spelling.advice(for: storefront, among: Storefront.all.map(\.code)))",
+                    "`\(storefront.shortened)` isn't a storefront of this store; \(Spelling.advice(for: storefront, among: Storefront.all.map(\.code)))",
                     at: part.position)
             }
             return Scenario.Customer(
@@ -102,26 +102,26 @@ package struct ScenarioReader {
         part?.elements(&reading, example: example) ?? []
     }
 
-    /// Quoted or not, as it stands.
+    /// With or without quotes, as written.
     mutating func text(_ part: Part?, example: String) -> String? {
         guard let part else { return nil }
         if let text = part.node.text { return text }
         reading.report(
-            "\(part.node.kindInWords) cannot stand here; write a text such as `\(example)`", at: part.position)
+            "\(part.node.kindInWords) isn't possible here; write a text such as `\(example)`", at: part.position)
         return nil
     }
 
     mutating func amount(_ part: Part?) -> Int64? {
         guard let text = text(part, example: "4.99"), let part else { return nil }
         if let amount = Money.milliunits(text) { return amount }
-        reading.report("`\(text.shortened)` is no amount; write one such as `4.99`, or `free`", at: part.position)
+        reading.report("`\(text.shortened)` isn't an amount; write one such as `4.99`, or `free`", at: part.position)
         return nil
     }
 
-    /// The members of a mapping whose keys are names.
+    /// The members of a mapping with names as keys.
     mutating func entries(_ part: Part, example: String) -> [(key: String, part: Part)] {
         guard case .mapping(let entries) = part.node.content else {
-            reading.report("\(part.node.kindInWords) cannot stand here; write `\(example)`", at: part.position)
+            reading.report("\(part.node.kindInWords) isn't possible here; write `\(example)`", at: part.position)
             return []
         }
         return entries.map { ($0.key, Part($0, under: part.path)) }

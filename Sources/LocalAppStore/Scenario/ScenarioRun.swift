@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Plays a scenario: the world goes its way, the service hears of it, and what it says is compared.
+/// Plays a scenario: its operations happen, the service learns about them, and its answers are compared.
 package struct ScenarioRun: Sendable {
     package let scenario: Scenario
     package let signer: StoreSigner
@@ -15,14 +15,14 @@ package struct ScenarioRun: Sendable {
         self.service = service
     }
 
-    /// An expectation, and what the service said instead; nil where it was right.
+    /// An expectation, and the service's answer if it differs.
     package struct Outcome: Sendable {
         package let expectation: Scenario.Expectation
         package let date: Date
         package let difference: String?
     }
 
-    /// Throws a `ScenarioFailure` where something in the story cannot happen.
+    /// Throws a `ScenarioFailure` if an operation isn't possible.
     package func play() async throws -> [Outcome] {
         try await service.accompany(scenario.founding, signer: signer) { try await play(in: $0) }
     }
@@ -74,9 +74,8 @@ package struct ScenarioRun: Sendable {
 }
 
 extension Scenario {
-    /// Lets the story happen in a store, without anybody who checks it.
-    ///
-    /// Throws a `ScenarioFailure` where something in it cannot happen.
+    /// Plays the operations in a store, without comparing anything.
+    /// Throws a `ScenarioFailure` if an operation isn't possible.
     package func happen(in store: LocalAppStore) async throws {
         try await found(in: store)
         for step in timeline {
@@ -114,7 +113,7 @@ extension Act {
     }
 }
 
-/// Something in a story that cannot happen, or cannot be verified.
+/// An operation that isn't possible, or an artifact that can't be verified.
 package struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
     package let place: String
     package let detail: String

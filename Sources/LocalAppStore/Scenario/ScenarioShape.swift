@@ -17,7 +17,7 @@ enum ScenarioShape: String, CaseIterable, Sendable {
         case .offer: ["id", "type", "discount", "period", "count", "price"]
         case .sandbox: ["days", "weeks", "month", "waitingDay", "renewals"]
         case .customer: ["storefront", "family", "shows"]
-        // And the names of customers.
+        // The names of customers are keys too.
         case .step: ["at", "after", "store", "service", "expect", "known"]
         }
     }

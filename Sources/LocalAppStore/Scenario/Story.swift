@@ -1,6 +1,6 @@
-/// How scenarios tell of acts.
+/// The verbs of scenarios for operations.
 extension Verb {
-    /// What the customer or, for the first few, the store does: `Ada: { buys: … }`.
+    /// What the customer does, or for the first few, the store: `Ada: { buys: … }`.
     var told: String? {
         switch self {
         case .release: "releases"
@@ -38,7 +38,7 @@ extension Verb {
 
     var isOfCustomer: Bool { particulars.contains { $0.name == .customer } }
 
-    /// What stands behind the verb: `buys: com.example.calculator.yearly`.
+    /// The value of the verb: `buys: com.example.calculator.yearly`.
     var object: Particular? {
         switch self {
         case .setPrice: .price

@@ -4,16 +4,16 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// A developer's token for the App Store Server API: a JWT that says for which app it asks.
+/// A developer's token for the App Store Server API: a JWT that names the app.
 package struct BearerToken {
-    /// Whose app the request is about.
+    /// The app that the request is about.
     let bundleID: String
 
     private static let audience = "appstoreconnect-v1"
     private static let longestLife: Int64 = 60 * 60
     private static let clockTolerance: Int64 = 60
 
-    /// Nil where anything about it is wrong: the App Store answers 401 and does not say why.
+    /// Nil if anything about it is wrong: the App Store answers 401 without a reason.
     init?(_ header: String?, key: ServerAPIKey, now: Date) {
         guard let header, header.hasPrefix("Bearer "), header.utf8.count < 8192 else { return nil }
         let parts = header.dropFirst("Bearer ".count).split(separator: ".", omittingEmptySubsequences: false)
@@ -28,9 +28,9 @@ package struct BearerToken {
             let ends = Self.number(claims["exp"]), case .string(let bundleID)? = claims["bid"]
         else { return nil }
         let seconds = Int64(now.timeIntervalSince1970)
-        // Apple's own library for Python leaves `iat` out.
+        // Apple's library for Python leaves out `iat`.
         let begins = claims["iat"] == nil ? seconds : Self.number(claims["iat"])
-        // Bounded before they are subtracted: a token may say any number.
+        // Bounded before they are subtracted: a token may have any number.
         guard let begins, (0...1 << 40).contains(begins), (0...1 << 40).contains(ends),
             ends - begins <= Self.longestLife,
             begins <= seconds + Self.clockTolerance, ends > seconds
@@ -51,7 +51,7 @@ package struct BearerToken {
         return Int64(digits) ?? Double(digits).flatMap { Int64(exactly: $0.rounded()) }
     }
 
-    /// As a developer's server makes one; for `lifetime` seconds from `now`.
+    /// A token as a developer's server makes it, valid for `lifetime` seconds from `now`.
     package static func make(key: ServerAPIKey, bundleID: String, now: Date, lifetime: Int = 300) throws -> String {
         func segment(_ members: [(String, JSONValue)]) -> String {
             let object = JSONObject(members: members.map { .init(name: $0.0, value: $0.1) })

@@ -7,7 +7,7 @@ import TenureJSON
 extension ServerAPIRequest {
     private static let pageSize = 20
 
-    /// What was bought, in the order in which it last changed.
+    /// Purchases, in the order of their last change.
     func history(isVersion1: Bool = false) throws -> JSONObject {
         let account = try account(id)
         let filter = try HistoryFilter(self)
@@ -28,7 +28,7 @@ extension ServerAPIRequest {
         return answer
     }
 
-    /// What was refunded, all of it or in part.
+    /// Refunds, in full or in part.
     func refunds() throws -> JSONObject {
         let account = try account(id)
         let refunded = world.accounts[account].transactions.map { world.transactions[$0] }
@@ -36,8 +36,8 @@ extension ServerAPIRequest {
         return try page(of: refunded.sorted { $0.revision < $1.revision }, isDescending: false)
     }
 
-    /// The twenty after the revision that the request names. The answer's revision names the last of them: asked with
-    /// it later, whatever changed since follows.
+    /// The twenty entries after the revision in the request. The response's revision names the last of them: a later
+    /// request with it gets everything that changed since.
     private func page(of transactions: [StoreTransaction], isDescending: Bool) throws -> JSONObject {
         var rest = transactions[...]
         let revision = single("revision")
@@ -54,7 +54,7 @@ extension ServerAPIRequest {
     }
 }
 
-/// A place in a history: opaque to who asks.
+/// A position in a history, opaque to clients.
 private struct Revision {
     let number: Int
     private let milliseconds: Int64
@@ -82,7 +82,7 @@ private struct Revision {
     }
 }
 
-/// What a request for a history leaves out.
+/// What a request leaves out of the history.
 private struct HistoryFilter {
     let begin: Date?
     let end: Date?
@@ -116,7 +116,7 @@ private struct HistoryFilter {
             return ownership
         }
         let isRevoked = try Self.flag(request.single("revoked"), .invalidRevoked)
-        // As the first version of the history called the same.
+        // The names in the first version of the history.
         let excludesRevoked = try Self.flag(request.single("excludeRevoked"), .invalidExcludeRevoked) ?? false
         self.isRevoked = isRevoked ?? (excludesRevoked ? false : nil)
     }

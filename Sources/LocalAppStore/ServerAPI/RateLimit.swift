@@ -1,17 +1,17 @@
 import Foundation
 
-/// How many requests of a kind are answered: Apple counts by the hour. In the sandbox a tenth.
+/// How many requests of a kind are answered. Apple counts by the hour; the sandbox allows a tenth.
 package enum RequestClass: Int, Sendable, Hashable, CaseIterable {
     case reading = 50
     case changing = 20
     case lookingBack = 10
     case rare = 1
 
-    /// By default a second's number over an hour.
+    /// By default a rate per second, over an hour.
     var perHour: Int { rawValue * 3600 }
 }
 
-/// Counts requests by app and kind in hours of real time.
+/// Counts requests by app and kind, in hours of real time.
 actor RateLimit {
     private struct Key: Hashable {
         let bundleID: String
@@ -22,12 +22,12 @@ actor RateLimit {
     private var counts: [Key: Int] = [:]
     private var hour = 0
 
-    /// - Parameter share: of Apple's numbers in production.
+    /// - Parameter share: the share of Apple's numbers in production.
     init(share: Double) {
         self.share = share
     }
 
-    /// Nil where the request may be answered, else when the next one may: the end of the hour.
+    /// Nil if the request may be answered, otherwise when the next one may: the end of the hour.
     func limit(_ kind: RequestClass, of bundleID: String, at now: Date) -> Date? {
         let hour = Int(now.timeIntervalSince1970 / 3600)
         if hour != self.hour {

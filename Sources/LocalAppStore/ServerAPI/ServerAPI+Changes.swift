@@ -6,7 +6,7 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// What a developer's server tells the App Store: each is an act in the world.
+/// Requests by which a developer's server changes something: each is an operation.
 extension ServerAPI {
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
         apps.put("v2/transactions/consumption/{id}") { try await change($0, $1, .reading) { try await consume($0) } }
@@ -70,7 +70,7 @@ extension ServerAPI {
         return Response(status: .accepted)
     }
 
-    /// The fields of the first version, each with what it may be and the refusal where it is not.
+    /// The fields of the first version, with their allowed values and the error for others.
     private static let formerFields: [(name: String, range: ClosedRange<Int>, error: ServerAPIError)] = [
         ("accountTenure", 0...7, .invalidAccountTenure), ("consumptionStatus", 0...3, .invalidConsumptionStatus),
         ("deliveryStatus", 0...5, .invalidDeliveryStatus),
@@ -129,7 +129,7 @@ extension ServerAPI {
 
     // MARK: Renewal dates
 
-    /// Twice in 365 days, and no more.
+    /// Twice in 365 days, at most.
     private static let extensionLimit = (count: 2, length: TimeInterval(365 * 86_400))
 
     private func extend(_ request: ServerAPIRequest) async throws -> Response {

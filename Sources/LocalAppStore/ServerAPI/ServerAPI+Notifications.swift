@@ -24,7 +24,7 @@ extension ServerAPI {
 }
 
 extension StoreNotification {
-    /// By which a test is asked for again.
+    /// The token with which a test's result is requested.
     fileprivate var token: String {
         "\(uuid.uuidString.lowercased())_\(Int64(date.timeIntervalSince1970 * 1000))"
     }
@@ -32,7 +32,7 @@ extension StoreNotification {
 
 extension ServerAPIRequest {
     private static let pageSize = 20
-    /// For how long notifications are kept.
+    /// How long notifications are kept.
     private var keptFor: TimeInterval { (world.environment.isProduction ? 180 : 30) * 86_400 }
 
     func testNotification() throws -> JSONObject {
@@ -46,19 +46,19 @@ extension ServerAPIRequest {
         return try item(notification)
     }
 
-    /// Twenty at a time, the oldest first: what was sent, and how it went.
+    /// Twenty at a time, the oldest first, with their outcomes.
     func notificationHistory() throws -> JSONObject {
         let body = try object()
         let oldest = world.now.addingTimeInterval(-keptFor)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
-        // They stand in the order of their dates.
+        // They are ordered by date.
         var first = world.notifications.firstPlace { $0.date >= filter.begin }
         if let token = single("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
                 (0...world.notifications.count).contains(number)
             else { throw ServerAPIError.invalidPaginationToken }
-            // Apple does not say when a token expires: here when what it leads to is kept no more.
+            // Apple doesn't document when a token expires. Here it expires with the notifications that it leads to.
             if number < world.notifications.count, world.notifications[number].date < oldest {
                 throw ServerAPIError.paginationTokenExpired
             }
@@ -97,14 +97,14 @@ extension ServerAPIRequest {
     }
 }
 
-/// Which notifications a request is about.
+/// The notifications that a request is about.
 private struct NotificationFilter {
     let app: Int
     let begin: Date
     let end: Date
     let type: String?
     let subtype: String?
-    /// Whose purchases it is about.
+    /// The customer that it is about.
     let account: Int?
     let onlyFailures: Bool
 
@@ -148,7 +148,7 @@ private struct NotificationFilter {
     }
 
     func admits(_ it: StoreNotification) -> Bool {
-        // What was never sent has no history.
+        // A notification that was never sent has no history.
         guard it.app == app, let last = it.attempts.last, it.date >= begin, it.date <= end else { return false }
         if let type, it.type.rawValue != type { return false }
         if let subtype, it.subtype?.rawValue != subtype { return false }
@@ -158,7 +158,7 @@ private struct NotificationFilter {
 }
 
 extension Array {
-    /// Of elements of which the first ones do not answer to `test` and all others do: the place of the first that does.
+    /// The index of the first element that satisfies `test`. All elements before it don't, and all after it do.
     fileprivate func firstPlace(_ test: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

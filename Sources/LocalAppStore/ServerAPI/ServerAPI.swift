@@ -6,16 +6,16 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The App Store Server API over a local store: Apple's paths, answers and refusals.
+/// The App Store Server API of a local App Store, with Apple's paths, responses and errors.
 package struct ServerAPI: Sendable {
     let store: LocalAppStore
     let key: ServerAPIKey
     let limit: RateLimit
     package let trouble = Trouble()
-    /// Real time: tokens and rate limits run by it, or by the world's clock where the developer's server follows that.
+    /// Real time. Tokens and rate limits use it, or the local clock if the developer's server uses that.
     let now: @Sendable () -> Date
 
-    /// - Parameter rateLimitShare: of Apple's hourly numbers; in the sandbox a tenth of that.
+    /// - Parameter rateLimitShare: the share of Apple's hourly numbers; in the sandbox a tenth of that.
     package init(
         store: LocalAppStore, key: ServerAPIKey, rateLimitShare: Double = 1,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -106,7 +106,7 @@ package struct ServerAPI: Sendable {
 }
 
 extension ServerAPI {
-    /// Checks the token and the limits, and lets `body` answer from the world as it is.
+    /// Checks the token and the limits, and calls `body` with the current state.
     func answer(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
         _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
@@ -117,7 +117,7 @@ extension ServerAPI {
         }
     }
 
-    /// For requests that change the world.
+    /// For requests that change the state.
     func change(
         _ request: Request, _ context: BasicRequestContext, _ kind: RequestClass,
         _ body: @Sendable (ServerAPIRequest) async throws -> Response
@@ -151,7 +151,7 @@ extension ServerAPI {
             }, body: body, world: world, app: app, signer: store.signer)
     }
 
-    /// A token, and by which of the clocks it is good.
+    /// A token, and the clock by which it is valid.
     private func token(of request: Request, at clocks: [Date]) -> (BearerToken, Date)? {
         for now in clocks {
             if let token = BearerToken(request.headers[.authorization], key: key, now: now) { return (token, now) }
@@ -166,7 +166,7 @@ extension ServerAPI {
             return .refusal(error)
         } catch let error as RateLimited {
             var response = Response.refusal(.rateLimitExceeded)
-            // When, in milliseconds since 1970, and not how long.
+            // An instant in milliseconds since 1970, not a length.
             response.headers[.retryAfter] = String(Int64(error.next.timeIntervalSince1970 * 1000))
             return response
         } catch is Unauthorized {

@@ -1,4 +1,4 @@
-/// What the App Store Server API answers instead of a result: the code, and what it says with it.
+/// The errors of the App Store Server API, with their codes and messages.
 package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     case generalBadRequest = 4_000_000
     case invalidAppIdentifier = 4_000_002
@@ -62,15 +62,15 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     case generalInternal = 5_000_000
     case generalInternalRetryable = 5_000_001
 
-    /// The HTTP status is the code's beginning.
+    /// The HTTP status is the beginning of the code.
     package var status: Int { rawValue / 10_000 }
 
-    /// In Apple's manner: the case in words, `Transaction id not found.`
+    /// In Apple's style: the case as words, `Transaction id not found.`
     package var message: String {
         let letters = Array("\(self)")
         var words = ""
         for (place, letter) in letters.enumerated() {
-            // A word begins after a small letter, and at the last letter of an abbreviation that a word follows.
+            // A word begins after a lowercase letter, and at the last letter of an abbreviation before another word.
             let isStart =
                 place > 0 && letter.isUppercase
                 && (letters[place - 1].isLowercase || place + 1 < letters.count && letters[place + 1].isLowercase)

@@ -3,14 +3,14 @@ import Foundation
 import TenureCore
 import TenureMint
 
-/// An In-App Purchase key, as App Store Connect gives them: with it a developer's server signs its tokens.
+/// An In-App Purchase key, like those of App Store Connect. A developer's server signs its tokens with it.
 package struct ServerAPIKey: Sendable {
     package let issuerID: String
     /// Ten letters and digits.
     package let keyID: String
     package let privateKey: P256.Signing.PrivateKey
 
-    /// The key of a world; the same for the same seed.
+    /// The store's key; the same for the same seed.
     package init(seed: String) throws {
         let ids = StoreIDs(seed: seed, environment: .production)
         issuerID = ids.uuid("issuer").uuidString.lowercased()
@@ -22,9 +22,9 @@ package struct ServerAPIKey: Sendable {
                 return
             }
         }
-        throw MintingError("no key comes out of this seed; take another one")
+        throw MintingError("no key can be made from this seed; use another one")
     }
 
-    /// PKCS#8 in PEM: what App Store Connect gives as a `.p8` file.
+    /// PKCS#8 in PEM, as App Store Connect's `.p8` files.
     package var pem: String { privateKey.pemRepresentation }
 }

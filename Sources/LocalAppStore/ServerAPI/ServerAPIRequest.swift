@@ -3,41 +3,41 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// One request whose token was good: what it asks, and the world at that moment.
+/// One request with a valid token, and the state at that moment.
 struct ServerAPIRequest: Sendable {
-    /// What the path names.
+    /// The value in the path.
     let id: String
     let parameters: [(name: String, value: String)]
     let body: [UInt8]
     let world: World
-    /// The place of the app that the token is for.
+    /// The index of the token's app.
     let app: Int
     let signer: StoreSigner
 
     func query(_ name: String) -> [String] { parameters.filter { $0.name == name }.map(\.value) }
 
-    /// The one that stands last, as Apple takes it.
+    /// The last one, as at Apple.
     func single(_ name: String) -> String? { query(name).last }
 
     func signed(_ transaction: StoreTransaction) throws -> String {
         try signer.transaction(transaction, in: world)
     }
 
-    /// The transaction of that id, if it belongs to the app.
+    /// The transaction with that ID, if it belongs to the app.
     func transaction(_ id: String) throws(ServerAPIError) -> StoreTransaction {
         try checkForm(of: id, .invalidTransactionID)
         guard let transaction = world.transaction(id), transaction.app == app else { throw .transactionIDNotFound }
         return transaction
     }
 
-    /// The customer whom a transaction's id, or an app transaction's, belongs to.
+    /// The customer with that transaction ID or app transaction ID.
     func account(_ id: String) throws(ServerAPIError) -> Int {
         try checkForm(of: id, .invalidTransactionID)
         if let acquisition = world.acquisition(id), acquisition.app == app { return acquisition.account }
         return try transaction(id).account
     }
 
-    /// The subscription that begins with that transaction, whose id it must be.
+    /// The subscription that begins with that transaction. The ID must be its original transaction's.
     func original(_ id: String) throws(ServerAPIError) -> StoreTransaction {
         try checkForm(of: id, .invalidOriginalTransactionID)
         guard let transaction = world.transaction(id), transaction.app == app, transaction.original == transaction.index
@@ -57,7 +57,7 @@ struct ServerAPIRequest: Sendable {
         return Date(timeIntervalSince1970: Double(number) / 1000)
     }
 
-    /// `bundleId`, `appAppleId` and `environment`, as answers carry them.
+    /// `bundleId`, `appAppleId` and `environment`, as in responses.
     var appMembers: JSONObject {
         var members = world.appMembers(app)
         if !world.environment.isProduction { members["appAppleId"] = nil }

@@ -1,10 +1,9 @@
-/// Errors that the App Store Server API answers although nothing is wrong with the request: for rehearsing what a server
-/// does then. A rate limit says to come again in a second.
+/// Injected errors of the App Store Server API, for testing a server. A rate limit allows the next request in a second.
 package actor Trouble {
     private var error: ServerAPIError?
     private var requests = 0
 
-    /// The next so many requests are refused; 0: none any more.
+    /// The number of requests that fail from now on; 0: none anymore.
     package func make(_ error: ServerAPIError, requests: Int) {
         self.error = error
         self.requests = requests

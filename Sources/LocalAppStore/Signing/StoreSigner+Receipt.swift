@@ -9,9 +9,8 @@ extension StoreSigner {
     /// Receipts signed before that day have SHA-1 signatures: 2025-01-24.
     private static let lastSHA1 = Date(timeIntervalSince1970: 1_737_676_800)
 
-    /// The app receipt on a device of the account, as it would be signed now, in DER.
-    ///
-    /// It lists what was bought, but consumables only until they are finished, and nothing that the family shares.
+    /// The app receipt on a device of the account, signed now, in DER.
+    /// It lists purchases, but consumables only until they are finished, and nothing that the family shares.
     package func receipt(of it: StoreAcquisition, in world: World, device: UUID) throws -> [UInt8] {
         let app = world.apps[it.app]
         let minter = ReceiptMinter(

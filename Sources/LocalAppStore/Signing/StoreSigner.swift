@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 package import TenureMint
 
-/// Signs what is in a world, as the App Store would at that moment, with the keys of a test authority.
+/// Signs artifacts as the App Store would at that moment, with the keys of a test authority.
 package struct StoreSigner: Sendable {
     package let authority: TestAuthority
 
@@ -12,7 +12,7 @@ package struct StoreSigner: Sendable {
         self.authority = authority
     }
 
-    /// For whom something is signed: a device gets what only it recognizes.
+    /// The recipient of an artifact: what a device gets, only that device recognizes.
     package enum Reader: Sendable, Hashable {
         case device(UUID)
         case server
@@ -36,7 +36,7 @@ package struct StoreSigner: Sendable {
         try sign(world.renewalInfo(of: subscription, for: reader, signedAt: date ?? world.now), in: world)
     }
 
-    /// The `signedPayload` of a notification: with what it was about when it happened, in each attempt.
+    /// The `signedPayload` of a notification, with its content at the time of the event, in each attempt.
     package func notification(_ notification: StoreNotification, in world: World) throws -> String {
         var payload = JSONObject()
         payload["notificationType"] = .string(notification.type.rawValue)

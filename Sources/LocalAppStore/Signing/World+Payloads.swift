@@ -4,9 +4,9 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// The payloads of what is signed: Apple's names in Apple's order; what does not apply is left out.
+/// The payloads of artifacts: Apple's names in Apple's order. Fields that don't apply are left out.
 extension World {
-    /// What the sandbox says of every customer: 2013-08-01T07:00:00Z.
+    /// What the sandbox reports for every customer: 2013-08-01T07:00:00Z.
     static let sandboxPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
     static let sandboxVersion = "1.0"
 
@@ -31,7 +31,7 @@ extension World {
         if environment.isProduction { payload["preorderDate"] = it.preorderDate.map(JSONValue.instant) }
         payload["appTransactionId"] = .string(id(of: it))
         payload["originalPlatform"] = .string(it.platform.rawValue)
-        // Only what a device gets tells of it.
+        // Only a device's copy has it.
         if case .device = reader { payload["revocationDate"] = it.refundedAt.map(JSONValue.instant) }
         return payload
     }
@@ -61,7 +61,7 @@ extension World {
             payload["revocationType"] = .string(revocation.type.rawValue)
             payload["revocationPercentage"] = revocation.percentage.map(JSONValue.integer)
         }
-        // The App Store leaves a false one out.
+        // The App Store leaves out a false one.
         if it.isUpgraded { payload["isUpgraded"] = .boolean(true) }
         write(it.offer, to: &payload)
         payload["environment"] = .string(environment.rawValue)
@@ -127,7 +127,7 @@ extension World {
         return summary
     }
 
-    /// By which a notification names its app. A test notification of the sandbox leaves the app's id out.
+    /// How a notification names its app. A test notification of the sandbox leaves out the app's ID.
     func appMembers(_ app: Int, isTest: Bool = false) -> JSONObject {
         var members = JSONObject()
         if environment.isProduction || !isTest { members["appAppleId"] = .integer(apps[app].appAppleID) }
@@ -136,7 +136,7 @@ extension World {
         return members
     }
 
-    /// CFBundleVersion of the app that bought it.
+    /// CFBundleVersion of the app that made the purchase.
     func bundleVersion(of transaction: StoreTransaction) -> String? {
         acquisition(of: transaction.account, app: transaction.app)?.installed.release.build
     }
@@ -154,7 +154,7 @@ extension World {
         payload["offerPeriod"] = .string(offer.period.iso8601)
     }
 
-    /// What only that device recognizes: section 1.7 of the formats.
+    /// The value that only that device recognizes: section 1.7 of the formats.
     private func bind(_ payload: inout JSONObject, _ label: String, for reader: StoreSigner.Reader, at date: Date) {
         guard case .device(let device) = reader else { return }
         let nonce = ids.uuid("nonce \(label) \(Int64(date.timeIntervalSince1970 * 1000))")

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the world has to do by itself, and when. What is due at one instant comes in the order in which it was noted.
+/// Events that happen by themselves, and when. Events of one instant happen in the order in which they were scheduled.
 struct Agenda: Sendable {
-    /// Each names what it was noted for: what has changed since is passed over when it comes up.
+    /// Each has the state that it was scheduled for. If that has changed, the event is skipped.
     enum Matter: Sendable, Hashable {
         /// A subscription is charged shortly before its period ends.
         case renewal(subscription: Int, transaction: Int)
@@ -10,7 +10,7 @@ struct Agenda: Sendable {
         case gracePeriodEnd(subscription: Int, transaction: Int)
         /// The App Store stops trying to charge.
         case billingRetryEnd(subscription: Int, transaction: Int)
-        /// A further attempt to deliver.
+        /// Another attempt to deliver.
         case delivery(notification: Int)
     }
 
@@ -22,7 +22,7 @@ struct Agenda: Sendable {
         func isBefore(_ other: Entry) -> Bool { (date, number) < (other.date, other.number) }
     }
 
-    /// A binary heap: each entry stands before its two successors.
+    /// A binary heap: each entry comes before its two successors.
     private var entries: [Entry] = []
     private var count = 0
 
@@ -38,7 +38,7 @@ struct Agenda: Sendable {
         }
     }
 
-    /// Takes out the first matter that is due by `date`.
+    /// Removes and returns the first event that is due by `date`.
     mutating func next(by date: Date) -> (date: Date, matter: Matter)? {
         guard let first = entries.first, first.date <= date else { return nil }
         let last = entries.removeLast()

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// How short time is in the sandbox. What is not said is as Apple documents it; `Docs/local-app-store.md` says what is
-/// assumed.
+/// The short periods of the sandbox. The defaults are as Apple documents them; `Docs/local-app-store.md` lists the
+/// assumptions.
 ///
 /// All in seconds.
 package struct SandboxPace: Codable, Sendable, Hashable {
@@ -11,9 +11,9 @@ package struct SandboxPace: Codable, Sendable, Hashable {
     package var weeks: TimeInterval = 3 * 60
     /// Each month of a period; a year has twelve.
     package var month: TimeInterval = 5 * 60
-    /// Each day of a grace period or of billing retry. Nobody has written down what Apple does: as much shorter as a month.
+    /// Each day of a grace period or of billing retry. Apple doesn't document it; it is as much shorter as a month.
     package var waitingDay: TimeInterval = 5 * 60 / 30
-    /// So often a subscription renews by itself; then it ends.
+    /// How often a subscription renews by itself before it ends.
     package var renewals = 12
 
     /// A renewal is charged half a minute before a period ends.

@@ -1,8 +1,7 @@
 package import Foundation
 
-/// The local store's own time: it stands still until it is turned, and never runs backwards.
-///
-/// Whole milliseconds, as the App Store signs them.
+/// The local time. It changes only when it is set, and never runs backwards.
+/// In whole milliseconds, like the App Store's dates.
 package struct StoreClock: Sendable, Hashable {
     package private(set) var now: Date
 

@@ -2,17 +2,17 @@ import Crypto
 import Foundation
 import TenureCore
 
-/// The ids that the local store gives: all from the seed and a count, so that a world is the same in every run.
+/// The IDs of the local App Store, all made from the seed and a count, so that they are the same in every run.
 struct StoreIDs: Sendable {
     private let seed: String
-    /// Of transactions: 15 digits in production, 16 in the sandbox, where they begin with a 2.
+    /// IDs of transactions: 15 digits in production, 16 in the sandbox, where they begin with a 2.
     private let firstTransaction: Int
     private let firstAppTransaction: Int
     private let firstDownload: Int
 
     init(seed: String, environment: AppStoreEnvironment) {
         self.seed = seed
-        // Worlds of other seeds have other ids; a thousand million fit between two of them.
+        // Other seeds have other IDs, a thousand million apart.
         let place = Int(Self.hash("ids \(seed)")[0]) * 1_000_000_000
         firstTransaction = (environment.isProduction ? 410_000_000_000_000 : 2_000_000_000_000_000) + place + 1
         firstAppTransaction = 704_000_000_000_000_000 + place + 1
@@ -34,7 +34,7 @@ struct StoreIDs: Sendable {
     func appTransactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstAppTransaction) }
 
     func transactionIndex(order id: some StringProtocol) -> Int? {
-        // As it is written, and not in small letters or with a sign.
+        // In its canonical spelling, without lowercase letters or a sign.
         guard id.utf8.count == 10, let index = Int(id.dropFirst(), radix: 36), index >= 0, order(index) == id else {
             return nil
         }
@@ -48,7 +48,7 @@ struct StoreIDs: Sendable {
         return number - first
     }
 
-    /// A UUID for what the label names, the same in every run.
+    /// A UUID for the label, the same in every run.
     func uuid(_ label: String) -> UUID {
         var bytes = Array(Self.hash("\(seed) \(label)").prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x40

@@ -2,14 +2,14 @@ package import Foundation
 import TenureAppStore
 package import TenureCore
 
-/// Getting the app, and giving it back.
+/// Acquiring the app, and refunding it.
 extension World {
-    /// The account gets the app for the first time, or again after a refund: then what the App Store first knew of it
-    /// stays, and only the refund is forgotten.
+    /// The account gets the app for the first time, or again after a refund. Then the first version and date remain,
+    /// and only the refund is forgotten.
     ///
     /// - Parameters:
-    ///   - name: the release, by build (on a Mac by marketing version); nil: what is on sale now.
-    ///   - price: milliunits; nil: what the app costs now.
+    /// - name: the release, by build (on macOS by marketing version). Nil: the one on sale now.
+    /// - price: in milliunits. Nil: the app's current price.
     package mutating func acquire(
         _ customer: String, app bundleID: String? = nil, on platform: Platform = .iOS, release name: String? = nil,
         price: Int64? = nil, way: StoreAcquisition.Way = .purchase, preorderDate: Date? = nil,
@@ -44,7 +44,7 @@ extension World {
             }
             return release
         }
-        // Of several builds with one name the one that was released last.
+        // Of several builds with one name, the one that was released last.
         guard
             let release = apps[app].releases.last(where: {
                 ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)
@@ -54,7 +54,7 @@ extension World {
         return release
     }
 
-    /// The device gets what is on sale now.
+    /// The device gets the release on sale.
     package mutating func update(
         _ customer: String, app bundleID: String? = nil, on platform: Platform? = nil
     ) throws(WorldError) {
@@ -64,7 +64,7 @@ extension World {
         acquisitions[acquisition.index].installed = (platform, release)
     }
 
-    /// The App Store gives back what the app itself cost. It tells no server.
+    /// The App Store refunds the app. It sends no notification.
     package mutating func refundApp(_ customer: String, app bundleID: String? = nil) throws(WorldError) {
         let acquisition = try held(by: customer, app: bundleID)
         guard acquisition.refundedAt == nil, acquisition.price > 0 else {

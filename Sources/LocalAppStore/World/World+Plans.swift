@@ -4,10 +4,9 @@ import TenureCore
 
 /// Changes of plan and of price.
 extension World {
-    /// Changes to another product of the group: at once where its level is higher, at the next renewal where it is
-    /// lower, or to the product that runs, which takes back such a change.
-    ///
-    /// A change of plan switches a renewal that was off on again, and nobody is told.
+    /// Changes to another product of the group: at once if its level is higher, at the next renewal if it is lower.
+    /// Changing to the current product cancels such a change.
+    /// A change of plan switches renewal on again, without a notification.
     package mutating func changePlan(
         _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
     ) throws(WorldError) {
@@ -54,7 +53,7 @@ extension World {
         return new.level < old.level || new.level == old.level && new.period == old.period ? .upgrade : .downgrade
     }
 
-    /// The new product runs from now on, and the rest of the old one is given back.
+    /// The new product runs from now on, and the rest of the old one is refunded.
     private mutating func upgrade(_ place: Int, to product: Int, offer: SubscriptionOffer?) {
         let it = subscriptions[place]
         change(it.current) { $0.isUpgraded = true }
@@ -72,7 +71,7 @@ extension World {
         for member in it.sharedWith { follow(member) { $0.notify(.didChangeRenewalPref, .upgrade, about: member) } }
     }
 
-    /// The developer raises a price. Who subscribes is told, and asked where `needsConsent`.
+    /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.
     package mutating func raisePrice(
         of id: String, to price: Int64, needsConsent: Bool = true
     ) throws(WorldError) {

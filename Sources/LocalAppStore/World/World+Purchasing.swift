@@ -5,8 +5,7 @@ import TenureCore
 /// Buying what the app sells, and the periods of a subscription.
 extension World {
     /// Buys a product: once, or a subscription for the first time or after it has ended.
-    ///
-    /// Who never had a subscription of the group gets the introductory offer; `offer` names another one.
+    /// A customer who never had a subscription of the group gets the introductory offer; `offer` names another one.
     @discardableResult
     package mutating func buy(
         _ id: String, _ customer: String, quantity: Int64 = 1, offer name: String? = nil, appAccountToken: UUID? = nil
@@ -44,7 +43,7 @@ extension World {
         guard let offer = products[product].offers.first(where: { $0.id == name }) else {
             throw .noOffer(product: products[product].id, offer: name)
         }
-        // Promotional offers and win-backs are for those who subscribed before.
+        // Promotional offers and win-back offers are for earlier subscribers.
         if former == nil, offer.type == .promotional || offer.type == .winBack {
             throw .notEligible(customer: customer, offer: name)
         }
@@ -88,7 +87,7 @@ extension World {
         return transactions[transaction.index]
     }
 
-    /// Notes a payment. `period` is where the period of a subscription begins.
+    /// Adds a payment. `period` is where the period of a subscription begins.
     mutating func record(
         _ product: Int, account: Int, quantity: Int64 = 1, original: Int? = nil, offer: SubscriptionOffer? = nil,
         period start: Date? = nil, reason: TransactionReason = .purchase, price: Int64? = nil,
@@ -116,7 +115,7 @@ extension World {
         return transaction
     }
 
-    /// Of an offer that is paid as you go, further payments follow.
+    /// An offer that is paid as you go has further payments.
     mutating func take(_ offer: SubscriptionOffer?, in subscription: Int) {
         let left = offer?.discount == .payAsYouGo ? (offer?.count ?? 1) - 1 : 0
         subscriptions[subscription].nextOffer = left > 0 ? offer : nil
@@ -130,7 +129,7 @@ extension World {
             ?? products[it.renewsAs].price(in: accounts[it.account].storefront)
     }
 
-    /// Notes what is due at the end of the current period.
+    /// Schedules what is due at the end of the current period.
     mutating func watch(_ subscription: Int) {
         let current = subscriptions[subscription].current
         guard let end = transactions[current].expiresDate else { return }

@@ -2,9 +2,10 @@ import Foundation
 package import TenureAppStore
 import TenureCore
 
-/// Asking for money back, and getting it or not. Of in-app purchases only: a refund of the app is told to no server.
+/// Asking for refunds, and granting or declining them. Only for in-app purchases: no notification reports a refund of
+/// the app.
 extension World {
-    /// - Parameter periodsAgo: of a subscription, how many transactions before the latest one; 0 is the latest.
+    /// - Parameter periodsAgo: for a subscription, how many transactions before the latest one; 0 is the latest.
     func transaction(_ customer: String, _ id: String, periodsAgo: Int = 0) throws(WorldError) -> StoreTransaction {
         let product = try productPlace(id)
         let account = try accountPlace(customer)
@@ -13,7 +14,7 @@ extension World {
         return transactions[own[own.count - 1 - periodsAgo]]
     }
 
-    /// The customer asks for a refund: the developer is asked how much was consumed.
+    /// The customer asks for a refund, and the developer is asked about consumption.
     package mutating func requestRefund(
         _ customer: String, _ product: String, reason: ConsumptionRequestReason = .unintendedPurchase,
         periodsAgo: Int = 0
@@ -32,10 +33,10 @@ extension World {
         tell(.refundDeclined, of: transaction)
     }
 
-    /// Gives back all of a payment, or a part of it. Of a subscription the running period ends; an earlier one does not
-    /// matter.
+    /// Refunds a payment, in full or in part. For a subscription, the running period ends; an earlier one has no
+    /// effect.
     ///
-    /// - Parameter percentage: thousandths of a per cent; nil: all.
+    /// - Parameter percentage: thousandths of a percent; nil: all.
     package mutating func refund(
         _ customer: String, _ product: String, percentage: Int64? = nil, reason: RevocationReason = .other,
         periodsAgo: Int = 0
@@ -52,7 +53,7 @@ extension World {
         if let subscription = subscription(of: transaction), subscription.current == transaction.index,
             subscription.isRunning
         {
-            // The App Store switches the renewal off before it gives the money back.
+            // The App Store switches renewal off before it refunds.
             if subscription.autoRenews {
                 subscriptions[subscription.index].autoRenews = false
                 notify(.didChangeRenewalStatus, .autoRenewDisabled, about: subscription.index)
@@ -67,7 +68,7 @@ extension World {
         }
     }
 
-    /// The refund is taken back: what was revoked is there again, until the day on which it would have ended.
+    /// Reverses the refund: what was revoked is valid again, until its original end.
     package mutating func reverseRefund(
         _ customer: String, _ product: String, periodsAgo: Int = 0
     ) throws(WorldError) {

@@ -2,7 +2,7 @@ package import Foundation
 import TenureAppStore
 import TenureCore
 
-/// What becomes of a subscription at the end of its period.
+/// What happens to a subscription at the end of its period.
 extension World {
     func canRenew(_ subscription: Int) -> Bool {
         let it = subscriptions[subscription]
@@ -10,7 +10,7 @@ extension World {
             && it.priceIncrease?.status != .notYetAnswered && !hasRenewedEnough(subscription)
     }
 
-    /// Charges for the next period. It follows the last one, or begins now where access had ended meanwhile.
+    /// Charges for the next period. It follows the last one, or begins now if access had ended meanwhile.
     mutating func renew(_ subscription: Int, recovering: Bool) {
         let it = subscriptions[subscription]
         let former = transactions[it.current]
@@ -86,9 +86,9 @@ extension World {
         }
     }
 
-    // MARK: Acts
+    // MARK: Operations
 
-    /// The customer switches the automatic renewal off, or on again.
+    /// The customer switches automatic renewal off, or on again.
     package mutating func setAutoRenew(_ isOn: Bool, _ customer: String, _ product: String) throws(WorldError) {
         let place = try subscription(customer, product)
         guard subscriptions[place].isRunning, subscriptions[place].autoRenews != isOn else {
@@ -99,7 +99,7 @@ extension World {
         notify(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: place)
     }
 
-    /// The customer's payment works again, and what was due is charged.
+    /// The customer's payment works again, and due amounts are charged.
     package mutating func recover(_ customer: String, _ product: String) throws(WorldError) {
         let place = try subscription(customer, product)
         switch subscriptions[place].state {
@@ -111,7 +111,7 @@ extension World {
         renew(place, recovering: true)
     }
 
-    /// The developer puts off the next renewal.
+    /// The developer extends the next renewal date.
     package mutating func extend(_ transaction: StoreTransaction, by days: Int) -> Date? {
         guard let subscription = subscription(of: transaction), subscription.state == .active,
             let end = transactions[subscription.current].expiresDate
@@ -128,8 +128,8 @@ extension World {
         return date
     }
 
-    /// Puts off the renewals of all who subscribe to a product, in some storefronts or all. One notification for each
-    /// subscription, and one with the numbers.
+    /// Extends the renewal dates of all subscribers of a product, in some storefronts or all. Sends one notification
+    /// for each subscription, and one with the numbers.
     package mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(WorldError) {

@@ -1,9 +1,9 @@
 import Foundation
 import TenureCore
 
-/// In the sandbox time is short, so that a tester sees a year of renewals in an afternoon.
+/// In the sandbox, periods are short, so that a tester sees a year of renewals in an afternoon.
 extension World {
-    /// When a period that begins then ends.
+    /// The end of a period that begins then.
     func end(of period: CalendarPeriod, from start: Date) -> Date {
         environment.isProduction ? period.end(from: start) : start.addingTimeInterval(sandboxLength(of: period))
     }
@@ -16,12 +16,12 @@ extension World {
         }
     }
 
-    /// Days that the App Store waits, for a payment or to try again.
+    /// The days that the App Store waits for a payment, or to try again.
     func seconds(ofDays days: Double) -> TimeInterval {
         days * (environment.isProduction ? 86_400 : sandboxPace.waitingDay)
     }
 
-    /// Whether the sandbox lets it end, having renewed it often enough.
+    /// Whether the sandbox lets the subscription end after its number of renewals.
     func hasRenewedEnough(_ subscription: Int) -> Bool {
         !environment.isProduction && subscriptions[subscription].renewals >= sandboxPace.renewals
     }

@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// Family Sharing: each member has transactions of their own, which follow the purchaser's.
+/// Family Sharing: each member has separate transactions, which follow the purchaser's.
 extension World {
     /// The purchaser lets the family use a product.
     package mutating func share(_ customer: String, _ id: String) throws(WorldError) {
@@ -23,7 +23,7 @@ extension World {
         }
     }
 
-    /// The purchaser stops that.
+    /// The purchaser stops sharing.
     package mutating func unshare(_ customer: String, _ id: String) throws(WorldError) {
         let transaction = try transaction(customer, id)
         if let subscription = subscription(of: transaction), subscription.isShared {
@@ -60,7 +60,7 @@ extension World {
         removeFromFamily(account)
     }
 
-    /// A member who gets the app has what the family shares.
+    /// A member who gets the app also gets what the family shares.
     mutating func takeShares(_ account: Int, app: Int) {
         guard let family = accounts[account].family else { return }
         for other in families[family] ?? [] where other != account {
@@ -75,14 +75,14 @@ extension World {
         }
     }
 
-    /// What members have of a purchase that is not a subscription.
+    /// What members have of a purchase that isn't a subscription.
     mutating func revokeShares(in purchase: StoreTransaction) {
         for share in shares(inFamilyOf: purchase.account) where transactions[share].sharedFrom == purchase.index {
             revokeShare(transaction: share)
         }
     }
 
-    /// The account's and its family's transactions in what somebody shares, in the order in which they came to be.
+    /// The account's and its family's transactions of a shared product, in the order of their creation.
     private func shares(inFamilyOf account: Int) -> [Int] {
         ([account] + family(of: account)).flatMap { accounts[$0].transactions }
             .filter { transactions[$0].isFamilyShared }.sorted()
@@ -131,7 +131,7 @@ extension World {
         notify(.oneTimeCharge, app: origin.app, about: .transaction(transaction, nil, nil))
     }
 
-    /// Brings a member's subscription to where the purchaser's is, and tells of it.
+    /// Updates a member's subscription to the purchaser's, and sends a notification.
     mutating func follow(_ member: Int, telling: (inout World) -> Void) {
         guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
         let it = subscriptions[purchaser]

@@ -2,21 +2,20 @@ package import Foundation
 import TenureAppStore
 import TenureCore
 
-/// Time passes, and what is due by itself happens.
+/// Time passes, and scheduled events happen.
 extension World {
-    /// A renewal is charged, and signed, this long before its period begins.
+    /// How long before its period a renewal is charged and signed.
     static let renewalLead: TimeInterval = 33
-    /// For how many days the App Store tries to charge.
+    /// The number of days for which the App Store tries to charge.
     static let billingRetryDays: Double = 60
-    /// In production, how long after one attempt to deliver the next one follows.
+    /// In production, the waits between attempts to deliver.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
-    /// When next anything happens by itself.
+    /// The instant of the next scheduled event.
     package var nextDate: Date? { agenda.nextDate }
 
-    /// Turns the clock on to `instant` or, where something is due before, to that, and lets it happen.
-    ///
-    /// Returns whether something happened: then what is in the outbox can be delivered before time goes on.
+    /// Sets the clock to `instant`, or to the next scheduled event if that is earlier, which then happens.
+    /// Returns whether an event happened. Then its notifications can be delivered before time continues.
     package mutating func step(to instant: Date) -> Bool {
         guard let (date, matter) = agenda.next(by: instant) else {
             clock.advance(to: instant)
@@ -50,7 +49,7 @@ extension World {
         return true
     }
 
-    /// Turns the clock on where nobody waits for deliveries.
+    /// Sets the clock without deliveries.
     package mutating func advance(to instant: Date) {
         while step(to: instant) {}
     }
@@ -66,7 +65,7 @@ extension World {
         return outbox
     }
 
-    /// What came of an attempt to deliver. Production tries again: 1, 12, 24, 48 and 72 hours after the one before.
+    /// Records the outcome of a delivery. Production tries again 1, 12, 24, 48 and 72 hours after the attempt before.
     package mutating func recordAttempt(_ result: SendAttemptResult, of notification: Int) {
         guard notifications.indices.contains(notification) else { return }
         outbox.removeAll { $0 == notification }

@@ -2,11 +2,11 @@ import Foundation
 import TenureAppStore
 package import TenureCore
 
-/// What the world itself knows: with which every service must agree in the end.
+/// The true state, with which every service must agree in the end.
 extension World {
-    /// The products that the customer may use now, by Apple's rules for `currentEntitlements`: what was bought for good,
-    /// and the plan that runs or is in its grace period. Non-renewing ones last as the developer says, and are not
-    /// among them.
+    /// The products that the customer may use now, by Apple's rules for `currentEntitlements`: permanent purchases, and
+    /// the plan that runs or is in its grace period. Non-renewing purchases aren't among them, because the developer
+    /// decides their length.
     package func entitledProducts(of customer: String) throws(WorldError) -> Set<String> {
         let account = accounts[try accountPlace(customer)]
         var result: Set<String> = []
@@ -27,10 +27,9 @@ extension World {
         return result
     }
 
-    /// What the customer may use now under a policy, by what happened in the world and nothing that anybody signed: the
-    /// entitlements of what they bought, and those that honor the era in which they got the app.
-    ///
-    /// Of policies that do not need to doubt: eras with dated beginnings, without windows and lengths.
+    /// What the customer may use now under a policy, without any signed artifact: the entitlements of their purchases,
+    /// and those that honor the era in which they got the app.
+    /// Only for policies without doubt: eras with dated beginnings, without windows and lengths.
     package func truth(
         of customer: String, under policy: Policy, app bundleID: String? = nil
     ) throws(WorldError) -> Set<String> {
@@ -44,7 +43,8 @@ extension World {
             }.map(\.name))
     }
 
-    /// In which the account got the app; nil while it is refunded. Who had the money back and got it again got it then.
+    /// The era in which the account got the app; nil while it is refunded. After a refund, the era in which it was
+    /// acquired again.
     private func era(of acquisition: StoreAcquisition, under policy: Policy) -> String? {
         guard acquisition.refundedAt == nil else { return nil }
         let date = acquisition.gotAgainAt ?? acquisition.date

@@ -2,10 +2,9 @@ package import Foundation
 import TenureAppStore
 package import TenureCore
 
-/// The App Store at the desk: its catalog, its customers, and a clock that somebody turns.
-///
-/// A value without any input but the acts performed on it: the same seed and acts give the same world, down to every
-/// id and every field that will be signed.
+/// The state of a local App Store: its catalog, its customers, and its clock.
+/// A value that changes only by operations. The same seed and operations give the same state, with the same IDs and the
+/// same fields to sign.
 package struct World: Sendable {
     package let seed: String
     package let environment: AppStoreEnvironment
@@ -17,9 +16,9 @@ package struct World: Sendable {
     package internal(set) var transactions: [StoreTransaction] = []
     package internal(set) var subscriptions: [Subscription] = []
     package internal(set) var notifications: [StoreNotification] = []
-    /// Numbers of notifications that are due to be delivered now.
+    /// Numbers of the notifications to deliver now.
     package internal(set) var outbox: [Int] = []
-    /// What developers sent about purchases, by place of the transaction.
+    /// What developers sent about purchases, by index of the transaction.
     package internal(set) var consumption: [Int: ConsumptionAnswer] = [:]
     package internal(set) var massExtensions: [ExtensionSummary] = []
     package internal(set) var network = Network.up
@@ -32,10 +31,10 @@ package struct World: Sendable {
     private var lastTold: [Int: (date: Date, rank: Int)] = [:]
     private var accountPlaces: [String: Int] = [:]
     private var productPlaces: [String: Int] = [:]
-    /// By product: whose app it is.
+    /// By product, the index of its app.
     private var appOfProduct: [Int] = []
     private(set) var families: [String: [Int]] = [:]
-    /// Places of purchases, other than of subscriptions, that their purchasers share.
+    /// Indexes of purchases, other than subscriptions, that their purchasers share.
     var sharedPurchases: Set<Int> = []
 
     package init(
@@ -127,7 +126,7 @@ package struct World: Sendable {
         return place
     }
 
-    /// The app of that bundle id; without one, the only app.
+    /// The app with that bundle ID; without one, the only app.
     package func appPlace(_ bundleID: String?) throws(WorldError) -> Int {
         guard let bundleID else {
             guard apps.count == 1 else { throw .whichApp }
@@ -155,7 +154,7 @@ package struct World: Sendable {
         return acquisitions[place]
     }
 
-    /// By the id that the receipt in the purchaser's mail names. Who is shared something ordered nothing.
+    /// By the order ID in the purchaser's e-mail. A shared purchase has none.
     package func transaction(order id: String) -> StoreTransaction? {
         guard let place = ids.transactionIndex(order: id), transactions.indices.contains(place),
             !transactions[place].isFamilyShared
@@ -173,9 +172,9 @@ package struct World: Sendable {
             .first { $0.original == transaction.original }
     }
 
-    // MARK: Telling
+    // MARK: Notifications
 
-    /// Notes a notification, and that it is to be delivered where the app wants any.
+    /// Adds a notification, to deliver if the app has a URL.
     mutating func notify(
         _ type: NotificationType, _ subtype: NotificationSubtype? = nil, app: Int,
         about subject: StoreNotification.Subject
@@ -212,7 +211,7 @@ package struct World: Sendable {
     }
 }
 
-/// What a developer told the App Store about a purchase whose refund was asked for.
+/// What a developer reported about a purchase after a request for a refund.
 package struct ConsumptionAnswer: Sendable, Hashable {
     package let date: Date
     package let deliveryStatus: String

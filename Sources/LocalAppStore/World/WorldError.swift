@@ -2,7 +2,7 @@ package import Foundation
 package import TenureCore
 import TenureJSON
 
-/// Why something cannot happen in this world.
+/// Why an operation isn't possible.
 package enum WorldError: Error, Sendable, Hashable {
     case noApp(String)
     /// No app was named, and there are several, or none.
@@ -22,7 +22,7 @@ package enum WorldError: Error, Sendable, Hashable {
     case noOffer(product: String, offer: String)
     case notEligible(customer: String, offer: String)
     case noFamily(customer: String)
-    /// An act that does not fit what the purchase has come to; what it would have to be.
+    /// An operation that the purchase's state doesn't allow, with the state that it needs.
     case unfit(customer: String, product: String, must: String)
     case appNotBought(customer: String, app: String)
 }
@@ -31,13 +31,13 @@ extension WorldError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .noApp(let id): "there is no app `\(id)` in this store"
-        case .whichApp: "this store does not have exactly one app; say which one, by `app`"
+        case .whichApp: "this store does not have exactly one app; name one with `app`"
         case .noCustomer(let name): "there is no customer `\(name)`; add one first"
-        case .customerExists(let name): "there is a customer `\(name)` already; take another name"
+        case .customerExists(let name): "there already is a customer `\(name)`; use another name"
         case .noStorefront(let code):
-            "`\(code)` is no storefront of this store; it has \(Storefront.all.map(\.code).joined(separator: ", "))"
+            "`\(code)` isn't a storefront of this store; use one of \(Storefront.all.map(\.code).joined(separator: ", "))"
         case .noProduct(let id): "there is no product `\(id)` in this store"
-        case .notForSale(let product): "`\(product)` was taken from sale"
+        case .notForSale(let product): "`\(product)` isn't on sale anymore"
         case .notReleased(let app, let platform, let date):
             "`\(app)` had no release for \(platform.rawValue) at \(date.rfc3339)"
         case .noRelease(let app, let platform, let name):
@@ -51,7 +51,7 @@ extension WorldError: CustomStringConvertible {
             "`\(customer)` has no subscription in the group of `\(product)`"
         case .noOffer(let product, let offer): "`\(product)` has no offer `\(offer)`"
         case .notEligible(let customer, let offer): "`\(customer)` cannot have the offer `\(offer)`"
-        case .noFamily(let customer): "`\(customer)` belongs to no family"
+        case .noFamily(let customer): "`\(customer)` isn't in a family"
         case .unfit(let customer, let product, let must): "`\(product)` of `\(customer)` must \(must) for that"
         case .appNotBought(let customer, let app): "`\(customer)` has nothing to be refunded for `\(app)`"
         }

@@ -1,19 +1,17 @@
 public import Foundation
 
-/// What an app and the App Store have to do with each other on this device.
+/// The relation between an app and the App Store on this device.
 public enum AppStore: Sendable {
     /// Whether the customer may buy; `LocalStore.Behavior.canMakePayments` switches it off.
     public static var canMakePayments: Bool { LocalStore.current?.behavior.canMakePayments ?? false }
 
-    /// By which the device recognizes what was signed for it; see `Transaction.deviceVerification`.
-    ///
-    /// Nil where no store is configured.
+    /// The ID for which the App Store signs artifacts on this device; see `Transaction.deviceVerification`.
+    /// Nil if no store is configured.
     public static var deviceVerificationID: UUID? { LocalStore.current?.deviceVerificationID }
 
-    /// Asks the customer to sign in, and gets everything from the App Store anew: the app transaction, transactions,
-    /// subscriptions and the receipt. For the button "Restore Purchases" only.
-    ///
-    /// Throws `StoreKitError.userCancelled` where the customer does not sign in, `networkError` while offline.
+    /// Asks the customer to sign in, and gets everything from the App Store again: the app transaction, transactions,
+    /// subscriptions and the receipt. Only for the button “Restore Purchases”.
+    /// Throws `StoreKitError.userCancelled` if the customer does not sign in, `networkError` while offline.
     public static func sync() async throws {
         try await LocalStore.required().sync()
     }
@@ -30,11 +28,11 @@ extension AppStore {
         public static let production = Environment(rawValue: "Production")
         /// Sandbox accounts, TestFlight and App Review.
         public static let sandbox = Environment(rawValue: "Sandbox")
-        /// StoreKit testing in Xcode; a local store never says it.
+        /// StoreKit testing in Xcode; a local App Store never reports it.
         public static let xcode = Environment(rawValue: "Xcode")
     }
 
-    /// Where the customer first got the app: iPadOS and watchOS count as iOS.
+    /// The platform on which the customer first got the app: iPadOS and watchOS count as iOS.
     public struct Platform: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: String
 

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Why StoreKit could not do something.
+/// Why StoreKit failed.
 public enum StoreKitError: Error, Sendable {
-    /// For an unknown reason; trying later often helps.
+    /// An unknown reason; trying later often helps.
     case unknown
     /// The customer did not do what was needed, such as signing in.
     case userCancelled
@@ -10,7 +10,7 @@ public enum StoreKitError: Error, Sendable {
     case systemError(any Error)
     /// The product is not sold in the customer's storefront.
     case notAvailableInStorefront
-    /// The app lacks an entitlement of its code signature; a local store never says it.
+    /// The app lacks an entitlement of its code signature; a local App Store never reports it.
     case notEntitled
     /// The product does not support this.
     case unsupported
@@ -19,8 +19,8 @@ public enum StoreKitError: Error, Sendable {
 extension StoreKitError: LocalizedError {
     public var errorDescription: String? {
         switch self {
-        case .unknown: "the App Store could not do it"
-        case .userCancelled: "the customer cancelled"
+        case .unknown: "the App Store failed; try again later"
+        case .userCancelled: "the customer canceled"
         case .networkError(let error): "the App Store cannot be reached: \(error.localizedDescription)"
         case .systemError(let error): "\(error)"
         case .notAvailableInStorefront: "the product is not sold in this storefront"

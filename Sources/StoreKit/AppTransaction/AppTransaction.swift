@@ -1,27 +1,28 @@
 public import Foundation
 import TenureAppStore
 
-/// What the App Store signs about the app itself: when, where and as which version the customer first got it.
+/// The App Store's signed information about the app itself: when, where and as which version the customer first got it.
 public struct AppTransaction: Sendable {
     let signed: SignedText
 
     /// The payload of the JWS, as the App Store wrote it.
     public var jsonRepresentation: Data { signed.payloadData }
-    /// The App Store's number of the app; nil outside of production.
+    /// The app's Apple ID; nil outside of production.
     public let appID: UInt64?
     /// One for each Apple Account and app. It never changes.
     public let appTransactionID: String
-    /// Of the app that runs: CFBundleVersion, on macOS CFBundleShortVersionString.
+    /// The version of the running app: CFBundleVersion, on macOS CFBundleShortVersionString.
     public let appVersion: String
-    /// The App Store's number of that version; nil outside of production.
+    /// Apple's number of that version; nil outside of production.
     public let appVersionID: UInt64?
     public let bundleID: String
     public let environment: AppStore.Environment
-    /// As which the app was first got: CFBundleVersion, on macOS CFBundleShortVersionString; "1.0" in the sandbox.
+    /// The version when the app was first acquired: CFBundleVersion, on macOS CFBundleShortVersionString; “1.0” in the
+    /// sandbox.
     public let originalAppVersion: String
-    /// When the app was first got; 1 August 2013 in the sandbox.
+    /// When the app was first acquired; August 1, 2013 in the sandbox.
     public let originalPurchaseDate: Date
-    /// Where the app was first got.
+    /// The platform on which the app was first acquired.
     public let originalPlatform: AppStore.Platform
     public var originalPlatformStringRepresentation: String { originalPlatform.rawValue }
     public let preorderDate: Date?
@@ -32,16 +33,14 @@ public struct AppTransaction: Sendable {
     public let deviceVerificationNonce: UUID
     public let signedDate: Date
 
-    /// The device's copy; the first time it comes from the App Store, without asking the customer for anything.
-    ///
-    /// Throws a `StoreKitError` where there is no copy and none can be had.
+    /// The device's copy. The first time, it comes from the App Store, without a prompt.
+    /// Throws a `StoreKitError` without a copy if the App Store doesn't give one.
     public static var shared: VerificationResult<AppTransaction> {
         get async throws { try await LocalStore.required().appTransaction() }
     }
 
-    /// A new copy from the App Store, for which the customer has to sign in: only after a tap on a button.
-    ///
-    /// Throws `StoreKitError.userCancelled` where the customer does not sign in, `networkError` while offline.
+    /// A new copy from the App Store. The customer has to sign in, so request it only after a tap on a button.
+    /// Throws `StoreKitError.userCancelled` if the customer does not sign in, `networkError` while offline.
     public static func refresh() async throws -> VerificationResult<AppTransaction> {
         try await LocalStore.required().refreshAppTransaction()
     }

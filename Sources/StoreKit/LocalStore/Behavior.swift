@@ -1,5 +1,5 @@
 extension LocalStore {
-    /// How the device and the App Store behave: well, as long as nothing else is said.
+    /// How the device and the App Store behave. By default, everything works.
     public struct Behavior: Sendable {
         /// `AppTransaction.shared` and `refresh()`.
         public var appTransaction = Answer.genuine
@@ -23,17 +23,17 @@ extension LocalStore {
     public enum Answer: Sendable {
         case genuine
         case fails(StoreKitError)
-        /// No answer, until something else is said. As on devices, cancelling the task does not end it.
+        /// No answer until another behavior is set. As on devices, canceling the task does not end it.
         case hangs
-        /// What is answered has a flaw, and comes as `.unverified`.
+        /// The answer has a flaw, and comes as `.unverified`.
         case unverified(Flaw)
     }
 
     /// What is wrong with signed data.
     public enum Flaw: String, CaseIterable, Sendable, Hashable {
-        /// `invalidSignature`: one bit of the signature is another.
+        /// `invalidSignature`: one bit of the signature is different.
         case brokenSignature
-        /// `invalidCertificateChain`: the device trusts others than those who signed.
+        /// `invalidCertificateChain`: the device doesn't trust the signer.
         case foreignAuthority
         /// `invalidDeviceVerification`: it was signed for another device.
         case otherDevice

@@ -3,9 +3,9 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// All that a device knows of its customer, as the App Store last said it.
+/// Everything that a device knows about its customer, as the App Store last reported it.
 struct DeviceContents: Sendable {
-    /// How many things had happened in the world.
+    /// The number of changes in the local App Store.
     let change: Int
     let now: Date
     let customer: String
@@ -13,7 +13,7 @@ struct DeviceContents: Sendable {
     let appAppleID: Int64?
     let isSandbox: Bool
     let storefront: Storefront?
-    /// The version that is installed; nil where the customer never got the app.
+    /// The installed version; nil if the customer never got the app.
     let appVersion: String?
     /// The newest first.
     var transactions: [HeldTransaction]
@@ -37,7 +37,7 @@ struct DeviceContents: Sendable {
     }
 }
 
-/// One transaction as it came, not yet verified.
+/// One transaction as received, not yet verified.
 struct HeldTransaction: Sendable {
     var value: Transaction
     var isFinished: Bool
@@ -51,7 +51,7 @@ struct HeldTransaction: Sendable {
     }
 }
 
-/// One subscription as it came, not yet verified.
+/// One subscription as received, not yet verified.
 struct HeldSubscription: Sendable {
     let group: String
     let state: Product.SubscriptionInfo.RenewalState
@@ -72,7 +72,7 @@ struct HeldSubscription: Sendable {
         self.renewalInfo = renewalInfo
     }
 
-    /// Its state at an instant that may be later than the last contact with the App Store.
+    /// Its state at an instant, which may be later than the last contact with the App Store.
     func state(at now: Date) -> Product.SubscriptionInfo.RenewalState {
         switch state {
         case .subscribed where (transaction.expirationDate ?? now) <= now: .expired
@@ -81,12 +81,12 @@ struct HeldSubscription: Sendable {
         }
     }
 
-    /// What it says, apart from when and for whom it was signed.
+    /// Its content, without when and for whom it was signed.
     var essence: [JSONObject] { [transaction.signed.essence, renewalInfo.signed.essence] }
 }
 
 extension SignedText {
-    /// What it says, apart from when and for whom it was signed.
+    /// Its content, without when and for whom it was signed.
     var essence: JSONObject {
         var payload = payload
         for name in ["signedDate", "deviceVerification", "deviceVerificationNonce"] { payload[name] = nil }
@@ -95,7 +95,7 @@ extension SignedText {
 }
 
 extension DeviceContents {
-    /// As on a device, what has not changed stays as it was signed once.
+    /// As on a device, unchanged artifacts stay as they were first signed.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
@@ -135,8 +135,8 @@ extension DeviceContents {
         }.map(\.value)
     }
 
-    /// One for each product, by Apple's rules for `currentEntitlements`: an own one before what the family shares,
-    /// a newer before an older one.
+    /// One for each product, by Apple's rules for `currentEntitlements`: the customer's own before the family's, a
+    /// newer one before an older one.
     private func entitlements(at now: Date) -> [Transaction] {
         var result: [Transaction] = []
         for transaction in transactions.map(\.value) where entitles(transaction, at: now) {

@@ -3,13 +3,13 @@ import TenureAppStore
 import TenureHTTP
 import TenureJSON
 
-/// To a store on a port: `tenure appstore run`.
+/// The connection to a local App Store on a port: `tenure appstore run`.
 struct HTTPConnection: StoreConnection {
     let url: URL
 
-    /// Seconds for which the store holds a question about changes.
+    /// Seconds for which the store holds a request about changes.
     private static let longPoll = 20
-    /// Worlds with a long history have long answers.
+    /// A long history has a long answer.
     private static let bodyLimit = 256 * 1024 * 1024
 
     func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
@@ -43,7 +43,8 @@ struct HTTPConnection: StoreConnection {
             throw .network(URLError(.badServerResponse))
         }
         guard response.status == 200 else {
-            throw .refused(code: answer.text("code") ?? "", detail: answer.text("error") ?? "the store refused it")
+            throw .refused(
+                code: answer.text("code") ?? "", detail: answer.text("error") ?? "the store refused the request")
         }
         return answer
     }

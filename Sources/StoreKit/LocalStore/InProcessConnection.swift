@@ -5,7 +5,7 @@ import TenureJSON
     package import LocalAppStore
     import TenureAppStore
 
-    /// To a store in this process.
+    /// The connection to a local App Store in this process.
     struct InProcessConnection: StoreConnection {
         let interface: DeviceInterface
 
@@ -15,7 +15,7 @@ import TenureJSON
 
         func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject {
             guard let known = DeviceQuestion(rawValue: question.rawValue) else {
-                throw .refused(code: "badRequest", detail: "no device asks for `\(question.rawValue)`")
+                throw .refused(code: "badRequest", detail: "there is no question `\(question.rawValue)`")
             }
             do throws(DeviceRefusal) {
                 return try await interface.answer(known, body)
@@ -28,13 +28,13 @@ import TenureJSON
     }
 
     extension LocalStore {
-        /// A device of a customer of a store in this process, on which the app was just installed.
+        /// A device of a customer of a store in this process, with a newly installed app.
         ///
         /// - Parameters:
-        ///   - customer: nil: the store's only one.
-        ///   - app: the bundle id; nil: the store's only one.
-        ///   - device: what this customer calls the device; another name is another device.
-        /// - Throws: a `StoreKitError` where there is no such customer or app.
+        /// - customer: nil for the store's only one.
+        /// - app: the bundle ID; nil for the store's only one.
+        /// - device: the customer's name for the device; another name is another device.
+        /// - Throws: a `StoreKitError` if there is no such customer or app.
         package convenience init(
             _ store: LocalAppStore, customer: String? = nil, app: String? = nil, device: String = "first",
             deviceVerificationID: UUID? = nil

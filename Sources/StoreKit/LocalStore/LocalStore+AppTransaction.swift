@@ -5,7 +5,7 @@ import TenureCore
 import TenureJSON
 
 extension LocalStore {
-    /// The device's copy, or one from the App Store where it has none.
+    /// The device's copy, or one from the App Store if it has none.
     func appTransaction() async throws(StoreKitError) -> VerificationResult<AppTransaction> {
         let flaw = try await admit(\.appTransaction)
         if let copy = state.withLock({ $0.appTransaction }),
@@ -28,20 +28,20 @@ extension LocalStore {
     func sync() async throws(StoreKitError) {
         try await askToSignIn()
         try await contact(isFresh: true)
-        // Who has no app transaction has nothing to synchronize there.
+        // A customer without an app transaction has nothing to synchronize.
         if state.withLock({ $0.contents?.appVersion != nil }) { _ = try await fetchAppTransaction(nil) }
         try await fetchReceipt()
     }
 
-    /// The system renews its copies of the app transaction and of the receipt by itself, as it does now and then,
-    /// without a sign-in. Where the App Store cannot be reached, they stay.
+    /// Renews the device's copies of the app transaction and of the receipt without a sign-in, as the system sometimes
+    /// does. If the App Store can't be reached, they stay.
     public func renewArtifacts() async {
         _ = try? await fetchAppTransaction(nil)
         try? await fetchReceipt()
     }
 
     private func fetchAppTransaction(_ flaw: Flaw?) async throws(StoreKitError) -> VerificationResult<AppTransaction> {
-        // Who the app is, and whom to trust, comes first.
+        // The app and the trusted roots come first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }
         guard let signed = try await ask(.appTransaction).text("appTransaction").flatMap(SignedText.init),
             let result: VerificationResult<AppTransaction> = check(signed, flaw)
@@ -63,8 +63,8 @@ extension LocalStore {
 
     // MARK: The receipt
 
-    /// Puts the receipt where apps look for it. Without one there is no file. Throws where the folder takes none: an app
-    /// that is told nothing of it would look for a receipt that is never there.
+    /// Writes the receipt where apps look for it. Without a receipt there is no file. Throws if the folder isn't
+    /// writable; otherwise an app would look for a receipt that never exists.
     func fetchReceipt() async throws(StoreKitError) {
         guard let answer = try? await ask(.receipt) else { return }
         do {
@@ -74,8 +74,7 @@ extension LocalStore {
         }
     }
 
-    /// For who looks for the file before anything was asked, and can be told of nothing: what is wrong is written to
-    /// standard error.
+    /// For a look-up of the file before any call that could throw: an error is written to standard error.
     func fetchReceiptAtOnce() {
         guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptURL.path) else { return }
         let body = state.withLock { self.body(JSONObject(), $0.place) }
@@ -99,7 +98,7 @@ extension LocalStore {
             try Data(receipt).write(to: receiptURL, options: .atomic)
         } catch {
             throw Failure(
-                "the receipt cannot be kept as `\(receiptURL.path)`; make the folder writable, or name another by TENURE_STORE_FOLDER"
+                "the receipt can't be saved as `\(receiptURL.path)`; make the folder writable, or set TENURE_STORE_FOLDER to another one"
             )
         }
     }

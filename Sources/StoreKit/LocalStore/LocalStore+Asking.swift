@@ -4,9 +4,9 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// How the device asks the App Store, and what it does with the answers.
+/// Requests to the App Store, and what the device does with the answers.
 extension LocalStore {
-    /// Waits or throws, as `behavior` demands. Returns the flaw of the answer.
+    /// Waits or throws, as `behavior` says. Returns the flaw of the answer.
     func admit(_ behavior: any KeyPath<Behavior, Answer> & Sendable) async throws(StoreKitError) -> Flaw? {
         while true {
             switch self.behavior[keyPath: behavior] {
@@ -19,7 +19,7 @@ extension LocalStore {
         }
     }
 
-    /// Waits until another behavior is set; a task that is cancelled waits all the same.
+    /// Waits until another behavior is set, even in a canceled task.
     func hang(while isHanging: @Sendable (Behavior) -> Bool) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -61,9 +61,9 @@ extension LocalStore {
         try await fetchReceipt()
     }
 
-    /// Gets everything from the App Store, and tells the listeners what is new.
+    /// Gets everything from the App Store, and notifies the listeners of changes.
     ///
-    /// - Parameter isFresh: signed anew, also what the device has.
+    /// - Parameter isFresh: everything is signed again, even what the device has.
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
         for id in state.withLock({ $0.finishedHere }) {
@@ -76,7 +76,7 @@ extension LocalStore {
         guard let contents = DeviceContents(try await ask(.contents)) else { throw .unknown }
         try await trust(contents)
         let isNews: Bool? = state.withLock { state in
-            // While it was asked, another customer may have signed in.
+            // Another customer may have signed in during the request.
             state.place.customer == before ? state.absorb(contents, isFresh: isFresh) : nil
         }
         guard let isNews else { return try await contact(isFresh: isFresh) }
@@ -98,7 +98,7 @@ extension LocalStore {
                         Base64.standard.decode(Array($0.utf8)[...])
                     }
                 } catch {
-                    throw Rejection(.misconfigured, "the store does not say with which roots it signs: \(error)")
+                    throw Rejection(.misconfigured, "the store doesn't name its roots: \(error)")
                 }
                 anchors = try TrustAnchors(der: roots)
             }
@@ -115,13 +115,13 @@ extension LocalStore {
             app: app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
     }
 
-    /// What the App Store says, or what it said last where it cannot be reached; nil where it never said anything.
+    /// What the App Store reports, or what it last reported if it can't be reached; nil if it never did.
     func knownContents() async -> DeviceContents? {
         if let contents = try? await contact() { return contents }
         return state.withLock { $0.contents }
     }
 
-    /// What the device's clock shows: the world's, which also runs while the device is offline.
+    /// The device's clock. It shows the local App Store's time, and also runs while the device is offline.
     func deviceTime(_ contents: DeviceContents) async -> Date {
         let body = state.withLock { self.body(JSONObject(), $0.place) }
         guard let answer = try? await connection.ask(.now, body),
@@ -130,7 +130,7 @@ extension LocalStore {
         return max(now, contents.now)
     }
 
-    /// Verifies what came, or lets it have a flaw. Nil where nothing can be read from it.
+    /// Verifies an artifact, or gives it a flaw. Nil if it can't be read.
     func check<Signed: SignedValue>(_ signed: SignedText, _ flaw: Flaw?) -> VerificationResult<Signed>? {
         guard let verifier = state.withLock({ $0.verifier }) else { return nil }
         switch flaw {
@@ -149,7 +149,7 @@ extension LocalStore {
 }
 
 extension SignedText {
-    /// The same with one bit of the signature changed.
+    /// The same text with one changed bit in the signature.
     fileprivate var withBrokenSignature: String {
         var bytes = Array(signatureData)
         if !bytes.isEmpty { bytes[0] ^= 1 }

@@ -3,14 +3,14 @@ import Synchronization
 import TenureAppStore
 
 extension LocalStore {
-    /// The device on which StoreKit runs in this task; nil where none is configured.
+    /// The device on which StoreKit runs in this task; nil if none is configured.
     public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }
 
     @TaskLocal private static var taskDevice: LocalStore?
     private static let processDevice = Mutex<LocalStore?>(nil)
     private static let environmentDevice = LocalStore(environment: ProcessInfo.processInfo.environment)
 
-    /// Lets StoreKit run on this device inside of the closure, and in the tasks that begin there; not in detached ones.
+    /// Runs StoreKit on this device inside of the closure, and in the tasks that begin there; not in detached ones.
     @discardableResult
     public func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -18,8 +18,8 @@ extension LocalStore {
         try await Self.$taskDevice.withValue(self, operation: body)
     }
 
-    /// Lets StoreKit run on this device in the whole process, wherever `run` says nothing else. Nil: on the one that the
-    /// environment names.
+    /// Runs StoreKit on this device in the whole process, except inside of `run`. Nil: on the one that the environment
+    /// names.
     public static func use(_ device: LocalStore?) { processDevice.withLock { $0 = device } }
 
     static func required() throws(StoreKitError) -> LocalStore {
@@ -30,15 +30,15 @@ extension LocalStore {
         return current
     }
 
-    /// A device in front of the store at an address, such as `http://127.0.0.1:8090`.
+    /// A device of the store at an address, such as `http://127.0.0.1:8090`.
     ///
     /// - Parameters:
-    ///   - customer: nil: the store's only one.
-    ///   - app: the bundle id; nil: the store's only one.
-    ///   - device: what this customer calls the device; another name is another device.
-    ///   - roots: PEM or DER of the certificates to trust; nil: those that the store names.
-    ///   - folder: where the receipt is kept; nil: in a temporary folder.
-    /// - Throws: a `StoreKitError` where the store does not answer, or knows no such customer or app.
+    /// - customer: nil for the store's only one.
+    /// - app: the bundle ID; nil for the store's only one.
+    /// - device: the customer's name for the device; another name is another device.
+    /// - roots: PEM or DER of the certificates to trust; nil for those that the store names.
+    /// - folder: where the receipt is kept; nil for a temporary folder.
+    /// - Throws: a `StoreKitError` if the store does not answer, or has no such customer or app.
     public convenience init(
         url: URL, customer: String? = nil, app: String? = nil, device: String = "first",
         deviceVerificationID: UUID? = nil, roots: [UInt8]? = nil, folder: URL? = nil
@@ -62,7 +62,8 @@ extension LocalStore {
         return try TrustAnchors(roots)
     }
 
-    /// As the environment says; nil where it names no store. The app counts as installed, and nothing is asked yet.
+    /// The device of the environment variables; nil if they name no store. The app counts as installed; no request is
+    /// sent yet.
     convenience init?(environment: [String: String]) {
         guard let address = environment["TENURE_STORE_URL"], let url = URL(string: address), url.host != nil else {
             return nil
@@ -74,13 +75,13 @@ extension LocalStore {
             deviceVerificationID: UUID(uuidString: device))
         place.folder = environment["TENURE_STORE_FOLDER"].map { URL(fileURLWithPath: $0) }
         if let path = environment["TENURE_STORE_ROOTS"] {
-            // Unreadable roots are not trusted: every answer will be unverified.
+            // Unreadable roots aren't trusted: every answer will be unverified.
             do {
                 place.anchors = try TrustAnchors([UInt8](Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {
                 place.anchors = .apple
                 FileHandle.standardError.write(
-                    Data("StoreKit: TENURE_STORE_ROOTS names no roots that can be read (`\(path)`): \(error)\n".utf8))
+                    Data("StoreKit: the roots of TENURE_STORE_ROOTS can't be read (`\(path)`): \(error)\n".utf8))
             }
         }
         self.init(connection: HTTPConnection(url: url), place: place)

@@ -4,9 +4,9 @@ import TenureAppStore
 import TenureJSON
 
 extension LocalStore.State {
-    /// Keeps what the App Store said, unless it has said something later already. Returns whether there is news.
+    /// Keeps what the App Store reported, unless a later report is known. Returns whether anything changed.
     ///
-    /// - Parameter isFresh: even what says the same as before comes in place of the device's copy.
+    /// - Parameter isFresh: replaces the device's copy even if its content is the same.
     mutating func absorb(_ new: DeviceContents, isFresh: Bool) -> Bool {
         if let old = contents, new.change < old.change { return false }
         var new = new
@@ -18,7 +18,7 @@ extension LocalStore.State {
         let isNews = news.hear(
             new, isMuted: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })
-        // The copy is of one version of the app.
+        // The copy belongs to one version of the app.
         if let former = contents?.appVersion, contents?.customer == new.customer, former != new.appVersion {
             appTransaction = nil
         }
@@ -28,7 +28,7 @@ extension LocalStore.State {
 }
 
 extension LocalStore {
-    /// The next piece of news; waits for it. Nil only where the task is cancelled.
+    /// The next change; waits for it. Nil only if the task is canceled.
     func next<Element>(
         of column: any KeyPath<News, News.Column<Element>> & Sendable, _ cursor: inout NewsCursor<Element>
     ) async -> Element? {
@@ -49,7 +49,7 @@ extension LocalStore {
             }
             if let news { return news }
             if !began {
-                // It has begun now, or has to get in touch first.
+                // It began now, or the device has to connect first.
                 if hasContents { continue }
                 if (try? await contact()) != nil { continue }
             }
@@ -60,7 +60,7 @@ extension LocalStore {
         return nil
     }
 
-    /// Waits until something has happened in the store or on the device, and hears of it.
+    /// Waits until something has changed in the store or on the device.
     private func waitForNews(unless isThere: (borrowing State) -> Bool) async {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (last, isOffline, isOver) = state.withLock { state in
@@ -84,7 +84,7 @@ extension LocalStore {
         do {
             _ = try await ask(.changes, JSONObject(members: members))
         } catch {
-            // The store is gone: it may come again.
+            // The store doesn't answer; it may come back.
             try? await Task.sleep(for: .seconds(1))
         }
     }

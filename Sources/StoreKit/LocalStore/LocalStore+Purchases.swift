@@ -39,7 +39,7 @@ extension LocalStore {
         return .pending
     }
 
-    /// What the options ask for.
+    /// The parameters of the options.
     private func order(
         of product: Product, _ options: Set<Product.PurchaseOption>
     ) throws(Product.PurchaseError) -> JSONObject {
@@ -86,9 +86,8 @@ extension LocalStore {
         return result
     }
 
-    /// A parent agrees to every purchase that waits; they come as `Transaction.updates`.
-    ///
-    /// Throws a `StoreKitError` or a `Product.PurchaseError` where one cannot be made; the others wait on.
+    /// A parent approves every purchase that waits; they come as `Transaction.updates`.
+    /// Throws a `StoreKitError` or a `Product.PurchaseError` if one isn't possible; the others continue to wait.
     public func approvePurchases() async throws {
         while let order = state.withLock({ $0.waitingPurchases.first }) {
             _ = try await ask(.purchase, order)
@@ -97,6 +96,6 @@ extension LocalStore {
         try await contact()
     }
 
-    /// A parent refuses every purchase that waits.
+    /// A parent declines every purchase that waits.
     public func declinePurchases() { state.withLock { $0.waitingPurchases = [] } }
 }

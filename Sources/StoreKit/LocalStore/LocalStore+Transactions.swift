@@ -3,7 +3,7 @@ import Synchronization
 import TenureAppStore
 
 extension LocalStore {
-    /// What is wanted, verified; nothing where the behavior says so, or where the App Store was never reached.
+    /// The requested transactions, verified; none if the behavior says so, or if the App Store was never reached.
     func transactions(_ selection: TransactionSelection) async -> [VerificationResult<Transaction>] {
         guard let (contents, flaw) = await admittedContents() else { return [] }
         let withAllConsumables =
@@ -15,7 +15,7 @@ extension LocalStore {
 
     func statuses() async -> [Product.SubscriptionInfo.Status] { (try? await statusesOrError()) ?? [] }
 
-    /// Throws where the behavior says so, and where the App Store was never reached.
+    /// Throws if the behavior says so, or if the App Store was never reached.
     func statusesOrError() async throws(StoreKitError) -> [Product.SubscriptionInfo.Status] {
         let flaw = try await admit(\.transactions)
         let contents: DeviceContents
@@ -39,7 +39,7 @@ extension LocalStore {
         return .init(state: it.state(at: now), transaction: transaction, renewalInfo: renewalInfo)
     }
 
-    /// Who never subscribed in the group; what the family shares does not count.
+    /// Whether the customer never subscribed in the group; shared subscriptions don't count.
     func isEligibleForIntroOffer(_ group: String) async -> Bool {
         guard let (contents, _) = await admittedContents() else { return false }
         return !contents.subscriptions.contains { $0.group == group && !$0.isFamilyShared }
@@ -72,7 +72,7 @@ extension LocalStore {
         return nil
     }
 
-    /// A sequence of updates has no way to fail: it waits.
+    /// A sequence of updates can't fail: it waits.
     private func admitLater() async -> Flaw? {
         while true {
             do throws(StoreKitError) {
@@ -92,7 +92,7 @@ extension LocalStore {
             }
             state.news.transactions.atFirst.removeAll { $0.id == transaction.id }
         }
-        // What cannot be told now is told at the next contact.
+        // If the App Store can't be reached now, it learns this at the next contact.
         _ = try? await contact()
     }
 }

@@ -6,9 +6,8 @@ import TenureJSON
 
 /// What a test does outside of the device.
 extension LocalStore {
-    /// What the world's clock shows.
-    ///
-    /// Throws a `StoreKitError` where the store cannot be reached. Whether the device is offline does not matter.
+    /// The local App Store's current time.
+    /// Throws a `StoreKitError` if the store can't be reached, even while the device is “offline”.
     public var now: Date {
         get async throws {
             guard let now = try await askOutside(.now, JSONObject()).text("now").flatMap({ Date(rfc3339: $0) }) else {
@@ -18,11 +17,10 @@ extension LocalStore {
         }
     }
 
-    /// Lets something happen in the world: `perform("refund", ["product": "com.example.pro"])`, `perform("advance",
-    /// ["by": "31d"])`. The acts and their particulars are those of `tenure appstore do --help`; where one needs a
-    /// customer and names none, it is the one of this device. Whether the device is offline does not matter.
-    ///
-    /// Throws a `StoreKitError.systemError` that says what is wrong, where it cannot happen.
+    /// Performs an operation: `perform("refund", ["product": "com.example.pro"])`, `perform("advance", ["by": "31d"])`.
+    /// `tenure appstore do --help` lists the operations and their parameters. An operation that needs a customer and
+    /// names none uses this device's customer. It works even if the device is offline.
+    /// Throws a `StoreKitError.systemError` with the reason if the operation isn't possible.
     public func perform(_ act: String, _ particulars: [String: String] = [:]) async throws(StoreKitError) {
         var object = JSONObject(members: [.init(name: "act", value: .string(act))])
         for (name, text) in particulars.sorted(by: { $0.key < $1.key }) { object[name] = .string(text) }

@@ -4,15 +4,14 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// A device in front of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on
-/// Linux. An app never needs it; its tests do, to say how the store behaves.
-///
-/// Without anything else the environment says which store it is: `TENURE_STORE_URL` and its companions. In a test,
-/// `run` puts a device in the place of StoreKit's for the length of a closure, and `use` for the whole process.
+/// A device of a local App Store: the source of `AppTransaction`, `Transaction`, `Product` and the rest on Linux. Apps
+/// never need it. Their tests use it to control how the store behaves.
+/// By default, the environment names the store: `TENURE_STORE_URL` and related variables. In a test, `run` uses another
+/// device for the length of a closure, and `use` for the whole process.
 public final class LocalStore: Sendable {
-    /// What `AppStore.deviceVerificationID` says.
+    /// The value of `AppStore.deviceVerificationID`.
     public let deviceVerificationID: UUID
-    /// Where the legacy receipt lies, where there is one: `StoreKit/receipt` of the device's folder, in the sandbox
+    /// The file of the legacy receipt, if it exists: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
     public var receiptURL: URL {
         receiptFolder.appendingPathComponent(state.withLock { $0.isSandbox } ? "sandboxReceipt" : "receipt")
@@ -28,9 +27,9 @@ public final class LocalStore: Sendable {
         var app: String?
         var device = "first"
         var deviceVerificationID: UUID?
-        /// The roots that the device trusts; nil: those with which the store says that it signs.
+        /// The roots that the device trusts; nil for those that the store names.
         var anchors: TrustAnchors?
-        /// Where the receipt is kept; nil: in a folder that goes with the device, or with the process.
+        /// Where the receipt is kept; nil for a folder that is deleted with the device, or with the process.
         var folder: URL?
     }
 
@@ -41,18 +40,18 @@ public final class LocalStore: Sendable {
         var isSandbox = false
         var verifier: AppStoreVerifier?
         var contents: DeviceContents?
-        /// The copy of `AppTransaction.shared`, and of which version it speaks.
+        /// The copy of `AppTransaction.shared`, and the version that it is about.
         var appTransaction: SignedText?
         var news = News()
-        /// By product: purchases of this device that are under way.
+        /// Purchases of this device in progress, by product.
         var buying: [String: Int] = [:]
-        /// Ids of transactions that `purchase` has handed over.
+        /// IDs of transactions that `purchase` has returned.
         var boughtHere: Set<UInt64> = []
-        /// Ids of transactions that the app has finished, and the App Store may not know.
+        /// IDs of transactions that the app has finished, and the App Store may not know.
         var finishedHere: Set<UInt64> = []
         /// Purchases that wait for a parent.
         var waitingPurchases: [JSONObject] = []
-        /// Who waits for an answer that does not come.
+        /// Callers that wait for an answer that doesn't come.
         var hanging: [CheckedContinuation<Void, Never>] = []
         var watchers: [AsyncStream<Void>.Continuation] = []
     }
@@ -66,8 +65,8 @@ public final class LocalStore: Sendable {
         state = Mutex(State(place: place))
     }
 
-    /// Of all devices that have no folder of their own. It goes with the process: the device of the environment, and one
-    /// that a hanging call holds, are never let go.
+    /// Of all devices without a separate folder. It is deleted with the process, because the device of the environment,
+    /// and one with a hanging call, are never deallocated.
     private static let temporaryFolder: URL = {
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
@@ -87,7 +86,7 @@ public final class LocalStore: Sendable {
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
-    /// Why the local store cannot do something: inside of `StoreKitError.systemError`.
+    /// Why the local App Store failed: inside of `StoreKitError.systemError`.
     public struct Failure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
         public let description: String
 
@@ -96,9 +95,10 @@ public final class LocalStore: Sendable {
         public var errorDescription: String? { description }
     }
 
-    // MARK: Telling it how to behave
+    // MARK: Behavior
 
-    /// How the device and the store behave. A caller that waits for a hanging answer gets it once another behavior is set.
+    /// How the device and the store behave. A caller that waits for a hanging answer gets it once another behavior is
+    /// set.
     public var behavior: Behavior {
         get { state.withLock { $0.behavior } }
         set {
@@ -115,11 +115,11 @@ public final class LocalStore: Sendable {
     /// The bundle ID of the app on this device. Nil until the store was reached.
     public var bundleID: String? { state.withLock { $0.contents?.bundleID ?? $0.place.app } }
 
-    /// How often the customer was asked to sign in: `AppStore.sync()` and `AppTransaction.refresh()` ask, nothing else.
+    /// How often the customer was asked to sign in. Only `AppStore.sync()` and `AppTransaction.refresh()` ask.
     public var signInRequests: Int { state.withLock { $0.signInRequests } }
 
     /// Another customer signs in on this device, in the settings. The app transaction stays the former customer's until
-    /// it is refreshed, as the app was installed by them; everything else is the new customer's at once.
+    /// it is refreshed, because they installed the app. Everything else is the new customer's at once.
     public func signIn(as customer: String) {
         state.withLock { state in
             state.place.customer = customer
@@ -131,7 +131,7 @@ public final class LocalStore: Sendable {
         wakeListeners()
     }
 
-    /// The app is started anew: what it bought and has not finished comes to its new listeners, too.
+    /// The app is relaunched: its unfinished purchases come to its new listeners, too.
     public func relaunchApp() {
         state.withLock { state in
             state.boughtHere = []

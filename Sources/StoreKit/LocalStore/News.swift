@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// What the device has heard, in the order in which it came; listeners read it each at their own place.
+/// The changes that the device knows, in order. Each listener reads them at its own position.
 struct News: Sendable {
     struct Column<Element: Sendable>: Sendable {
         var told: [Element] = []
@@ -14,13 +14,13 @@ struct News: Sendable {
     var statuses = Column<HeldSubscription>()
     var storefronts = Column<Storefront>()
 
-    /// What was known of each, by id: a difference is news. Nil before the first word about a customer.
+    /// The last known state of each, by ID; a difference is a change. Nil before the first report about a customer.
     private(set) var knownTransactions: [UInt64: JSONObject]?
     private var knownSubscriptions: [UInt64: [JSONObject]] = [:]
     private var knownStorefront: Storefront?
     private var hadAnother = false
 
-    /// Another customer: what they have is not news, but what they have not finished is.
+    /// Another customer: what they have isn't a change, but unfinished transactions are.
     mutating func forgetCustomer() {
         hadAnother = true
         knownTransactions = nil
@@ -28,18 +28,18 @@ struct News: Sendable {
         transactions.atFirst = []
     }
 
-    /// Returns whether there is anything new.
+    /// Returns whether anything changed.
     ///
     /// - Parameters:
-    ///   - contents: what is known from now on.
-    ///   - isMuted: transactions that this device is buying, and hears of another way.
+    /// - contents: what is known from now on.
+    /// - isMuted: transactions that this device is buying, and learns about in another way.
     ///   - isOwn: transactions that it bought.
     mutating func hear(
         _ contents: DeviceContents, isMuted: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
         let isFirst = knownTransactions == nil
         let before = (transactions.told.count, statuses.told.count, storefronts.told.count)
-        // The oldest first, as they came to be.
+        // The oldest first.
         for held in contents.transactions.reversed() where !isMuted(held.value) || !isFirst && isKnown(held.value) {
             let essence = held.value.signed.essence
             let known = knownTransactions?[held.value.id]
@@ -68,9 +68,9 @@ struct News: Sendable {
     private func isKnown(_ transaction: Transaction) -> Bool { knownTransactions?[transaction.id] != nil }
 }
 
-/// Where a listener has come to.
+/// The position of a listener.
 struct NewsCursor<Element: Sendable>: Sendable {
-    /// In what was told; nil before it began.
+    /// The index in the list of changes; nil before it began.
     var position: Int?
     var atFirst: ArraySlice<Element> = []
 }

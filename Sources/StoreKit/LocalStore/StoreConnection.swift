@@ -2,24 +2,24 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// The way from a device to the local App Store.
+/// The connection of a device to the local App Store.
 protocol StoreConnection: Sendable {
-    /// Asks one of the questions of the store's `DeviceQuestion`. Waits as long as the store does; ends early where
-    /// the task is cancelled.
+    /// Sends one of the questions of the store's `DeviceQuestion`. Waits as long as the store does; ends early if the
+    /// task is canceled.
     func ask(_ question: Question, _ body: JSONObject) async throws(ConnectionFailure) -> JSONObject
 
-    /// The same without suspending, for the few things that StoreKit answers at once. Nil where that cannot be.
+    /// The same without suspending, for the few calls that StoreKit answers at once. Nil if that isn't possible.
     func askAtOnce(_ question: Question, _ body: JSONObject) -> JSONObject?
 }
 
-/// What a device asks; `DeviceQuestion` in the local store, which this module cannot import in every build.
+/// The questions of a device: `DeviceQuestion` of the local App Store, which this module can't import in every build.
 enum Question: String, CaseIterable, Sendable {
     case contents, changes, appTransaction, receipt, products, purchase, finish, roots, now, acts
 }
 
 enum ConnectionFailure: Error, Sendable {
     case network(URLError)
-    /// The store does not do it: a stable name for the reason, and a sentence.
+    /// The store refuses: a stable name for the reason, and a sentence.
     case refused(code: String, detail: String)
 
     /// The error that StoreKit throws for it.

@@ -1,15 +1,15 @@
 public import Foundation
 
 extension Product {
-    /// What came of a purchase.
+    /// The result of a purchase.
     public enum PurchaseResult: Sendable {
         case success(VerificationResult<Transaction>)
         case userCancelled
-        /// Somebody has to agree first, such as a parent; the transaction comes as one of `Transaction.updates`.
+        /// A person such as a parent must approve it first; the transaction comes as one of `Transaction.updates`.
         case pending
     }
 
-    /// Why a purchase cannot be made.
+    /// Why a purchase isn't possible.
     public enum PurchaseError: Error, Equatable, Hashable, Sendable {
         case invalidQuantity
         case productUnavailable
@@ -21,8 +21,8 @@ extension Product {
         case missingOfferParameters
     }
 
-    /// Lets the customer buy it. A lifetime purchase or a running subscription is handed over once more; of
-    /// another product of a running subscription's group the plan changes.
+    /// Buys the product. A lifetime purchase or a running subscription is returned again. Another product of a running
+    /// subscription's group changes the plan.
     ///
     /// Throws a `StoreKitError` or a `PurchaseError`.
     @MainActor
@@ -34,14 +34,14 @@ extension Product {
 extension Product.PurchaseError: LocalizedError {
     public var errorDescription: String? {
         switch self {
-        case .invalidQuantity: "this quantity cannot be bought"
+        case .invalidQuantity: "this quantity can't be bought; use 1 to 10"
         case .productUnavailable: "the product is not for sale"
         case .purchaseNotAllowed: "purchases are not allowed on this device"
         case .ineligibleForOffer: "the offer is not for this customer"
         case .invalidOfferIdentifier: "there is no such offer"
         case .invalidOfferPrice: "the price of the offer is not valid"
         case .invalidOfferSignature: "the signature of the offer is not valid"
-        case .missingOfferParameters: "something about the offer is missing"
+        case .missingOfferParameters: "a parameter of the offer is missing"
         }
     }
 }

@@ -2,7 +2,7 @@ public import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// What the app sells.
+/// A product that the app sells.
 public struct Product: Identifiable, Sendable {
     public struct ProductType: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: String
@@ -17,44 +17,43 @@ public struct Product: Identifiable, Sendable {
         public var localizedDescription: String { rawValue }
     }
 
-    /// The local store's description of it; not in Apple's form.
+    /// The local App Store's description of the product, not in Apple's form.
     public let jsonRepresentation: Data
     public let id: String
     public let type: ProductType
-    /// The last part of the id: the catalog of a local store has no names.
+    /// The last part of the ID: a local App Store has no names.
     public let displayName: String
     public let description: String
     /// In the currency of the customer's storefront.
     public let price: Decimal
-    /// The same as the customer reads it.
+    /// The price as text for the customer.
     public let displayPrice: String
     public let isFamilyShareable: Bool
     /// Never nil for auto-renewable subscriptions, always nil for others.
     public let subscription: SubscriptionInfo?
-    /// With which further amounts are written, such as twice the price.
+    /// The format for other amounts, such as twice the price.
     public let priceFormatStyle: Decimal.FormatStyle.Currency
 
-    /// What is on sale of the products with these ids, at the prices of the customer's storefront; unknown ones are left
-    /// out.
-    ///
-    /// Throws a `StoreKitError` where the App Store does not answer.
+    /// Returns the products with these IDs that are on sale, at the prices of the customer's storefront. Unknown ones
+    /// are left out.
+    /// Throws a `StoreKitError` if the App Store does not answer.
     public static func products<Identifiers>(
         for identifiers: Identifiers
     ) async throws -> [Product] where Identifiers: Collection, Identifiers.Element == String {
         try await LocalStore.required().products(Array(identifiers))
     }
 
-    /// The customer's latest transaction of it, in whatever state.
+    /// The customer's latest transaction of the product, in any state.
     public var latestTransaction: VerificationResult<Transaction>? {
         get async { await Transaction.latest(for: id) }
     }
 
-    /// The transaction by which the customer may use it now.
+    /// The transaction that entitles the customer now.
     public var currentEntitlement: VerificationResult<Transaction>? {
         get async { await Transaction.currentEntitlement(for: id) }
     }
 
-    /// The transactions by which the customer may use it now: own ones, and what the family shares.
+    /// The transactions that entitle the customer now: their own, and those shared by the family.
     public var currentEntitlements: Transaction.Transactions { Transaction.currentEntitlements(for: id) }
 }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Product {
-    /// What a purchase is to be like.
+    /// An option of a purchase.
     public struct PurchaseOption: Equatable, Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case appAccountToken(UUID)
@@ -16,63 +16,63 @@ extension Product {
 
         let kind: Kind
 
-        /// The transaction will carry it.
+        /// The transaction will have it.
         public static func appAccountToken(_ token: UUID) -> PurchaseOption { .init(kind: .appAccountToken(token)) }
 
-        /// 1 to 10; only of consumables and non-renewing subscriptions.
+        /// 1 to 10; only for consumables and non-renewing subscriptions.
         public static func quantity(_ quantity: Int) -> PurchaseOption { .init(kind: .quantity(quantity)) }
 
-        /// Under a promotional offer. A local store does not check the signature.
+        /// A promotional offer. A local App Store does not check the signature.
         public static func promotionalOffer(
             offerID: String, keyID: String, nonce: UUID, signature: Data, timestamp: Int
         ) -> PurchaseOption { .init(kind: .promotionalOffer(offerID)) }
 
-        /// Under a promotional offer. A local store does not check the signature.
+        /// A promotional offer. A local App Store does not check the signature.
         public static func promotionalOffer(
             offerID: String, signature: Product.SubscriptionOffer.Signature
         ) -> PurchaseOption { .init(kind: .promotionalOffer(offerID)) }
 
-        /// Under a promotional offer. A local store does not check the signature.
+        /// A promotional offer. A local App Store does not check the signature.
         public static func promotionalOffer(_ offerID: String, compactJWS: String) -> [PurchaseOption] {
             [.init(kind: .promotionalOffer(offerID))]
         }
 
-        /// Under an offer that wins back who once subscribed.
+        /// A win-back offer for former subscribers.
         public static func winBackOffer(_ offer: Product.SubscriptionOffer) -> PurchaseOption {
             .init(kind: .winBackOffer(offer.id))
         }
 
-        /// A local store decides by itself who gets the introductory offer.
+        /// A local App Store decides by itself who gets the introductory offer.
         public static func introductoryOfferEligibility(compactJWS: String) -> PurchaseOption {
             .init(kind: .introductoryOfferEligibility(compactJWS))
         }
 
-        /// In the sandbox: a parent is asked. See `LocalStore.approvePurchases()`.
+        /// In the sandbox, a parent is asked. See `LocalStore.approvePurchases()`.
         public static func simulatesAskToBuyInSandbox(_ simulateAskToBuy: Bool) -> PurchaseOption {
             .init(kind: .askToBuy(simulateAskToBuy))
         }
 
-        /// The storefront of a local store does not change during a purchase.
+        /// The storefront of a local App Store does not change during a purchase.
         public static func onStorefrontChange(
             shouldContinuePurchase: @escaping @Sendable (Storefront) -> Bool
         ) -> PurchaseOption { .init(kind: .onStorefrontChange) }
 
-        /// A local store does not read it.
+        /// A local App Store ignores it.
         public static func custom(key: String, value: String) -> PurchaseOption {
             .init(kind: .custom(key: key, value: value))
         }
 
-        /// A local store does not read it.
+        /// A local App Store ignores it.
         public static func custom(key: String, value: Double) -> PurchaseOption {
             .init(kind: .custom(key: key, value: "\(value)"))
         }
 
-        /// A local store does not read it.
+        /// A local App Store ignores it.
         public static func custom(key: String, value: Bool) -> PurchaseOption {
             .init(kind: .custom(key: key, value: "\(value)"))
         }
 
-        /// A local store does not read it.
+        /// A local App Store ignores it.
         public static func custom(key: String, value: Data) -> PurchaseOption {
             .init(kind: .custom(key: key, value: value.base64EncodedString()))
         }

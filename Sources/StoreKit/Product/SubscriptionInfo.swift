@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureJSON
 
 extension Product {
-    /// What only auto-renewable subscriptions have.
+    /// The information that only auto-renewable subscriptions have.
     public struct SubscriptionInfo: Equatable, Hashable, Sendable {
         public let introductoryOffer: SubscriptionOffer?
         public let promotionalOffers: [SubscriptionOffer]
@@ -12,10 +12,10 @@ extension Product {
         public let subscriptionPeriod: SubscriptionPeriod
         /// 1 is the highest.
         public let groupLevel: Int
-        /// The group's id: the catalog of a local store has no names.
+        /// The group's ID: a local App Store has no names.
         public let groupDisplayName: String
 
-        /// Whether the introductory offer would be given to the customer: who never subscribed in the group.
+        /// Whether the customer is eligible for the introductory offer: they never subscribed in the group.
         public var isEligibleForIntroOffer: Bool {
             get async { await Self.isEligibleForIntroOffer(for: subscriptionGroupID) }
         }
@@ -24,9 +24,8 @@ extension Product {
             await LocalStore.current?.isEligibleForIntroOffer(groupID) ?? false
         }
 
-        /// How the customer's subscriptions of the group stand: the own one, and those that the family shares.
-        ///
-        /// Throws a `StoreKitError` where the App Store cannot be reached and the device has nothing.
+        /// The statuses of the customer's subscriptions of the group: their own, and those shared by the family.
+        /// Throws a `StoreKitError` if the App Store can't be reached and the device has nothing.
         public var status: [Status] {
             get async throws { try await Self.status(for: subscriptionGroupID) }
         }
@@ -36,7 +35,7 @@ extension Product {
             try await LocalStore.required().statusesOrError().filter { $0.groupID == groupID }
         }
 
-        /// The subscription to which a transaction belongs; nil if there is none.
+        /// The subscription that a transaction belongs to; nil if there is no such subscription.
         public static func status(transactionID: UInt64) async throws -> Status? {
             let store = try LocalStore.required()
             let original = await store.transactions(.all).lazy.map(\.unsafePayloadValue)

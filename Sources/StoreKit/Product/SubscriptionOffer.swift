@@ -32,15 +32,15 @@ extension Product {
         /// Nil for an introductory offer.
         public let id: String?
         public let type: OfferType
-        /// Of each payment, in the currency of the customer's storefront.
+        /// The price of each payment, in the currency of the customer's storefront.
         public let price: Decimal
         public let displayPrice: String
         public let period: SubscriptionPeriod
-        /// How many periods; more than 1 only where it is paid as one goes.
+        /// The number of periods; more than 1 only if it is paid as you go.
         public let periodCount: Int
         public let paymentMode: PaymentMode
 
-        /// The signature of a promotional offer by the developer's key. A local store does not check it.
+        /// The signature of a promotional offer by the developer's key. A local App Store does not check it.
         public struct Signature: Equatable, Hashable, Sendable {
             public var keyID: String
             public var nonce: UUID
@@ -59,7 +59,7 @@ extension Product {
 }
 
 extension Product.SubscriptionOffer {
-    /// Nil for offer codes, which no product lists, and for what cannot be read.
+    /// Nil for offer codes, which no product lists, and for unreadable values.
     init?(_ json: JSONObject, style: Decimal.FormatStyle.Currency) {
         guard let price = json.amount("price"), let period = json.text("period"),
             let period = Product.SubscriptionPeriod(iso8601: period), let mode = json.text("discount")

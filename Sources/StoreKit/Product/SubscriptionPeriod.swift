@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 
 extension Product {
-    /// A length of time: how long a subscription lasts until it renews, or an offer.
+    /// The length of a subscription's period, or of an offer.
     public struct SubscriptionPeriod: Equatable, Hashable, Sendable {
         public enum Unit: Equatable, Hashable, Comparable, Sendable {
             case day, week, month, year
@@ -53,7 +53,7 @@ extension Product {
 }
 
 extension Product.SubscriptionPeriod {
-    /// The largest unit in which an ISO 8601 length is a whole number; nil if there is none.
+    /// The largest unit in which an ISO 8601 length is a whole number; nil without such a unit.
     init?(iso8601 text: String) {
         guard let period = CalendarPeriod(iso8601: text), period.months == 0 || period.days == 0 else { return nil }
         if period.months > 0 {

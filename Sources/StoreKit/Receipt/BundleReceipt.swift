@@ -1,21 +1,20 @@
 import CStoreKit
 import Glibc
 
-/// Lets `Bundle.main.appStoreReceiptURL` say where the legacy receipt lies.
-///
-/// Foundation on Linux has that property, and always answers nil. An overload of the same name is ambiguous wherever
-/// both modules are imported, and `Bundle` cannot be subclassed outside of Foundation. So the one entry of that getter in
-/// the method table of `Bundle` is replaced when the program is loaded: decision 0017 says how, and when it is left alone.
+/// Makes `Bundle.main.appStoreReceiptURL` return the URL of the legacy receipt.
+/// Foundation on Linux has that property, and always returns nil. An overload is ambiguous if both modules are
+/// imported, and `Bundle` can't be subclassed outside of Foundation. So the getter's entry in the method table of
+/// `Bundle` is replaced when the program is loaded. ADR 17 says how, and when it isn't.
 enum BundleReceipt {
     /// Foundation's getter, as the Swift ABI mangles it.
     private static let foundationGetter = "$s10Foundation6BundleC18appStoreReceiptURL0A10Essentials0F0VSgvg"
 
-    /// Whether `Bundle.main` answers by now.
+    /// Whether `Bundle.main` already answers.
     nonisolated(unsafe) private(set) static var isInstalled = false
 
     /// Only while the program is loaded, before it has a second thread.
     static func install() {
-        // A program that is linked statically does not name its symbols: nothing to find, and nothing is replaced.
+        // A statically linked program doesn't name its symbols: nothing is found, and nothing is replaced.
         guard !isInstalled, let getter = dlsym(nil, foundationGetter) else { return }
         let ours = ClassTable(BundleReceiptAnswer.self).methods
         // The optimizer replaces a method without callers with a trap.
@@ -30,8 +29,8 @@ enum BundleReceipt {
     }
 }
 
-/// Its getter stands in for Foundation's: the same shape, so the same calling convention. `self` is a `Bundle`, and is
-/// looked at by its address only. Public, since the optimizer takes away methods of other classes without callers.
+/// Replaces Foundation's getter. It has the same shape, so the same calling convention. `self` is a `Bundle`, and only
+/// its address is used. It is public because the optimizer removes methods of other classes without callers.
 @_spi(BundleReceipt)
 public class BundleReceiptAnswer {
     public var appStoreReceiptURL: URL? {
@@ -45,8 +44,8 @@ public class BundleReceiptAnswer {
     init() {}
 }
 
-/// The words of a class's metadata, as the stable parts of the Swift ABI lay them out where there is no Objective-C:
-/// seven of a header, of which the fifth holds the size and the address point, and then the methods.
+/// The words of a class's metadata, in the layout of the stable Swift ABI without Objective-C: a header of seven words,
+/// then the methods. The fifth word of the header has the size and the address point.
 private struct ClassTable {
     let methods: UnsafeMutableBufferPointer<UInt>
 

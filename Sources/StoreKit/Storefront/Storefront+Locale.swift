@@ -1,8 +1,8 @@
 import Foundation
 
 extension Storefront {
-    /// How prices are written in a country, as its App Store does. For a country that is not among those of a local
-    /// store: as in the United States, with the currency's own sign.
+    /// The format of prices in a country, as its App Store writes them. For countries unknown to a local App Store: as
+    /// in the United States, with the currency's sign.
     static func locale(ofCountry code: String) -> Locale {
         Locale(identifier: locales[code] ?? "en_US")
     }

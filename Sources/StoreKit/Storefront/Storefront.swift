@@ -8,18 +8,18 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     public let countryCode: String
     /// Apple's number, such as `143441`.
     public let id: String
-    /// In which it sells.
+    /// The currency of its prices.
     public let currency: Locale.Currency?
 
-    /// The customer's; nil where the App Store was never reached.
+    /// The customer's storefront; nil if the App Store was never reached.
     public static var current: Storefront? {
         get async { await LocalStore.current?.knownContents()?.storefront }
     }
 
-    /// Tells of each change from now on, such as a customer's move.
+    /// Delivers each change from now on, such as a customer's move.
     public static var updates: Storefronts { Storefronts(store: LocalStore.current) }
 
-    /// Ends only when the task that listens is cancelled.
+    /// Ends only when the listening task is canceled.
     public struct Storefronts: AsyncSequence, Sendable {
         let store: LocalStore?
 

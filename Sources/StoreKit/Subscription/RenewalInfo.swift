@@ -2,7 +2,7 @@ public import Foundation
 import TenureAppStore
 
 extension Product.SubscriptionInfo {
-    /// What the App Store signs about the next renewal of a subscription.
+    /// The App Store's signed information about the next renewal of a subscription.
     public struct RenewalInfo: Sendable {
         let signed: SignedText
 
@@ -10,24 +10,24 @@ extension Product.SubscriptionInfo {
         public var jsonRepresentation: Data { signed.payloadData }
         public let originalTransactionID: UInt64
         public let appTransactionID: String
-        /// What runs now, or ran last.
+        /// The current product, or the last one.
         public let currentProductID: String
         public let willAutoRenew: Bool
-        /// What it renews as; nil where it does not renew.
+        /// The product that it renews as; nil if it does not renew.
         public let autoRenewPreference: String?
-        /// Nil while it runs.
+        /// Nil while the subscription runs.
         public let expirationReason: ExpirationReason?
         public let priceIncreaseStatus: PriceIncreaseStatus
         public let isInBillingRetry: Bool
-        /// Until when access goes on although the renewal could not be charged.
+        /// Until when the customer keeps access although the renewal could not be charged.
         public let gracePeriodExpirationDate: Date?
-        /// Of the next period.
+        /// The start of the next period.
         public let offer: Transaction.Offer?
         public let environment: AppStore.Environment
-        /// Since when it runs, with gaps of up to 60 days.
+        /// When the subscription began, ignoring gaps of up to 60 days.
         public let recentSubscriptionStartDate: Date
         public let renewalDate: Date?
-        /// Of the next period, in `currency`; nil where it does not renew.
+        /// The price of the next period, in `currency`; nil if it does not renew.
         public let renewalPrice: Decimal?
         public let currency: Locale.Currency?
         /// The best first.

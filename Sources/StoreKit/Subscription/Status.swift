@@ -2,24 +2,24 @@ extension Product.SubscriptionInfo {
     /// The status of one subscription of the customer.
     public struct Status: Equatable, Hashable, Sendable {
         public let state: RenewalState
-        /// Its latest.
+        /// The latest transaction.
         public let transaction: VerificationResult<Transaction>
         public let renewalInfo: VerificationResult<RenewalInfo>
 
         var groupID: String { transaction.unsafePayloadValue.subscriptionGroupID ?? "" }
         var originalID: UInt64 { transaction.unsafePayloadValue.originalID }
 
-        /// Tells of each change of a subscription from now on.
+        /// Delivers each change of a subscription from now on.
         public static var updates: Statuses { Statuses(store: LocalStore.current) }
 
-        /// How the subscriptions of each group stand, group after group; it ends after the last one.
+        /// The statuses of the subscriptions, group after group. Ends after the last one.
         public static var all: AsyncStream<(groupID: String, statuses: [Status])> {
             let store = LocalStore.current
             let groups = GroupedStatuses(store: store)
             return AsyncStream { await groups.next() }
         }
 
-        /// Ends only when the task that listens is cancelled.
+        /// Ends only when the listening task is canceled.
         public struct Statuses: AsyncSequence, Sendable {
             public typealias Element = Status
 
@@ -37,7 +37,7 @@ extension Product.SubscriptionInfo {
     }
 }
 
-/// Hands out the groups one by one; asks the store when the first is wanted.
+/// Returns the groups one by one; asks the store at the first one.
 private actor GroupedStatuses {
     private let store: LocalStore?
     private var groups: ArraySlice<(groupID: String, statuses: [Product.SubscriptionInfo.Status])>?

@@ -18,7 +18,7 @@ extension Transaction {
 
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// For something that is wrong with the app.
+        /// Because of an issue with the app.
         public static let developerIssue = RevocationReason(rawValue: 1)
         public static let other = RevocationReason(rawValue: 0)
 
@@ -27,7 +27,7 @@ extension Transaction {
         }
     }
 
-    /// Which kind of offer it was bought under.
+    /// The kind of offer of a purchase.
     public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
         public let rawValue: Int
 
@@ -61,7 +61,7 @@ extension Transaction {
         public var localizedDescription: String { self == .familyShared ? "shared by the family" : "purchased" }
     }
 
-    /// The offer under which it was bought.
+    /// The offer of a purchase.
     public struct Offer: Equatable, Hashable, Sendable {
         public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {
             public let rawValue: String
@@ -78,13 +78,13 @@ extension Transaction {
         public let id: String?
         public let type: OfferType
         public let paymentMode: PaymentMode?
-        /// How long it lasts.
+        /// The length of the offer.
         public let period: Product.SubscriptionPeriod?
     }
 }
 
 extension Transaction.Offer {
-    /// As transactions and renewal infos write it.
+    /// The names in transactions and renewal infos.
     init?(_ payload: JSONObject) {
         guard let type = payload.integer("offerType") else { return nil }
         id = payload.text("offerIdentifier")

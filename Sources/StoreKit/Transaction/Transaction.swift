@@ -1,42 +1,42 @@
 public import Foundation
 import TenureAppStore
 
-/// One purchase of a product, or one period of a subscription, as the App Store signed it.
+/// One purchase of a product, or one period of a subscription, signed by the App Store.
 public struct Transaction: Identifiable, Sendable {
     let signed: SignedText
 
     /// The payload of the JWS, as the App Store wrote it.
     public var jsonRepresentation: Data { signed.payloadData }
     public let id: UInt64
-    /// Of the first transaction of the subscription; of what is bought once, its own.
+    /// The ID of the subscription's first transaction; for other purchases, the transaction's own.
     public let originalID: UInt64
-    /// Of the app transaction of the same customer.
+    /// The `appTransactionID` of the same customer.
     public let appTransactionID: String
-    /// One period of a subscription; nil for other products.
+    /// The ID of one period of a subscription; nil for other products.
     public let webOrderLineItemID: String?
     public let productID: String
     public let productType: Product.ProductType
     public let subscriptionGroupID: String?
     public let appBundleID: String
-    /// Of a renewal the beginning of its period, which may lie a little in the future.
+    /// For a renewal, the beginning of its period, which may be a little in the future.
     public let purchaseDate: Date
     public let originalPurchaseDate: Date
-    /// The end of the period; nil but for auto-renewable subscriptions.
+    /// The end of the period; nil except for auto-renewable subscriptions.
     public let expirationDate: Date?
     public let purchasedQuantity: Int
-    /// Whether a subscription of a higher level took its place: then it no longer counts.
+    /// Whether a subscription of a higher level replaced it: then it no longer counts.
     public let isUpgraded: Bool
     public let offer: Offer?
-    /// When it was refunded, or ceased to be shared with the family.
+    /// When it was refunded, or no longer shared with the family.
     public let revocationDate: Date?
     public let revocationReason: RevocationReason?
-    /// What the app gave at the purchase.
+    /// The token that the app set at the purchase.
     public let appAccountToken: UUID?
     public let environment: AppStore.Environment
     public let reason: Reason
-    /// Where it was bought.
+    /// The storefront of the purchase.
     public let storefront: Storefront
-    /// All of it, in `currency`.
+    /// The whole price, in `currency`.
     public let price: Decimal?
     public let currency: Locale.Currency?
     public let ownershipType: OwnershipType
@@ -62,9 +62,8 @@ public struct Transaction: Identifiable, Sendable {
         }
     }
 
-    /// Tells the App Store that the app has delivered what was bought: it no longer is among the `unfinished`.
-    ///
-    /// While the App Store cannot be reached the device keeps it in mind, and tells it later.
+    /// Tells the App Store that the app has delivered the purchase, so it is no longer among the `unfinished`.
+    /// While the App Store can't be reached, the device remembers it and sends it later.
     public func finish() async { await LocalStore.current?.finish(self) }
 }
 

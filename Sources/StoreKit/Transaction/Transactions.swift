@@ -1,9 +1,9 @@
 extension Transaction {
-    /// Transactions, each with the result of its verification; what is unverified stays among them.
+    /// Transactions, each with the result of its verification. Unverified ones are included.
     public struct Transactions: AsyncSequence, Sendable {
         public typealias Element = VerificationResult<Transaction>
 
-        /// Which of what the device has; nil: those that come from now on.
+        /// Which of the device's transactions; nil for those that come from now on.
         let selection: TransactionSelection?
         let store: LocalStore?
 
@@ -24,8 +24,8 @@ extension Transaction {
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(selection: selection, store: store) }
     }
 
-    /// All of the customer's, the newest first. Consumables that the app finished are left out, unless the app's
-    /// Info.plist says `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
+    /// All transactions of the customer, the newest first. Consumables that the app finished are left out, unless the
+    /// app's Info.plist has `SKIncludeConsumableInAppPurchaseHistory`, or they were refunded.
     public static var all: Transactions { Transactions(selection: .all, store: LocalStore.current) }
 
     /// All of one product.
@@ -33,11 +33,10 @@ extension Transaction {
         Transactions(selection: .allOf(productID), store: LocalStore.current)
     }
 
-    /// What the customer may use now: lifetime purchases, the running period of each subscription (grace period
-    /// included), and the latest transaction of each non-renewing subscription, however old.
-    ///
-    /// Refunded, revoked, upgraded and expired ones are not among them, and no consumables. While the App Store cannot
-    /// be reached it comes from what the device has.
+    /// The transactions that entitle the customer now: lifetime purchases, the running period of each subscription
+    /// (grace period included), and the latest transaction of each non-renewing subscription, however old.
+    /// Refunded, revoked, upgraded and expired ones are left out, and so are consumables. While the App Store can't be
+    /// reached, the device's copies are used.
     public static var currentEntitlements: Transactions {
         Transactions(selection: .entitlements, store: LocalStore.current)
     }
@@ -47,27 +46,26 @@ extension Transaction {
         Transactions(selection: .entitlementsTo(productID), store: LocalStore.current)
     }
 
-    /// The same of one product, the latest of them; nil if there is none.
+    /// The latest of them for one product; nil without any.
     public static func currentEntitlement(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.entitlementsTo(productID)).first
     }
 
-    /// The customer's latest of one product, in whatever state; nil where it was never bought.
+    /// The customer's latest transaction of one product, in any state; nil if it was never bought.
     public static func latest(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.allOf(productID)).first
     }
 
-    /// What the app has not finished.
+    /// The transactions that the app hasn't finished.
     public static var unfinished: Transactions { Transactions(selection: .unfinished, store: LocalStore.current) }
 
-    /// First what is unfinished, then everything that happens outside of this app's own purchases: renewals, refunds,
-    /// purchases on other devices, approvals, what the family shares and no longer shares.
-    ///
-    /// Each listener gets all of it. It ends only when the task that listens is cancelled.
+    /// First the unfinished ones, then everything that happens outside of this app's own purchases: renewals, refunds,
+    /// purchases on other devices, approvals, and changes of Family Sharing.
+    /// Each listener gets all of it. It ends only when the listening task is canceled.
     public static var updates: Transactions { Transactions(selection: nil, store: LocalStore.current) }
 }
 
-/// Which of the device's transactions are wanted.
+/// Which of the device's transactions are requested.
 enum TransactionSelection: Sendable, Hashable {
     case all
     case allOf(String)

@@ -2,11 +2,11 @@ import Foundation
 import TenureAppStore
 import TenureJSON
 
-/// Members as values; nil if the object has none of that kind.
+/// Members as values; nil if the object has no member of that kind.
 extension JSONObject {
     func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
 
-    /// The digits, as they stand there.
+    /// The digits, as written.
     func number(_ name: String) -> String? { if case .number(let digits)? = self[name] { digits } else { nil } }
 
     func integer(_ name: String) -> Int? { number(name).flatMap { Int($0) } }

@@ -4,16 +4,16 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// What the App Store signs as JWS: read from its payload, whether or not it can be verified.
+/// A value that the App Store signs as JWS. It is read from the payload, verified or not.
 protocol SignedValue: Sendable {
-    /// Nil where a field is missing that Apple's type always has.
+    /// Nil if a field is missing that Apple's type always has.
     init?(_ signed: SignedText)
 
-    /// Checks it, and returns for which device it was signed.
+    /// Verifies it, and returns the device for which it was signed.
     static func verify(_ jws: [UInt8], by verifier: AppStoreVerifier) throws(Rejection) -> DeviceVerification?
 }
 
-/// A JWS that was taken apart.
+/// The parts of a JWS.
 struct SignedText: Sendable {
     let jws: String
     let payload: JSONObject
@@ -34,7 +34,7 @@ struct SignedText: Sendable {
     var signatureData: Data { Self.segment(2, of: jws) }
     var payloadText: String { String(decoding: payloadData, as: UTF8.self) }
 
-    /// What the signature covers.
+    /// The signed bytes.
     var signedData: Data { Data(jws.utf8.prefix(upTo: jws.utf8.lastIndex(of: UInt8(ascii: ".")) ?? jws.utf8.endIndex)) }
 
     private static func segment(_ number: Int, of jws: String) -> Data {
@@ -49,7 +49,7 @@ extension SignedText: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(jws) }
 }
 
-/// For which device something was signed.
+/// The device for which something was signed.
 struct DeviceBinding {
     /// 48 bytes.
     let hash: Data
@@ -66,7 +66,7 @@ struct DeviceBinding {
 }
 
 extension VerificationResult where SignedType: SignedValue {
-    /// Checks a JWS as StoreKit does on a device. Nil where nothing can be read from it.
+    /// Verifies a JWS as StoreKit does on a device. Nil if it can't be read.
     static func checking(_ jws: String, by verifier: AppStoreVerifier, onDevice device: UUID) -> Self? {
         guard let signed = SignedText(jws), let value = SignedType(signed) else { return nil }
         do throws(Rejection) {

@@ -10,9 +10,9 @@ extension VerificationResult where SignedType == AppTransaction {
     public var payloadData: Data { unsafePayloadValue.signed.payloadData }
     /// The third segment, decoded: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signed.signatureData }
-    /// The same as a value of CryptoKit; of swift-crypto on Linux.
+    /// The signature as a value of CryptoKit; of swift-crypto on Linux.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
-    /// What the signature covers: the first two segments and the period between them.
+    /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
@@ -29,9 +29,9 @@ extension VerificationResult where SignedType == Transaction {
     public var payloadData: Data { unsafePayloadValue.signed.payloadData }
     /// The third segment, decoded: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signed.signatureData }
-    /// The same as a value of CryptoKit; of swift-crypto on Linux.
+    /// The signature as a value of CryptoKit; of swift-crypto on Linux.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
-    /// What the signature covers: the first two segments and the period between them.
+    /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.
@@ -48,9 +48,9 @@ extension VerificationResult where SignedType == Product.SubscriptionInfo.Renewa
     public var payloadData: Data { unsafePayloadValue.signed.payloadData }
     /// The third segment, decoded: 64 bytes.
     public var signatureData: Data { unsafePayloadValue.signed.signatureData }
-    /// The same as a value of CryptoKit; of swift-crypto on Linux.
+    /// The signature as a value of CryptoKit; of swift-crypto on Linux.
     public var signature: P256.Signing.ECDSASignature { unsafePayloadValue.signed.signature }
-    /// What the signature covers: the first two segments and the period between them.
+    /// The signed bytes: the first two segments and the period between them.
     public var signedData: Data { unsafePayloadValue.signed.signedData }
     public var signedDate: Date { unsafePayloadValue.signedDate }
     /// SHA-384 of the nonce and `AppStore.deviceVerificationID`, as lower-case text; 48 bytes.

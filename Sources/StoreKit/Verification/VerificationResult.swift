@@ -1,13 +1,13 @@
 public import Foundation
 
-/// What StoreKit found when it checked what the App Store signed.
+/// The result of StoreKit's verification of what the App Store signed.
 @frozen public enum VerificationResult<SignedType> {
-    /// The signature, its certificates or its device are not right. Whether to use the value all the same is the
-    /// app's affair; an attacker can write anything into it.
+    /// The signature, its certificates or its device are wrong. The app decides whether to use the value anyway; an
+    /// attacker can write anything into it.
     case unverified(SignedType, VerificationError)
     case verified(SignedType)
 
-    /// The value; throws a `VerificationError` where it is unverified.
+    /// The value; throws a `VerificationError` if it is unverified.
     public var payloadValue: SignedType {
         get throws {
             switch self {
@@ -40,17 +40,17 @@ extension VerificationResult: CustomDebugStringConvertible {
 
 extension VerificationResult {
     public enum VerificationError: Error, Equatable, Hashable, Sendable {
-        /// A certificate was withdrawn; a local store has no such list, and never says it.
+        /// A certificate was revoked; a local App Store has no such list, and never reports it.
         case revokedCertificate
-        /// The certificates do not lead to the App Store, or were not made for this.
+        /// The certificates don't lead to the App Store, or have another purpose.
         case invalidCertificateChain
         /// It was signed for another device.
         case invalidDeviceVerification
-        /// The bytes are not what the format says.
+        /// The bytes don't have the format.
         case invalidEncoding
-        /// The signature does not belong to these bytes.
+        /// The signature doesn't match these bytes.
         case invalidSignature
-        /// A field is missing, or is about another app, environment or kind.
+        /// A field is missing, or belongs to another app, environment or kind.
         case missingRequiredProperties
     }
 }
@@ -59,11 +59,11 @@ extension VerificationResult.VerificationError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .revokedCertificate: "a certificate was revoked"
-        case .invalidCertificateChain: "the certificates do not lead to the App Store"
+        case .invalidCertificateChain: "the certificates don't lead to the App Store"
         case .invalidDeviceVerification: "it was signed for another device"
-        case .invalidEncoding: "the bytes are not what the format says"
-        case .invalidSignature: "the signature does not belong to it"
-        case .missingRequiredProperties: "a field is missing or about something else"
+        case .invalidEncoding: "the bytes don't have the expected format"
+        case .invalidSignature: "the signature doesn't match"
+        case .missingRequiredProperties: "a field is missing, or belongs to another app or environment"
         }
     }
 }

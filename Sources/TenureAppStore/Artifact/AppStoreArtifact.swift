@@ -1,20 +1,19 @@
 import TenureJSON
 
-/// Something that the App Store gave out, recognized by its own bytes. Nothing is verified by that.
+/// An artifact of the App Store, recognized by its bytes and not yet verified.
 public enum AppStoreArtifact: Sendable, Hashable {
     case jws(UnverifiedJWS, bytes: [UInt8])
     /// An app receipt, in BER or DER.
     case receipt([UInt8])
-    /// An answer of `verifyReceipt`: never signed, for reading only.
+    /// A response of `verifyReceipt`: never signed, for reading only.
     case verifyReceiptResponse(VerifyReceiptResponse)
 
-    /// The largest file that can be one of them.
+    /// The largest file that can be an artifact.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
-    /// Reads a file: a JWS of any kind, a notification as it is posted, a receipt in BER, DER or Base64, or an answer
-    /// of `verifyReceipt`. Blanks around text are ignored, as editors leave them.
-    ///
-    /// Throws `tooLarge`, or `malformed` where it is none of these.
+    /// Reads a file: a JWS of any kind, a notification as it is posted, a receipt in BER, DER or Base64, or a response
+    /// of `verifyReceipt`. Blanks around text, which editors leave, are ignored.
+    /// Throws `tooLarge`, or `malformed` for anything else.
     public init(recognizing file: [UInt8]) throws(Rejection) {
         guard file.count <= Self.maximumSize else {
             throw Rejection(.tooLarge, "no artifact of the App Store is larger than \(Self.maximumSize) bytes")
@@ -43,7 +42,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
         self = .receipt(try receiptBytes(file: file))
     }
 
-    /// What it is called; nil for a JWS whose keys fit no kind.
+    /// The name of the kind; nil for a JWS with keys of no kind.
     public var kindName: String? {
         switch self {
         case .jws(let jws, _): jws.kind?.rawValue

@@ -39,7 +39,7 @@ public enum VerifiedArtifact: Sendable, Hashable {
         }
     }
 
-    /// See `Verified.signedContentDigest`; of a notification that of its own JWS.
+    /// See `Verified.signedContentDigest`. A notification has the digest of the notification itself.
     package var signedContentDigest: [UInt8] {
         switch self {
         case .appTransaction(let verified): verified.signedContentDigest
@@ -52,9 +52,8 @@ public enum VerifiedArtifact: Sendable, Hashable {
 }
 
 extension AppStoreVerifier {
-    /// Verifies what was recognized, by the kind that it shows itself to be.
-    ///
-    /// Nil for an answer of `verifyReceipt`, which is unsigned. Throws a `Rejection`; see `verifyAppTransaction`.
+    /// Verifies an artifact by the kind that it appears to be.
+    /// Nil for a response of `verifyReceipt`, which is unsigned. Throws a `Rejection`; see `verifyAppTransaction`.
     public func verify(
         _ artifact: AppStoreArtifact, from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> VerifiedArtifact? {
@@ -76,9 +75,8 @@ extension AppStoreVerifier {
 }
 
 extension Evidence {
-    /// What the verified artifacts of one customer prove, as far as they were signed in that environment.
-    ///
-    /// Throws `malformed` where one does not say what it is about.
+    /// The evidence of one customer's verified artifacts that were signed in that environment.
+    /// Throws `malformed` if one doesn't name its subject.
     public init(
         in environment: AppStoreEnvironment, from artifacts: [VerifiedArtifact], purchasesAreComplete: Bool
     ) throws(Rejection) {

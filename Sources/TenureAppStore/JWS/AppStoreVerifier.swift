@@ -3,10 +3,10 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// Whose app's artifacts are accepted. Nil: not compared, for reading artifacts of any app.
+/// The app of accepted artifacts. Nil: not compared, for reading artifacts of any app.
 public struct AppIdentity: Sendable, Hashable {
     public let bundleID: String?
-    /// The App Store's id of the app; compared in production only, since other environments leave it out.
+    /// The app's Apple ID; compared in production only, since other environments leave it out.
     public let appAppleID: Int64?
 
     public init(bundleID: String? = nil, appAppleID: Int64? = nil) {
@@ -15,15 +15,13 @@ public struct AppIdentity: Sendable, Hashable {
     }
 }
 
-/// Turns what the App Store signed as JWS into verified payloads, offline.
-///
-/// A value that many tasks share: copies use one cache of chains, and verify side by side.
-/// Certificates must have been valid when the artifact was signed, not now: they are replaced every two years.
+/// Verifies what the App Store signed as JWS, offline.
+/// A value that many tasks share: copies use one cache of chains, and verify in parallel.
 public struct AppStoreVerifier: Sendable {
     public let app: AppIdentity
     package let cache: ChainCache
 
-    /// How far a signer's clock may run ahead of ours.
+    /// How far a signer's clock may be ahead of ours.
     static let clockTolerance: TimeInterval = 5 * 60
 
     public init(app: AppIdentity, trust: TrustConfiguration) {
@@ -37,19 +35,18 @@ public struct AppStoreVerifier: Sendable {
 
     public var trust: TrustConfiguration { cache.trust }
 
-    /// Which app transactions count.
+    /// Which variants of app transactions count.
     public enum AppTransactionSource: Sendable, Hashable {
-        /// From whoever sends it: the server variant is refused, as it is bound to no device.
+        /// From any client: the server variant is rejected, because it is bound to no device.
         case client
         /// From the App Store Server API or a notification: both variants.
         case appStoreServer
     }
 
-    /// Verifies a compact JWS. `now` is the present, against which a signing date in the future is refused; with nil
-    /// that check is left out, and an artifact that does not say when it was signed is refused.
-    ///
-    /// Throws a `Rejection`; its code is that of the first check that failed, in this order: size, form, algorithm,
-    /// chain, purpose, signature, payload, kind, validity, app, environment.
+    /// Verifies a compact JWS. A signing date after `now` is rejected. With nil, that isn't checked, and an artifact
+    /// without a signing date is rejected.
+    /// Throws a `Rejection` with the code of the first failed check, in this order: size, form, algorithm, chain,
+    /// purpose, signature, payload, kind, validity, app, environment.
     public func verifyAppTransaction(
         _ jws: [UInt8],
         from source: AppTransactionSource = .client,
@@ -70,14 +67,14 @@ public struct AppStoreVerifier: Sendable {
         try verify(jws, now: now)
     }
 
-    /// Verifies renewal info; see `verifyAppTransaction`. It names no app: it counts only beside a verified transaction
-    /// of the same `originalTransactionID`.
+    /// Verifies renewal info; see `verifyAppTransaction`. It names no app, so it counts only beside a verified
+    /// transaction of the same `originalTransactionID`.
     public func verifyRenewalInfo(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<RenewalInfoPayload> {
         try verify(jws, now: now)
     }
 
-    /// Verifies what speaks of a customer by itself, of whatever kind it shows itself to be: an app transaction of both
-    /// variants, a transaction or renewal info; see `verifyAppTransaction`.
+    /// Verifies an artifact about a customer, of the kind that it appears to be: an app transaction of both variants, a
+    /// transaction or renewal info; see `verifyAppTransaction`.
     package func verifyEvidence(_ jws: ArraySlice<UInt8>, now: Date?) throws(Rejection) -> VerifiedArtifact {
         let signed = try signed(jws)
         switch JWSKind(of: signed.tape) {
@@ -89,14 +86,14 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// Verifies one JWS without what is nested in it.
+    /// Verifies one JWS without its nested artifacts.
     func verify<Payload: StorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
         let signed = try signed(jws[...])
         try checkKind(of: signed.tape, is: Payload.kind)
         return try verified(signed, now: now)
     }
 
-    /// A payload that its signer signed, of whatever kind, app and environment it may be.
+    /// A payload with a valid signature, of any kind, app and environment.
     private struct Signed {
         let tape: JSONTape
         let chain: TrustedChain
@@ -105,7 +102,7 @@ public struct AppStoreVerifier: Sendable {
 
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
-        // A header of 4.5 KB that was seen before needs neither decoding nor hashing: that is most of a token.
+        // A known header of 4.5 KB needs neither decoding nor hashing: that is most of a token.
         if let known = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
             var hash = known.hash
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
@@ -119,7 +116,8 @@ public struct AppStoreVerifier: Sendable {
         let chain = try header.chain(in: cache)
         let digest = SHA256.hash(data: segments.signedBytes)
         try checkSignature(of: segments, hashedTo: digest, by: chain)
-        // Only now: whoever has a genuine chain can write headers, and push out the known ones, but cannot sign them.
+        // Only now: an attacker with a genuine chain can write headers and displace the known ones, but can't sign
+        // them.
         cache.remember(header: segments.bytes[segments.header], of: chain)
         return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
     }
@@ -145,7 +143,7 @@ public struct AppStoreVerifier: Sendable {
             throw Rejection(.unsupportedAlgorithm, "a JWS is signed with a P-256 key")
         }
         let bytes = try segments.decoded(segments.signature, as: "signature")
-        // RFC 7518, section 3.4: the two numbers, 32 bytes each. The DER form of OpenSSL is another spelling of them.
+        // RFC 7518, section 3.4: the two numbers, 32 bytes each. OpenSSL's DER form is another spelling of them.
         guard bytes.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes) else {
             throw Rejection(.badSignature, "the signature has \(bytes.count) bytes instead of 64")
         }
@@ -169,14 +167,14 @@ public struct AppStoreVerifier: Sendable {
         if let now, instant.timeIntervalSince(now) > Self.clockTolerance {
             throw Rejection(
                 .expiredAtSigning,
-                "it says that it was signed at \(instant.formatted(.iso8601)), which lies in the future"
+                "it was signed at \(instant.formatted(.iso8601)), which is in the future"
             )
         }
     }
 
-    /// RFC 7519, section 4.1. The App Store signs none of these, and Apple's libraries heed them where they are.
+    /// RFC 7519, section 4.1. The App Store signs none of these, and Apple's libraries respect them.
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
-        // Their names have three letters, and no name of the App Store's has.
+        // Their names have three letters; no name of the App Store's has.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
         guard tape.value(named: "aud", inObjectAt: tape.root) == nil else {
             throw Rejection(.malformed, "it is meant for one audience (`aud`), which the App Store never says")
@@ -193,7 +191,7 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    // Apple's order: first whose app it is, then which environment.
+    // Apple's order: first the app, then the environment.
     private func check(
         _ bundleID: String?,
         appAppleID: Int64?,
@@ -201,7 +199,7 @@ public struct AppStoreVerifier: Sendable {
         ofKind kind: JWSKind
     ) throws(Rejection) {
         if let wanted = app.bundleID, kind != .renewalInfo {
-            // Bytes are compared: two spellings of one letter in Unicode are two bundle ids.
+            // Bytes are compared: two Unicode spellings of one letter are two bundle IDs.
             guard let bundleID, bundleID.utf8.elementsEqual(wanted.utf8) else {
                 throw Rejection(.wrongApp, "it belongs to `\(bundleID ?? "")`, and not to `\(wanted)`")
             }

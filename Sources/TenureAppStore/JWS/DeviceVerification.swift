@@ -3,14 +3,14 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// By which a device recognizes what was signed for it: SHA-384 over the lower-case UUIDs of the nonce and of the
+/// The value by which a device recognizes its artifacts: SHA-384 over the lower-case UUIDs of the nonce and of the
 /// device, as the App Store computes it.
 public struct DeviceVerification: Sendable, Hashable {
     /// 48 bytes.
     public let hash: [UInt8]
     public let nonce: UUID
 
-    /// Nil where a field is absent. Throws `malformed` where one is there without the other, or cannot be read.
+    /// Nil if both fields are absent. Throws `malformed` if only one is present, or one can't be read.
     init?(hash: String?, nonce: String?) throws(Rejection) {
         guard hash != nil || nonce != nil else { return nil }
         guard let hash, let bytes = Base64.standard.decode(Array(hash.utf8)[...]), bytes.count == SHA384.byteCount
@@ -24,7 +24,7 @@ public struct DeviceVerification: Sendable, Hashable {
         self.nonce = uuid
     }
 
-    /// Whether it was signed for the device with this `AppStore.deviceVerificationID`. Who sends an id claims it.
+    /// Whether it was signed for the device with this `AppStore.deviceVerificationID`, which the sender claims.
     public func matches(deviceVerificationID: UUID) -> Bool {
         hash == Self.hash(nonce: nonce, deviceVerificationID: deviceVerificationID)
     }
@@ -42,14 +42,14 @@ extension AppTransactionPayload {
 }
 
 extension TransactionPayload {
-    /// Nil where it came from a server. Throws `malformed`.
+    /// Nil if it came from a server. Throws `malformed`.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }
 }
 
 extension RenewalInfoPayload {
-    /// Nil where it came from a server. Throws `malformed`.
+    /// Nil if it came from a server. Throws `malformed`.
     public func deviceBinding() throws(Rejection) -> DeviceVerification? {
         try DeviceVerification(hash: deviceVerification, nonce: deviceVerificationNonce)
     }

@@ -1,7 +1,7 @@
 public import TenureCore
 
 extension Verified<AppTransactionPayload> {
-    /// What it proves about the app itself.
+    /// The evidence about the app itself.
     public var proof: AppProof {
         AppProof(
             kind: payload.isServerVariant ? .serverAppTransaction : .appTransaction,
@@ -17,9 +17,8 @@ extension Verified<AppTransactionPayload> {
 }
 
 extension Verified<TransactionPayload> {
-    /// What it proves of a purchase.
-    ///
-    /// Throws `malformed` where it does not say which transaction or which product.
+    /// The evidence about a purchase.
+    /// Throws `malformed` without a transaction ID or product ID.
     public var purchase: Purchase {
         get throws(Rejection) {
             guard let transactionID = payload.transactionID else {
@@ -57,9 +56,8 @@ extension Open<ProductType> {
 }
 
 extension Verified<RenewalInfoPayload> {
-    /// What it says of its subscription; it counts beside that subscription's transaction only.
-    ///
-    /// Throws `malformed` where it does not say which subscription.
+    /// The evidence about its subscription. It counts only beside that subscription's transaction.
+    /// Throws `malformed` without the subscription's ID.
     public var renewal: Renewal {
         get throws(Rejection) {
             guard let originalTransactionID = payload.originalTransactionID else {

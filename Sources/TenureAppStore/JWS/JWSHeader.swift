@@ -1,12 +1,12 @@
 import TenureCore
 import TenureJSON
 
-/// The header of a JWS: the algorithm, and the certificates that its signer shows.
+/// The header of a JWS: the algorithm, and the signer's certificates.
 struct JWSHeader {
-    /// Nil where it names none.
+    /// Nil if it names none.
     let algorithm: String?
     let namesCriticalExtensions: Bool
-    /// Standard Base64 of DER; nil where it shows none.
+    /// Standard Base64 of DER; nil without certificates.
     let x5c: [String]?
 
     init(_ tape: JSONTape) throws(Rejection) {
@@ -20,7 +20,7 @@ struct JWSHeader {
         namesCriticalExtensions = tape.value(named: "crit", inObjectAt: tape.root) != nil
     }
 
-    /// Throws `unsupportedAlgorithm` unless it is what the App Store signs with.
+    /// Throws `unsupportedAlgorithm` unless it is the App Store's algorithm.
     func checkAlgorithm() throws(Rejection) {
         guard algorithm == "ES256" else {
             throw Rejection(
@@ -35,7 +35,7 @@ struct JWSHeader {
         }
     }
 
-    /// The chain that the header shows, checked.
+    /// The header's chain, verified.
     func chain(in cache: ChainCache) throws(Rejection) -> TrustedChain {
         guard let x5c else {
             throw Rejection(.untrustedChain, "the header shows no certificates (`x5c`)")
@@ -45,7 +45,7 @@ struct JWSHeader {
         case 3:
             let leaf = try certificate(x5c[0], at: 0)
             let intermediate = try certificate(x5c[1], at: 1)
-            // The third must be readable as Base64 and counts for nothing: the root is the configured one.
+            // The third certificate must be readable as Base64 but doesn't count: the root is the configured one.
             _ = try certificate(x5c[2], at: 2)
             return try cache.chain(leaf: leaf, intermediate: intermediate, purpose: .jws)
         default:

@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// The kinds of payload that the App Store signs as JWS. Nothing in a JWS names its kind.
+/// The kinds of payload that the App Store signs as JWS. A JWS doesn't name its kind.
 public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     case appTransaction
     case transaction
@@ -9,7 +9,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
     /// A request of retention messaging.
     case realtime
 
-    /// The kind by the keys that only one kind has; where there are none of them, by how the app is named.
+    /// The kind by the keys that only one kind has. Without any of them, by how the app is named.
     init?(of tape: JSONTape) {
         func has(_ name: StaticString) -> Bool { tape.value(named: name, inObjectAt: tape.root) != nil }
         if has("notificationType") {
@@ -23,14 +23,14 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
         } else if has("userLocale"), has("requestIdentifier") {
             self = .realtime
         } else if has("environment") {
-            // Sparse ones, as in Apple's fixtures: only renewal info names no app.
+            // Payloads with few fields, as in Apple's fixtures: only renewal info names no app.
             self = has("bundleId") ? .transaction : .renewalInfo
         } else {
             return nil
         }
     }
 
-    /// With its article.
+    /// The name with its article.
     package var phrase: String {
         switch self {
         case .appTransaction: "an app transaction"
@@ -41,7 +41,7 @@ public enum JWSKind: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The fields of its payload in Apple's names and order; empty for a kind that is not read here.
+    /// The fields of its payload in Apple's names and order; empty for a kind that isn't read here.
     public var fields: [FieldDescription] {
         switch self {
         case .appTransaction: AppTransactionPayload.fields

@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// The three segments of a compact JWS (RFC 7515, section 7.1), found but not yet decoded.
+/// The three segments of a compact JWS (RFC 7515, section 7.1), not yet decoded.
 struct JWSSegments {
     /// Genuine ones have 2 to 12 KB.
     static let maximumSize = 256 * 1024
@@ -28,7 +28,7 @@ struct JWSSegments {
         signature = second + 1..<bytes.endIndex
     }
 
-    /// The next period; `memchr` finds it thirty times as fast as a loop does.
+    /// The next period; `memchr` finds it thirty times as fast as a loop.
     private static func period(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
         bytes.withUnsafeBytes { buffer in
             let offset = start - bytes.startIndex
@@ -39,7 +39,7 @@ struct JWSSegments {
         }
     }
 
-    /// What the signature covers.
+    /// The signed bytes.
     var signedBytes: ArraySlice<UInt8> { bytes[..<payload.upperBound] }
 
     /// The bytes of one segment. Throws `malformed` unless it is canonical base64url without padding.

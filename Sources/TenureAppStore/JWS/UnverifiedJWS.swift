@@ -2,16 +2,16 @@ public import Foundation
 import TenureCore
 public import TenureJSON
 
-/// A JWS that was only taken apart: for showing to a person what it claims. It proves nothing.
+/// A JWS that was only parsed, to show a person what it claims. It proves nothing.
 public struct UnverifiedJWS: Sendable, Hashable {
-    /// By the keys of the payload; nil where they fit no kind.
+    /// By the keys of the payload; nil if they fit no kind.
     public let kind: JWSKind?
     public let header: JSONObject
     public let payload: JSONObject
-    /// The certificates that the header shows, as far as they can be read; none of them is checked.
+    /// The header's certificates, as far as they can be read. None of them is verified.
     public let certificates: [CertificateSummary]
 
-    /// Throws `tooLarge`, or `malformed` where it is not three segments with two JSON objects.
+    /// Throws `tooLarge`, or `malformed` unless it has three segments with two JSON objects.
     public init(_ jws: [UInt8]) throws(Rejection) {
         let segments = try JWSSegments(jws[...])
         let header = try segments.object(segments.header, as: "header")
@@ -23,7 +23,7 @@ public struct UnverifiedJWS: Sendable, Hashable {
             certificates = []
             return
         }
-        // What cannot be read is not shown; the verdict says what is wrong with it.
+        // Unreadable parts aren't shown; the verdict says what is wrong.
         certificates = entries.prefix(10).compactMap { entry in
             guard case .string(let base64) = entry, let der = Base64.standard.decode(Array(base64.utf8)[...]) else {
                 return nil

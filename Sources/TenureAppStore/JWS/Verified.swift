@@ -2,20 +2,19 @@ import Crypto
 public import Foundation
 public import TenureCore
 
-/// A payload whose signature, signer, app and environment were checked. Only a verifier makes one.
+/// A payload with a verified signature, signer, app and environment. Only a verifier makes one.
 public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     public let payload: Payload
-    /// What the signed bytes say, and the verifier accepts.
+    /// The signed contents that the verifier accepts.
     public let environment: AppStoreEnvironment
     public let status: VerificationStatus
-    /// Nil where the artifact does not say when it was signed; its signer was valid at the verifier's `now` then.
+    /// Nil without a signing date; then the signer was valid at the verifier's `now`.
     public let signedDate: Date?
-    /// Signer first; one for what Xcode signed, else three.
+    /// The signer first; one certificate for Xcode's artifacts, otherwise three.
     public let certificates: [CertificateSummary]
-    /// SHA-256 of what the signature covers, 32 bytes: of a JWS `header.payload`, of a receipt the content octets.
-    ///
-    /// Tells artifacts apart where their bytes do not: whoever holds one can spell the rest anew without its signer,
-    /// such as an ECDSA signature (r, s) as (r, n - s).
+    /// SHA-256 of the signed bytes, 32 bytes: for a JWS `header.payload`, for a receipt the content octets.
+    /// It identifies artifacts. Their bytes don't: anyone can spell the unsigned rest in another way, such as an ECDSA
+    /// signature (r, s) as (r, n - s).
     package var signedContentDigest: [UInt8] { Array(digest) }
 
     private let digest: SHA256Digest
@@ -36,10 +35,10 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     }
 }
 
-/// How far a verification reaches.
+/// What a verification proves.
 public enum VerificationStatus: String, Sendable, Hashable, Codable {
-    /// Signed by the App Store, or by an authority that the operator put in its place.
+    /// Signed by the App Store, or by an authority that the operator configured instead.
     case verified
-    /// Signed by a certificate of a developer's Xcode that the operator named: for development only.
+    /// Signed by a certificate of a developer's Xcode that the operator configured: for development only.
     case local
 }

@@ -1,7 +1,7 @@
 public import Foundation
 import TenureCore
 
-/// A notification with what is nested in it, each verified on its own and compared with the rest.
+/// A notification with its nested artifacts, each verified separately and compared with the others.
 public struct VerifiedNotification: Sendable, Hashable {
     public let notification: Verified<NotificationPayload>
     public let transaction: Verified<TransactionPayload>?
@@ -11,15 +11,14 @@ public struct VerifiedNotification: Sendable, Hashable {
 }
 
 extension AppStoreVerifier {
-    /// Verifies an App Store Server Notification, and every JWS nested in it as if it had come alone; see
-    /// `verifyAppTransaction` for `now` and the order of the checks.
-    ///
-    /// Beyond that: what is nested belongs to the same app and environment (`wrongApp`, `wrongEnvironment`), and
+    /// Verifies an App Store Server Notification, and every nested JWS as if it had come alone. `verifyAppTransaction`
+    /// explains `now` and the order of the checks.
+    /// In addition, nested artifacts must belong to the same app and environment (`wrongApp`, `wrongEnvironment`), and
     /// transaction and renewal info to the same subscription (`malformed`).
     public func verifyNotification(_ jws: [UInt8], now: Date?) throws(Rejection) -> VerifiedNotification {
         let notification: Verified<NotificationPayload> = try verify(jws, now: now)
         let data = notification.payload.data
-        // Apple's order: `appData` counts only where nothing stands before it.
+        // Apple's order: `appData` counts only if no part before it is present.
         let appData =
             data == nil && notification.payload.summary == nil && notification.payload.externalPurchaseToken == nil
             ? notification.payload.appData : nil

@@ -1,4 +1,4 @@
-/// One element of BER: where its contents lie, and where the next element begins.
+/// One element of BER: the range of its contents, and the start of the next element.
 struct BERElement {
     let tag: UInt8
     /// The first byte of the tag.
@@ -7,7 +7,7 @@ struct BERElement {
     let contents: Range<Int>
     let end: Int
 
-    /// Tag, length and contents, as they were encoded.
+    /// Tag, length and contents, as encoded.
     var encoding: Range<Int> { start..<end }
     var hasIndefiniteLength: Bool { contents.upperBound != end }
 }
@@ -32,16 +32,15 @@ enum BERTag {
     static let constructed: UInt8 = 0x20
 }
 
-/// Reads BER and DER from untrusted bytes, without recursion: Apple signs DER, Xcode and OpenSSL's streams BER with
-/// indefinite lengths and octet strings in chunks.
-///
-/// Everything it gives out is a range of `bytes`, so that reading copies nothing. What one receipt may cost is bounded
-/// by a number of elements and a depth.
+/// Reads BER and DER from untrusted bytes, without recursion. Apple signs DER; Xcode and OpenSSL's streams write BER
+/// with indefinite lengths and octet strings in chunks.
+/// Every result is a range of `bytes`, so reading copies nothing. The number of elements and the depth bound the cost
+/// of one receipt.
 struct BERReader {
     static let maximumDepth = 32
     static let maximumElements = 60_000
 
-    /// The input, and behind it the contents of octet strings that came in chunks.
+    /// The input, followed by the contents of octet strings that came in chunks.
     private(set) var bytes: [UInt8]
     private var elementsLeft = Self.maximumElements
 
@@ -78,7 +77,9 @@ struct BERReader {
     @inline(__always)
     func primitive(at start: Int, before limit: Int) throws(ReceiptFault) -> BERElement {
         let header = try self.header(at: start, before: limit)
-        guard let length = header.length else { throw .malformed("a constructed value stands where none may") }
+        guard let length = header.length else {
+            throw .malformed("a constructed value is at a place where none is allowed")
+        }
         let end = header.contents + length
         return BERElement(tag: header.tag, start: start, contents: header.contents..<end, end: end)
     }
@@ -89,7 +90,7 @@ struct BERReader {
         elementsLeft -= 1
     }
 
-    /// Tag and length; the length is nil where it is indefinite, and otherwise reaches no further than `limit`.
+    /// Tag and length. The length is nil if it is indefinite; otherwise it ends at `limit` at the latest.
     @inline(__always)
     private func header(
         at start: Int, before limit: Int
@@ -120,7 +121,7 @@ struct BERReader {
         return (tag, contents, length)
     }
 
-    /// Looks for the end-of-contents octets. Elements of definite length are passed over without a look inside.
+    /// Looks for the end-of-contents octets. Elements of definite length are skipped.
     private mutating func indefiniteElement(
         tag: UInt8, start: Int, contents: Int, before limit: Int
     ) throws(ReceiptFault) -> BERElement {
@@ -150,7 +151,7 @@ struct BERReader {
 
     // MARK: Values
 
-    /// The contents of an octet string; chunks are put together behind the input.
+    /// The contents of an octet string. Chunks are joined after the input.
     mutating func octets(of element: BERElement) throws(ReceiptFault) -> Range<Int> {
         if element.tag == BERTag.octetString { return element.contents }
         guard element.tag == BERTag.constructedOctetString else {
@@ -183,7 +184,7 @@ struct BERReader {
         return start..<bytes.count
     }
 
-    /// A number that is not negative and fits into 64 bits; nil for every other.
+    /// A number that isn't negative and fits into 64 bits; nil for any other.
     @inline(__always)
     func unsignedInteger(in contents: Range<Int>) -> UInt64? {
         guard let first = contents.first, contents.upperBound <= bytes.count, bytes[first] < 0x80 else { return nil }

@@ -1,9 +1,8 @@
 import Foundation
 import TenureJSON
 
-/// Reads a JSON object whose writer takes numbers, texts and truth values for one another, as `verifyReceipt` does.
-///
-/// Absent and null are nil, as is an empty text; what can be read as nothing of the wanted type is malformed.
+/// Reads a JSON object in which numbers, texts and truth values may replace each other, as `verifyReceipt` writes them.
+/// Absent, null and an empty text are nil. A value that can't be read as the wanted type is malformed.
 struct LenientObject {
     private let json: JSONObject
 
@@ -48,7 +47,7 @@ struct LenientObject {
         }
     }
 
-    /// `X_ms` where it is there; else `X`, with the name of the time zone, in milliseconds, or as RFC 3339.
+    /// `X_ms` if present; otherwise `X`, with the name of the time zone, in milliseconds, or as RFC 3339.
     func date(_ name: String) throws(Rejection) -> Date? {
         if let milliseconds = try text(name + "_ms") {
             guard let date = VerifyReceiptDate.date(fromMilliseconds: milliseconds) else {
@@ -73,7 +72,7 @@ struct LenientObject {
         }
     }
 
-    /// An object by itself counts as an array of one.
+    /// A single object counts as an array of one.
     func objects(_ name: String) throws(Rejection) -> [LenientObject] {
         switch value(name) {
         case nil: return []
@@ -105,14 +104,14 @@ struct LenientObject {
 }
 
 extension JSONValue {
-    /// A whole number, as a number or as a text.
+    /// A whole number, as a number or as text.
     func integer(_ name: String) throws(Rejection) -> Int64 {
         let text: String? =
             switch self {
             case .number(let text), .string(let text): text
             default: nil
             }
-        guard let text, let number = Int64(text) else { throw Rejection(.malformed, "`\(name)` is no whole number") }
+        guard let text, let number = Int64(text) else { throw Rejection(.malformed, "`\(name)` isn't a whole number") }
         return number
     }
 }

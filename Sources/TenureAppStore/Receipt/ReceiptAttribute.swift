@@ -1,5 +1,5 @@
-/// Every attribute of an app receipt that is known, once: its number, its names, how its value is encoded and how
-/// strictly it is read. The parser, the minter and the display all read this table.
+/// Every known attribute of an app receipt, once: its number, its names, its encoding, and how strictly it is read. The
+/// parser, the minter and the display all read this table.
 ///
 /// Numbers below 1000 are attributes of the app, the others of one in-app purchase inside attribute 17.
 package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
@@ -53,13 +53,13 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     case promotionalOfferID = 1721
     case unknown1722 = 1722
 
-    /// How the value lies inside the attribute's octet string.
+    /// How the value is encoded in the attribute's octet string.
     package enum Encoding: Sendable, Hashable {
         /// Not ASN.1 at all: the octets are the value.
         case raw
         case utf8String
         case ia5String
-        /// An IA5String with an RFC 3339 date; empty where there is none.
+        /// An IA5String with an RFC 3339 date; empty without a date.
         case date
         case integer
         /// INTEGER 0 or 1.
@@ -69,15 +69,15 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     }
 
     package enum Reading: Sendable, Hashable {
-        /// Decisions hang on it: it may stand there once, and a value that cannot be read makes the receipt malformed.
+        /// Decisions depend on it. It may occur once, and an unreadable value makes the receipt malformed.
         case strict
         /// Strict, and a receipt (or purchase) without it is malformed.
         case required
-        /// It may stand there once; a value that cannot be read is none.
+        /// It may occur once; an unreadable value counts as missing.
         case once
-        /// It repeats; strict otherwise.
+        /// It repeats; otherwise strict.
         case repeated
-        /// Undocumented, or of no consequence: what cannot be read is shown as it is.
+        /// Undocumented, or without effect: an unreadable value is shown as bytes.
         case lenient
 
         var refusesUnreadable: Bool {
@@ -89,9 +89,9 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
     }
 
     package struct Row: Sendable {
-        /// Verification's JSON key in `verifyReceipt`; ours, in the same style, where that has none.
+        /// The JSON key in `verifyReceipt`; if that has none, ours in the same style.
         package let name: String
-        /// What Apple's documentation or field lists call it.
+        /// The name in Apple's documentation or field lists.
         package let appleName: String
         package let encoding: Encoding
         package let reading: Reading
@@ -170,10 +170,10 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
 
     package var isInApp: Bool { rawValue > 1000 }
 
-    /// A bit of its own among the attributes of its level, to notice repetitions.
+    /// A separate bit among the attributes of its level, to detect repetitions.
     var bit: UInt64 { 1 << UInt64(isInApp ? rawValue - 1701 : rawValue) }
 
-    /// By the name in the table, among the attributes of the app or of a purchase.
+    /// The attribute with the table's name, of the app or of a purchase.
     package init?(named name: String, inApp: Bool) {
         // `adam_id` is `verifyReceipt`'s other name of the same number.
         let name = !inApp && name == "adam_id" ? "app_item_id" : name

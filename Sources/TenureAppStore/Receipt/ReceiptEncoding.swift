@@ -1,23 +1,23 @@
 import TenureCore
 import TenureJSON
 
-/// How an app receipt came: the bytes of the file, or their Base64.
+/// The form of an app receipt: the bytes of the file, or their Base64.
 public enum ReceiptEncoding: Sendable, Hashable {
     /// BER or DER.
     case binary
     case base64
 
-    /// Apple's `verifyReceipt` takes so much text and no more; the largest genuine receipt seen had 79 KB.
+    /// Apple's `verifyReceipt` accepts text of this size at most; the largest genuine receipt seen had 79 KB.
     public static let maximumBase64Size = 3_145_728
     public static let maximumSize = maximumBase64Size / 4 * 3
 
-    /// What a file looks like; nil where it can be no receipt. Nothing is verified by this.
+    /// The form that a file appears to have; nil if it can't be a receipt. Nothing is verified.
     public init?(recognizing file: [UInt8]) {
         if Self.looksLikeSignedData(file.prefix(64)) {
             self = .binary
             return
         }
-        // The first bytes suffice: the outer sequence and the name of its content's type.
+        // The first bytes are enough: the outer sequence and the name of its content's type.
         let beginning = file.lazy.filter { !$0.isASCIIWhitespace }.prefix(64)
         guard beginning.first == UInt8(ascii: "M"),
             let decoded = Base64.standard.decode(Array(beginning.prefix(beginning.count & ~3))[...]),
@@ -35,7 +35,7 @@ public enum ReceiptEncoding: Sendable, Hashable {
 }
 
 /// The bytes of a receipt sent as `receipt-data`: canonical Base64 of the standard alphabet with exact padding, as
-/// Apple's `verifyReceipt` takes it, without blanks or line breaks.
+/// Apple's `verifyReceipt` accepts it, without blanks or line breaks.
 ///
 /// Throws `tooLarge` or `malformed`.
 public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [UInt8] {
@@ -50,11 +50,11 @@ public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [U
     return bytes
 }
 
-/// The bytes of a receipt in a file: binary, or Base64 in which people's editors left line breaks.
+/// The bytes of a receipt in a file: binary, or Base64 with line breaks from an editor.
 ///
 /// Throws `tooLarge` or `malformed`.
 public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
-    // Line breaks in the Base64 must not make it too large; twice the size holds any sensible number of them.
+    // Line breaks must not make the Base64 too large; twice the size has room for any reasonable number of them.
     guard file.count <= 2 * ReceiptEncoding.maximumBase64Size else {
         throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
     }
@@ -63,13 +63,13 @@ public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
     let text = file.filter { !$0.isASCIIWhitespace }
     guard !text.isEmpty else { throw Rejection(.malformed, "the file is empty") }
     guard text.allSatisfy(\.isBase64Character) else {
-        throw Rejection(.malformed, "this is no receipt: neither its bytes nor their Base64")
+        throw Rejection(.malformed, "this isn't a receipt: neither its bytes nor their Base64")
     }
     return try receiptBytes(base64: text)
 }
 
-/// Transactions of iOS 6 came as property lists of the old style. They carry a signature of another kind, which is
-/// not supported: the app receipt replaced them with iOS 7.
+/// Transactions of iOS 6 came as property lists of the old style. They have another kind of signature, which isn't
+/// supported: the app receipt replaced them with iOS 7.
 private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
     let beginning = bytes.lazy.filter { !$0.isASCIIWhitespace }.prefix(14)
     guard

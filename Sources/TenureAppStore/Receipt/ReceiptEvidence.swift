@@ -2,7 +2,7 @@ import Foundation
 public import TenureCore
 
 extension Verified<ReceiptPayload> {
-    /// What it proves about the app itself.
+    /// The evidence about the app itself.
     public var proof: AppProof {
         AppProof(
             kind: .receipt,
@@ -17,7 +17,7 @@ extension Verified<ReceiptPayload> {
         )
     }
 
-    /// What it proves of in-app purchases: those that the App Store knew when it signed.
+    /// The evidence about in-app purchases: those that the App Store knew when it signed.
     public var purchases: [Purchase] {
         payload.inAppPurchases.map { purchase in
             Purchase(
@@ -35,7 +35,7 @@ extension Verified<ReceiptPayload> {
 }
 
 extension ReceiptPayload {
-    /// The end of a license. Xcode's year 4001, the reference date of another calendar, means that there is none.
+    /// The end of a license. Xcode's year 4001, the reference date of another calendar, means that there is no end.
     fileprivate var volumePurchaseExpiration: Date? {
         guard type?.isVolumePurchase == true, let expirationDate, expirationDate < Self.never else { return nil }
         return expirationDate

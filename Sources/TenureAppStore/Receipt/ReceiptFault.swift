@@ -1,4 +1,4 @@
-/// Why a receipt's bytes cannot be read, before anything is known of who signed them.
+/// Why a receipt's bytes can't be read, before its signer is known.
 enum ReceiptFault: Error, Hashable {
     case malformed(String)
     case unsupportedAlgorithm(String)

@@ -9,25 +9,25 @@ public struct ReceiptField: Sendable, Hashable {
         case number(UInt64)
         case flag(Bool)
         case date(Date)
-        /// An opaque value, or an attribute that nobody knows.
+        /// An opaque value, or an unknown attribute.
         case bytes([UInt8])
         /// An in-app purchase.
         case fields([ReceiptField])
-        /// The receipt has the attribute and leaves it empty.
+        /// The receipt has the attribute with an empty value.
         case empty
-        /// The attribute is known, and its value is not what it should be.
+        /// The attribute is known, and its value is malformed.
         case malformed([UInt8])
     }
 
     /// The number of the attribute.
     public let type: Int32
-    /// Its key in `verifyReceipt`'s JSON; where that has none, one of ours in the same style, or `attribute_N`.
+    /// Its key in `verifyReceipt`'s JSON; if that has none, ours in the same style, or `attribute_N`.
     public let name: String
     public let value: Value
 }
 
 extension ReceiptPayload {
-    /// All attributes, those nobody knows included, by ascending number; the purchases last.
+    /// All attributes, including unknown ones, by ascending number; the purchases come last.
     public var fields: [ReceiptField] {
         let reader = BERReader(bytes)
         let fields = attributes.map { field($0, inApp: false, reader) }
@@ -61,18 +61,18 @@ extension ReceiptPayload {
     }
 
     private func purchaseFields(_ range: Range<Int>) -> [ReceiptField] {
-        // It was read once already, so that no fault can come up here.
+        // It was read once already, so no error is possible here.
         var parser = ReceiptPayloadParser(bytes)
         guard let attributes = try? parser.attributes(in: range) else { return [] }
         let reader = parser.reader
         let fields = attributes.map { raw in
-            // Chunks were put together behind the bytes, perhaps beyond ours.
+            // Chunks were joined after the bytes, perhaps beyond ours.
             ReceiptPayload(bytes: reader.bytes).field(raw, inApp: true, reader)
         }
         return stablySorted(fields) { $0.type }
     }
 
-    /// The receipt in the shape of `verifyReceipt`'s `receipt`, with our names where that has none.
+    /// The receipt in the form of `verifyReceipt`'s `receipt`, with our names where that has none.
     public var verifyReceiptJSON: JSONObject {
         var members: [JSONObject.Member] = []
         var purchases: [JSONValue] = []
@@ -89,7 +89,7 @@ extension ReceiptPayload {
 }
 
 extension ReceiptField {
-    /// Dates are three members, and the app's number two: Apple writes it under two names.
+    /// Dates have three members, and the app's number has two names at Apple.
     fileprivate func members(inApp: Bool) -> [JSONObject.Member] {
         func member(_ name: String, _ value: JSONValue) -> JSONObject.Member {
             JSONObject.Member(name: name, value: value)

@@ -9,12 +9,12 @@ struct ReceiptPayloadParser {
         self.reader = reader
     }
 
-    /// For payload that was parsed before.
+    /// For a payload that was parsed before.
     init(_ bytes: [UInt8]) {
         reader = BERReader(bytes)
     }
 
-    /// Parses the content that lies at `range` of the reader's bytes.
+    /// Parses the content at `range` of the reader's bytes.
     static func parse(_ range: Range<Int>, of reader: BERReader) throws(ReceiptFault) -> ReceiptPayload {
         var parser = ReceiptPayloadParser(reader: reader)
         return try parser.payload(range)
@@ -67,7 +67,7 @@ struct ReceiptPayloadParser {
 
     // MARK: Attributes
 
-    /// The attributes of the set at `range`, as they lie there.
+    /// The attributes of the set at `range`.
     mutating func attributes(in range: Range<Int>) throws(ReceiptFault) -> [RawReceiptAttribute] {
         let set = try reader.element(BERTag.set, at: range.lowerBound, before: range.upperBound, "the attributes")
         var attributes: [RawReceiptAttribute] = []
@@ -78,7 +78,7 @@ struct ReceiptPayloadParser {
         return attributes
     }
 
-    /// The attribute at `position`, which then is that of the next one.
+    /// The attribute at `position`, which moves to the next one.
     @inline(__always)
     private mutating func attribute(
         at position: inout Int, before limit: Int
@@ -108,7 +108,7 @@ struct ReceiptPayloadParser {
         return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
     }
 
-    /// False for the repetition of one that may repeat without a meaning.
+    /// False for a repetition of an attribute that may repeat without a meaning.
     @inline(__always)
     private func isToBeRead(_ attribute: ReceiptAttribute, seen: inout UInt64) throws(ReceiptFault) -> Bool {
         let bit = attribute.bit
@@ -119,9 +119,9 @@ struct ReceiptPayloadParser {
         switch attribute.reading {
         case .repeated: return true
         case .lenient: return false
-        // Which of the two counts is what parsers differ in.
+        // Parsers differ in which of the two counts.
         case .strict, .required, .once:
-            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, stands there twice")
+            throw .malformed("attribute \(attribute.rawValue), `\(attribute.name)`, occurs twice")
         }
     }
 

@@ -8,7 +8,7 @@ enum ReceiptValue {
     case date(Date)
     /// The octets themselves are the value.
     case octets
-    /// An empty text: there is no value.
+    /// An empty text: no value.
     case absent
     case malformed
 
@@ -26,7 +26,7 @@ enum ReceiptValue {
         guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
             element.end == range.upperBound
         else {
-            // Whatever the fault is, the answer is that the value is malformed.
+            // Any error means that the value is malformed.
             self = .malformed
             return
         }
@@ -62,8 +62,8 @@ enum ReceiptValue {
         self = .malformed
     }
 
-    /// The tables of attributes say UTF8String for one and IA5String for another; a receipt that mixes them up says
-    /// the same.
+    /// Tables of attributes say UTF8String for one and IA5String for another; a receipt that exchanges them means the
+    /// same.
     private static func isText(_ tag: UInt8) -> Bool {
         tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
     }
@@ -73,8 +73,8 @@ enum ReceiptValue {
         if range.isEmpty { return .absent }
         let slice = bytes[range]
         let text = String(decoding: slice, as: UTF8.self)
-        // Decoding repairs what is not UTF-8, and then the bytes differ. ASCII, nearly all there is, cannot be wrong.
-        // A NUL is valid UTF-8, but no database of ours stores it as text.
+        // Decoding repairs invalid UTF-8, and then the bytes differ. ASCII, nearly all text, can't be wrong. A NUL is
+        // valid UTF-8, but our databases store no text with it.
         let isPlain = slice.allSatisfy { $0 < 0x80 && $0 != 0 }
         guard isPlain || !slice.contains(0) && text.utf8.elementsEqual(slice) else { return .malformed }
         return .text(text)

@@ -4,14 +4,12 @@ public import Foundation
 import TenureCore
 
 extension AppStoreVerifier {
-    /// Verifies an app receipt in BER or DER (see `receiptBytes(base64:)` and `receiptBytes(file:)` for text). `now` is
-    /// the present, against which a creation date in the future is refused, and by which a receipt is judged whose date
-    /// cannot be read; with nil that check is left out, and such a receipt is refused.
-    ///
-    /// The app's id in the receipt is not compared: it says nothing that the bundle id does not.
-    ///
-    /// Throws a `Rejection`; its code is that of the first check that failed, in this order: size, form, algorithm,
-    /// chain, purpose, signature, payload, validity, app, environment.
+    /// Verifies an app receipt in BER or DER (`receiptBytes(base64:)` and `receiptBytes(file:)` read text). A creation
+    /// date after `now` is rejected, and a receipt with an unreadable date is judged at `now`. With nil, the date isn't
+    /// compared, and such a receipt is rejected.
+    /// The app's ID in the receipt isn't compared: it adds nothing to the bundle ID.
+    /// Throws a `Rejection` with the code of the first failed check, in this order: size, form, algorithm, chain,
+    /// purpose, signature, payload, validity, app, environment.
     public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
         guard bytes.count <= ReceiptEncoding.maximumSize else {
             throw Rejection(.tooLarge, "a receipt has at most \(ReceiptEncoding.maximumSize) bytes")
@@ -31,7 +29,7 @@ extension AppStoreVerifier {
             throw Rejection(error)
         }
         try checkSigning(at: payload.creationDate, by: chain, now: now)
-        // Bytes are compared: two spellings of one letter in Unicode are two bundle ids.
+        // Bytes are compared: two Unicode spellings of one letter are two bundle IDs.
         if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {
             throw Rejection(.wrongApp, "it belongs to `\(payload.bundleID)`, and not to `\(wanted)`")
         }
@@ -58,7 +56,7 @@ extension AppStoreVerifier {
                 return try cache.chain(
                     leaf: leaf, intermediate: signedData.bytes(of: candidate), purpose: .receipt)
             } catch {
-                // Nothing is said of it yet.
+                // Not verified yet.
                 if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
@@ -87,7 +85,7 @@ extension SignedData {
         guard let signedAttributes else {
             return key.isValidSignature(signature, for: contentDigest, padding: .insecurePKCS1v1_5)
         }
-        // RFC 5652, section 5.4: the attributes are signed, and they name the digest of the content.
+        // RFC 5652, section 5.4: the attributes are signed, and they contain the digest of the content.
         guard contentDigest == reader.bytes[signedAttributes.messageDigest] else { return false }
         return key.isValidSignature(signature, for: Hash.hash(data: signedBytes), padding: .insecurePKCS1v1_5)
     }

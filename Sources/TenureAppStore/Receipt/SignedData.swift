@@ -1,5 +1,5 @@
-/// The parts of a CMS SignedData (RFC 5652, section 5) in the shape in which receipts are signed: content of the type
-/// `data` inside, one signer, RSA. Nothing of it is verified yet.
+/// The parts of a CMS SignedData (RFC 5652, section 5) in the form of receipts: content of the type `data` inside, one
+/// signer, RSA. Not verified yet.
 struct SignedData {
     enum Digest: Hashable {
         case sha1
@@ -14,17 +14,17 @@ struct SignedData {
         let subject: Range<Int>
     }
 
-    /// Genuine receipts have three (signer, intermediate, root), and Xcode's one; others may lie there unused.
+    /// Genuine receipts have three (signer, intermediate, root), and Xcode's one. Others may be unused.
     static let maximumCertificates = 10
 
     private(set) var reader: BERReader
-    /// What was signed: chunks put together.
+    /// The signed content; chunks are joined.
     let content: Range<Int>
     let certificates: [CertificateEntry]
     /// The index of the signer's certificate.
     let signer: Int
     let digest: Digest
-    /// `SET OF Attribute` under its implicit tag; nil where the signature is over the content itself.
+    /// `SET OF Attribute` under its implicit tag; nil if the signature covers the content itself.
     let signedAttributes: SignedAttributes?
     let signature: Range<Int>
 
@@ -80,8 +80,8 @@ struct SignedData {
                 certificates.append(try Self.certificate(certificate, &reader))
             }
         }
-        // What no signature covers could be written in endless ways, each a new receipt to whoever compares bytes.
-        // Apple sends neither revocation lists nor unsigned attributes.
+        // Unsigned parts could be written in endless ways, each a new receipt to code that compares bytes. Apple sends
+        // neither revocation lists nor unsigned attributes.
         guard try signedData.next(ifTagged: BERTag.context1, &reader) == nil else {
             throw .malformed("it has revocation lists, which the App Store never sends")
         }
@@ -91,7 +91,7 @@ struct SignedData {
         try signedData.end("the signed data")
         guard !signers.isAtEnd else { throw .malformed("it has no signer") }
         var signer = Cursor(try signers.next(BERTag.sequence, "the signer", &reader))
-        // With several signers "any valid" and "all valid" differ: attackers add one.
+        // With several signers, “any valid” and “all valid” differ, so an attacker could add one.
         guard signers.isAtEnd else { throw .malformed("it has more than one signer") }
 
         // Version 1 means issuer and serial number; version 3 a key identifier, which no App Store receipt has.
@@ -133,7 +133,7 @@ struct SignedData {
 
     // MARK: Parts
 
-    /// Where the names lie in a certificate: RFC 5280, section 4.1.
+    /// The names in a certificate: RFC 5280, section 4.1.
     private static func certificate(
         _ certificate: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) -> CertificateEntry {
@@ -165,14 +165,14 @@ struct SignedData {
         } else {
             throw .unsupportedAlgorithm("its digest is neither SHA-1 nor SHA-256")
         }
-        // `rsaEncryption` takes the digest named beside it; the others name their own, which must be the same.
+        // `rsaEncryption` uses the digest named beside it; the others name their own, which must be the same.
         if reader.equal(signature, ReceiptOID.rsaEncryption) { return used }
         if reader.equal(signature, ReceiptOID.sha256WithRSA), used == .sha256 { return used }
         if reader.equal(signature, ReceiptOID.sha1WithRSA), used == .sha1 { return used }
         throw .unsupportedAlgorithm("its signature is not RSA over that digest")
     }
 
-    /// One signer has one digest: others beside it are bytes that no signature covers.
+    /// One signer has one digest: further ones are unsigned bytes.
     private static func requireOnly(
         _ digest: Range<Int>, in set: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) {
@@ -186,7 +186,7 @@ struct SignedData {
     private static func signedAttributes(
         _ element: BERElement, _ reader: inout BERReader
     ) throws(ReceiptFault) -> SignedAttributes {
-        // The signature is over the DER form; another form would have to be encoded anew.
+        // The signature covers the DER form; another form would have to be encoded again.
         guard !element.hasIndefiniteLength else { throw .malformed("the signed attributes are not in DER") }
         var messageDigest: Range<Int>?
         var hasContentType = false
@@ -213,7 +213,7 @@ struct SignedData {
     }
 }
 
-/// Goes through the elements inside of one element.
+/// Iterates over the elements inside of one element.
 private struct Cursor {
     private var position: Int
     private let limit: Int
@@ -243,7 +243,7 @@ private struct Cursor {
         return element
     }
 
-    /// An optional part: nil, and nothing read, where the next element has another tag.
+    /// An optional part: nil, without reading, if the next element has another tag.
     mutating func next(ifTagged tag: UInt8, _ reader: inout BERReader) throws(ReceiptFault) -> BERElement? {
         guard !isAtEnd, position < reader.bytes.count, reader.bytes[position] == tag else { return nil }
         return try next(&reader)
@@ -265,7 +265,7 @@ private struct Cursor {
         }
     }
 
-    /// An AlgorithmIdentifier whose parameters are absent or NULL: Apple writes NULL, OpenSSL nothing.
+    /// An AlgorithmIdentifier with absent or NULL parameters: Apple writes NULL, OpenSSL nothing.
     mutating func algorithm(
         _ name: StaticString, _ reader: inout BERReader
     ) throws(ReceiptFault) -> Range<Int> {

@@ -1,8 +1,7 @@
-/// An app receipt as it was read, without regard to who signed it: to show people what was rejected, and why.
-/// Nothing turns it into evidence.
+/// An app receipt that was only parsed, to show people what was rejected, and why. It can't become evidence.
 public struct UnverifiedReceipt: Sendable, Hashable {
     public let payload: ReceiptPayload
-    /// Those that can be read, the signer's first.
+    /// The readable ones, the signer's first.
     public let certificates: [CertificateSummary]
 
     /// Throws `tooLarge`, `malformed` or `unsupportedAlgorithm`.
@@ -26,7 +25,7 @@ public struct UnverifiedReceipt: Sendable, Hashable {
 }
 
 extension UnverifiedReceipt {
-    /// The bytes that the signature of a receipt is over; nil where it cannot be taken apart.
+    /// The bytes that the receipt's signature covers; nil if it can't be parsed.
     public static func content(of receipt: [UInt8]) -> [UInt8]? {
         guard let signedData = try? SignedData(receipt) else { return nil }
         return Array(signedData.reader.bytes[signedData.content])
@@ -34,7 +33,7 @@ extension UnverifiedReceipt {
 }
 
 extension ReceiptPayload {
-    /// Reads the content of a receipt that nothing vouches for, to show or to test it.
+    /// Parses the content of a receipt without a signature, to show or to test it.
     ///
     /// Throws `malformed`.
     public init(unverifiedContent content: [UInt8]) throws(Rejection) {

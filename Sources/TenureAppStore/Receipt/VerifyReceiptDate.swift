@@ -11,7 +11,7 @@ enum VerifyReceiptDate {
             JSONObject.Member(name: name, value: .string(ReceiptDate.verifyReceiptText(date) + " Etc/GMT")),
             JSONObject.Member(name: name + "_ms", value: .string(String(number))),
         ]
-        // A bare machine may lack the time zones.
+        // A minimal machine may lack the time zones.
         if let zone = TimeZone(identifier: "America/Los_Angeles") {
             let text = ReceiptDate.verifyReceiptText(date, secondsFromGMT: zone.secondsFromGMT(for: date))
             members.append(JSONObject.Member(name: name + "_pst", value: .string(text + " America/Los_Angeles")))
@@ -19,7 +19,7 @@ enum VerifyReceiptDate {
         return members
     }
 
-    /// Reads `2020-07-22 17:39:08 Etc/GMT`; nil where the text is none.
+    /// Reads `2020-07-22 17:39:08 Etc/GMT`; nil for any other text.
     static func date(fromText text: String) -> Date? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[2] == "Etc/GMT" else { return nil }
@@ -27,7 +27,7 @@ enum VerifyReceiptDate {
         return ReceiptDate.date(in: rfc3339, rfc3339.indices)
     }
 
-    /// Reads milliseconds since 1970, as a number or a text, with or without a fraction; nil where it is none.
+    /// Reads milliseconds since 1970, as a number or a text, with or without a fraction; nil for any other value.
     static func date(fromMilliseconds text: String) -> Date? {
         guard let milliseconds = Double(text), milliseconds.isFinite, abs(milliseconds) < 1e15 else { return nil }
         return Date(timeIntervalSince1970: milliseconds / 1000)

@@ -1,9 +1,8 @@
 public import Foundation
 public import TenureJSON
 
-/// An answer of Apple's `verifyReceipt`, read for display only.
-///
-/// It is not signed: whoever holds one can have written it, so that nothing here turns it into evidence.
+/// A response of Apple's `verifyReceipt`, read for display only.
+/// It isn't signed, and anyone could have written it, so it can't become evidence.
 public struct VerifyReceiptResponse: Sendable, Hashable {
     /// 0 for a valid receipt; otherwise `receipt` is usually absent.
     public let status: Int64
@@ -12,10 +11,10 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
     public let receipt: Receipt?
     public let latestReceiptInfo: [Transaction]
     public let pendingRenewalInfo: [PendingRenewal]
-    /// Base64 of the app receipt: unlike all the rest, this can be verified.
+    /// Base64 of the app receipt. Unlike the rest, it can be verified.
     public let latestReceipt: String?
     public let isRetryable: Bool?
-    /// The whole answer, with what is unknown here.
+    /// The whole response, with unknown members.
     public let json: JSONObject
 
     public struct Receipt: Sendable, Hashable {
@@ -70,17 +69,17 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
         public let promotionalOfferID: String?
     }
 
-    /// Answers grow with the purchases; the largest receipt makes some megabytes.
+    /// Responses grow with the purchases; the largest receipt makes some megabytes.
     public static let maximumSize = 16 * 1024 * 1024
 
-    /// Whether JSON looks like such an answer.
+    /// Whether JSON looks like such a response.
     public static func isRecognized(in json: JSONObject) -> Bool {
         guard let status = json["status"], (try? status.integer("status")) != nil else { return false }
         return json["receipt"] != nil || json["latest_receipt_info"] != nil || json.members.count <= 4
     }
 
-    /// Throws `tooLarge`, or `malformed` where the bytes are no JSON, nested too deeply, or a value that is known here
-    /// is neither absent nor readable.
+    /// Throws `tooLarge`, or `malformed` if the bytes aren't JSON, are nested too deeply, or a known value is neither
+    /// absent nor readable.
     public init(parsing bytes: [UInt8]) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
             throw Rejection(.tooLarge, "an answer of verifyReceipt has at most \(Self.maximumSize) bytes")
@@ -117,7 +116,7 @@ public struct VerifyReceiptResponse: Sendable, Hashable {
 extension VerifyReceiptResponse.Receipt {
     fileprivate init(_ json: LenientObject) throws(Rejection) {
         receiptType = try json.text("receipt_type")
-        // The receipts of iOS 6 are flat and have names of their own.
+        // The receipts of iOS 6 are flat and have other names.
         bundleID = try json.first(of: "bundle_id", "bid", read: LenientObject.text)
         appAppleID = try json.first(of: "app_item_id", "adam_id", "item_id", read: LenientObject.unsigned)
         applicationVersion = try json.first(of: "application_version", "bvrs", read: LenientObject.text)
@@ -175,7 +174,7 @@ extension VerifyReceiptResponse.PendingRenewal {
 }
 
 extension LenientObject {
-    /// An array of transactions; a single one may stand there by itself, as in answers for receipts of iOS 6.
+    /// An array of transactions; a single one may be there alone, as in responses for receipts of iOS 6.
     fileprivate func transactions(_ name: String) throws(Rejection) -> [VerifyReceiptResponse.Transaction] {
         var transactions: [VerifyReceiptResponse.Transaction] = []
         for transaction in try objects(name) {

@@ -1,4 +1,4 @@
-/// Tells Apple's roots from all others.
+/// Recognizes Apple's roots.
 package enum AppleAnchors {
     private static let fingerprints = Set(TrustAnchors.apple.summaries.map(\.fingerprint))
 

@@ -3,7 +3,7 @@ import TenureJSON
 
 /// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints.
 enum AppleRoots {
-    /// A constant of this source, so that a failure to read it is a mistake in the source and not in an input.
+    /// A constant of this source. A failure to read it is a mistake in the source and not in an input.
     static let certificates: [ParsedCertificate] = [appleIncRoot, appleRootG2, appleRootG3].map { base64 in
         let text = base64.utf8.filter { $0 != UInt8(ascii: "\n") }
         guard let der = Base64.standard.decode(text[...]), let certificate = try? ParsedCertificate(der: der) else {
@@ -31,7 +31,7 @@ enum AppleRoots {
         L/lTaltkwGMzd/c6ByxW69oPIQ7aunMZT7XZNn/Bh1XZp5m5MkL72NVxnn6hUrcbvZNCJBIqxw8dtk2cXmPIS4AXUKqK1drk/NAJBzewdXUh
         """
 
-    /// Apple Root CA - G2, RSA-4096: nothing known to us leads to it yet.
+    /// Apple Root CA - G2, RSA-4096: no known chain leads to it yet.
     private static let appleRootG2 = """
         MIIFkjCCA3qgAwIBAgIIAeDltYNno+AwDQYJKoZIhvcNAQEMBQAwZzEbMBkGA1UEAwwSQXBwbGUgUm9vdCBDQSAtIEcyMSYwJAYDVQQLDB1B
         cHBsZSBDZXJ0aWZpY2F0aW9uIEF1dGhvcml0eTETMBEGA1UECgwKQXBwbGUgSW5jLjELMAkGA1UEBhMCVVMwHhcNMTQwNDMwMTgxMDA5WhcN

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a person wants to know of a certificate.
+/// The facts about a certificate for a person.
 public struct CertificateSummary: Sendable, Hashable {
     /// Distinguished names as RFC 4514 writes them, such as `CN=Apple Root CA - G3,OU=…`.
     public let subject: String

@@ -1,26 +1,24 @@
 import Crypto
 import Foundation
 
-/// The chains that were checked under one configuration, so that many artifacts of one signer cost one check.
-///
-/// Three bounded tables. Validated chains and validated intermediates: only certificates that a trusted root signed
-/// enter them. Refused pairs: a digest and a reason each, so that a repeated bad chain costs a look-up. A stream of
-/// *distinct* bad chains would cost a signature check each: beyond a budget they are turned away unchecked. What is
-/// refused without computing a signature costs nothing of it.
-///
-/// How a JWS header is spelled has a table of its own, since comparing its bytes with a known header spares decoding
-/// it. An endless number of headers lead to one genuine pair (`x5c[2]` is ignored), so the pair is what is trusted.
+/// The chains that were checked under one configuration, so that many artifacts of one signer need one check.
+/// Three bounded tables have validated chains, validated intermediates and rejected pairs. Only certificates that a
+/// trusted root signed enter the first two. A rejected pair is a digest and a reason, so a repeated bad chain costs a
+/// look-up. Distinct bad chains would cost a signature check each: beyond a budget they are rejected unchecked. A
+/// rejection without computing a signature costs none of it.
+/// Spellings of JWS headers have a separate table, because comparing bytes with a known header avoids decoding it. An
+/// endless number of headers lead to one genuine pair (`x5c[2]` is ignored), so the pair is what is trusted.
 package final class ChainCache: @unchecked Sendable {
-    // Sound: all mutable state is `tables`, and every use of it stands between `lock.lock()` and `lock.unlock()`
-    // in `withTables`. `Mutex` would say so by its type, but needs a newer system than the client supports.
+    // Safe: all mutable state is `tables`, and every use of it is between `lock.lock()` and `lock.unlock()` in
+    // `withTables`. `Mutex` would show that by its type, but needs a newer system than the client supports.
     private let lock = NSLock()
     private var tables = Tables()
 
     package let trust: TrustConfiguration
     private let budget: Budget
 
-    /// How many bad signatures are computed: `burst` at once, and `perSecond` in the long run; of intermediates and of
-    /// signers as many each.
+    /// How many bad signatures are computed: `burst` at once, and `perSecond` in the long run. Intermediates and
+    /// signers have the same numbers.
     package struct Budget: Sendable {
         package let burst: Double
         package let perSecond: Double
@@ -30,7 +28,7 @@ package final class ChainCache: @unchecked Sendable {
             self.perSecond = perSecond
         }
 
-        /// At most about a tenth of one core goes, for each of the two, into chains that fail.
+        /// Chains that fail take about a tenth of one core at most, for each of the two.
         package static let standard = Budget(burst: 1000, perSecond: 200)
     }
 
@@ -59,13 +57,13 @@ package final class ChainCache: @unchecked Sendable {
             withTables { $0.chains.keep(chain, for: pair) }
             return chain
         } catch {
-            // What was not checked may be sound.
+            // An unchecked chain may be valid.
             if error.code != .tooManyUnknownSigners { withTables { $0.refusals.keep(error, for: pair) } }
             throw error
         }
     }
 
-    /// The chain of one certificate that Xcode signs with.
+    /// The chain of the one certificate that Xcode signs with.
     package func localChain(certificate: [UInt8], purpose: ChainPurpose) throws(Rejection) -> TrustedChain {
         guard let signers = trust.localSigners else {
             throw Rejection(
@@ -76,14 +74,14 @@ package final class ChainCache: @unchecked Sendable {
 
     static let maximumHeader = 16 * 1024
 
-    /// What is known of a header that was seen before with exactly these bytes.
+    /// What is known about a header that was seen before with exactly these bytes.
     package func known(header: UnsafeBufferPointer<UInt8>) -> KnownHeader? {
         lock.lock()
         defer { lock.unlock() }
         return tables.headers.first { $0.isSpelled(header) }
     }
 
-    /// Genuine headers have 4.5 KB; what is larger than `maximumHeader` is decoded anew each time.
+    /// Genuine headers have 4.5 KB; larger ones than `maximumHeader` are decoded each time.
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
         let known = KnownHeader(bytes: Array(header), chain: chain)
@@ -121,8 +119,8 @@ package final class ChainCache: @unchecked Sendable {
         return issued
     }
 
-    /// Takes from a reserve for each signature that `check` computes, and gives it back where the check succeeds: what
-    /// is sound is remembered, and comes once.
+    /// Takes from a budget for each signature that `check` computes, and returns it if the check succeeds: a valid
+    /// chain is remembered, and costs nothing later.
     private func charging<Value>(
         to reserve: Reserve,
         _ check: (SignatureCharge) throws(Rejection) -> Value
@@ -147,8 +145,8 @@ package final class ChainCache: @unchecked Sendable {
     }
 }
 
-/// Who pays for computing a signature. Apart, so that an endless number of made-up intermediates, each beside a signer,
-/// leaves enough for a new signer under an intermediate that a trusted root signed.
+/// Which budget pays for computing a signature. They are separate, so that endless invented intermediates leave enough
+/// for a new signer under an intermediate that a trusted root signed.
 private enum Reserve: Hashable {
     case intermediates
     case signers
@@ -162,7 +160,7 @@ private struct Allowance {
 
 private struct Tables {
     var chains = BoundedTable<Pair, TrustedChain>(capacity: 64)
-    /// Apart from the chains, so that bad ones never push out a good one.
+    /// Separate from the chains, so that bad ones never displace a good one.
     var refusals = BoundedTable<Pair, Rejection>(capacity: 1024)
     var intermediates = BoundedTable<Intermediate, IssuedIntermediate>(capacity: 32)
     private(set) var headers: [KnownHeader] = []
@@ -186,7 +184,7 @@ private struct Tables {
     }
 
     mutating func keep(_ known: KnownHeader) {
-        // Several may have met it at one moment.
+        // Several tasks may have checked it at the same time.
         guard !headers.contains(where: { $0.bytes == known.bytes }) else { return }
         if headers.count < 16 {
             headers.append(known)
@@ -197,11 +195,11 @@ private struct Tables {
     }
 }
 
-/// A header of which a signature held. A reference, as its chain is.
+/// A header with a valid signature. A reference, like its chain.
 package final class KnownHeader: Sendable {
     fileprivate let bytes: [UInt8]
     let chain: TrustedChain
-    /// Of its bytes, to be continued with what follows them: that is a fifth of what a hash of the whole costs.
+    /// The hash of its bytes, to be continued with what follows: a fifth of the cost of hashing everything.
     let hash: SHA256
 
     fileprivate init(bytes: [UInt8], chain: TrustedChain) {
@@ -226,14 +224,14 @@ private struct IssuedIntermediate {
     let anchor: ParsedCertificate
 }
 
-/// Two certificates, known by a digest so that what an attacker sends takes no room.
+/// Two certificates, identified by a digest, so that an attacker's certificates take no memory.
 private struct Pair: Hashable {
     let digest: SHA256Digest
     let purpose: ChainPurpose
 
     init(leaf: [UInt8], intermediate: [UInt8], purpose: ChainPurpose) {
         var hash = SHA256()
-        // The length keeps two ways of cutting the same bytes apart.
+        // The length distinguishes two ways of dividing the same bytes.
         withUnsafeBytes(of: leaf.count) { hash.update(bufferPointer: $0) }
         hash.update(data: leaf)
         hash.update(data: intermediate)
@@ -252,7 +250,7 @@ private struct Intermediate: Hashable {
     }
 }
 
-/// Starts again when it is full: its content can always be computed anew.
+/// Starts again when it is full: its content can always be computed again.
 private struct BoundedTable<Key: Hashable, Value> {
     private let capacity: Int
     private var values: [Key: Value] = [:]

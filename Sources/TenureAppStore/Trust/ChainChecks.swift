@@ -1,22 +1,21 @@
 import SwiftASN1
 import X509
 
-/// Asked before a certificate's signature is computed: throws `tooManyUnknownSigners` where that may not be afforded.
+/// Called before a certificate's signature is computed. Throws `tooManyUnknownSigners` if the budget is used up.
 typealias SignatureCharge = () throws(Rejection) -> Void
 
 extension ParsedCertificate {
     /// The anchor that signed this intermediate, checked as an authority like the intermediate itself.
-    ///
     /// `charging` is called before each signature that is computed, and its error ends the search.
     func anchor(
         among anchors: TrustAnchors, purpose: ChainPurpose, charging: SignatureCharge = {}
     ) throws(Rejection) -> ParsedCertificate {
-        // Several roots may bear one name: the signature tells which it was.
+        // Several roots may have one name: the signature shows which it was.
         let namesakes = anchors.certificates.filter { $0.subject == issuer }
         guard !namesakes.isEmpty else {
             throw Rejection(.untrustedChain, "no trusted root is called `\(x509.issuer)`")
         }
-        // Whoever issued it: without this no signature needs to be computed.
+        // For any issuer: without this, no signature needs to be computed.
         try checkIsAuthority(intermediatesBelow: 0)
         var rejection: Rejection?
         for anchor in namesakes {
@@ -25,7 +24,7 @@ extension ParsedCertificate {
                 try checkIsSigned(by: anchor, purpose: purpose, charging: charging)
                 return anchor
             } catch {
-                // Not a word about the certificate: another root may have signed it.
+                // This doesn't reject the certificate: another root may have signed it.
                 if error.code == .tooManyUnknownSigners { throw error }
                 rejection = rejection ?? error
             }
@@ -58,24 +57,24 @@ extension ParsedCertificate {
         }
     }
 
-    /// RFC 5280, sections 4.2.1.3 and 4.2.1.9: what may issue certificates.
+    /// RFC 5280, sections 4.2.1.3 and 4.2.1.9: which certificates may issue others.
     func checkIsAuthority(intermediatesBelow: Int) throws(Rejection) {
         try checkShape()
         switch try basicConstraints() {
         case .isCertificateAuthority(let maxPathLength):
             guard maxPathLength ?? .max >= intermediatesBelow else {
-                throw Rejection(.untrustedChain, "`\(x509.subject)` may not stand this high in a chain")
+                throw Rejection(.untrustedChain, "`\(x509.subject)` may not be this high in a chain")
             }
         case .notCertificateAuthority, nil:
-            throw Rejection(.untrustedChain, "`\(x509.subject)` is no certificate authority")
+            throw Rejection(.untrustedChain, "`\(x509.subject)` isn't a certificate authority")
         }
         if let usage = try keyUsage(), !usage.keyCertSign {
             throw Rejection(.untrustedChain, "`\(x509.subject)` may not sign certificates")
         }
     }
 
-    /// That Apple made the pair for signing what the App Store says. Any developer's certificate leads to the same
-    /// root: without this check every developer could sign.
+    /// That Apple made the pair for signing App Store data. Any developer's certificate leads to the same root: without
+    /// this check every developer could sign.
     func checkIsSigner(intermediate: ParsedCertificate) throws(Rejection) {
         try checkShape()
         if case .isCertificateAuthority = try basicConstraints() {
@@ -103,7 +102,7 @@ extension ParsedCertificate {
         }
         for found in x509.extensions where found.critical {
             switch found.oid {
-            // The markers have a check of their own, with a reason of their own.
+            // The markers have a separate check, with a separate reason.
             case .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage,
                 AppleMarker.receiptSigner, AppleMarker.developerRelations:
                 continue

@@ -3,7 +3,7 @@ import CryptoExtras
 package import SwiftASN1
 import X509
 
-/// What a chain is to sign: App Store data differ in the keys and signatures that Apple uses.
+/// What a chain may sign. Apple uses different keys and signatures for JWS and for receipts.
 package enum ChainPurpose: Sendable, Hashable {
     case jws
     case receipt
@@ -39,8 +39,8 @@ extension ParsedCertificate {
     }
 }
 
-/// The non-critical extensions by which Apple says what a certificate is for. Only their presence counts: the value is
-/// NULL in genuine ones, and an empty string in Apple's own fixtures.
+/// The non-critical extensions with which Apple marks the purpose of a certificate. Only their presence counts: the
+/// value is NULL in genuine ones, and an empty string in Apple's own fixtures.
 package enum AppleMarker {
     package static let receiptSigner: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
     package static let developerRelations: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]

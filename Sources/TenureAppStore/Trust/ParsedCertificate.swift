@@ -4,17 +4,17 @@ import SwiftASN1
 import TenureJSON
 package import X509
 
-/// A certificate as it was read: nothing about it is trusted yet.
+/// A certificate that was only parsed: nothing about it is trusted yet.
 package struct ParsedCertificate: Sendable {
     package let der: [UInt8]
     package let x509: Certificate
-    /// The encoded names: a chain is built by their bytes, since two spellings of one name are two names.
+    /// The encoded names. A chain is built by their bytes, so two spellings of one name are two names.
     package let issuer: [UInt8]
     package let subject: [UInt8]
     /// The contents octets of the serial number.
     package let serialNumber: [UInt8]
 
-    /// Throws `malformed` where the bytes are no X.509 certificate, or more than one.
+    /// Throws `malformed` if the bytes aren't exactly one X.509 certificate.
     package init(der: [UInt8]) throws(Rejection) {
         // Genuine certificates have at most 2 KB.
         guard der.count <= 16 * 1024 else {
@@ -60,7 +60,7 @@ package struct ParsedCertificate: Sendable {
         }
     }
 
-    /// Where a signature ends in zero bits, some could be declared unused: another spelling of one certificate.
+    /// If a signature ends in zero bits, some could be declared unused: another spelling of one certificate.
     private static func checkSignatureHasWholeOctets(_ der: [UInt8]) throws {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             _ = nodes.next()

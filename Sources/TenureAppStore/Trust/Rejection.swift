@@ -1,21 +1,20 @@
 import TenureJSON
 
-/// Why an artifact of the App Store is rejected.
+/// Why an artifact of the App Store doesn't count.
 public struct Rejection: Error, Sendable, Hashable {
     /// A stable name of the reason, for programs.
     public enum Code: String, CaseIterable, Sendable, Hashable, Codable {
-        /// The bytes are not what the format says, or a required field is missing or of the wrong type.
+        /// The bytes don't have the format, or a required field is missing or has the wrong type.
         case malformed
-        /// Signed by an algorithm or a kind of key that the App Store does not use for this artifact.
+        /// Signed with an algorithm or a kind of key that the App Store doesn't use for this artifact.
         case unsupportedAlgorithm
         /// The certificates do not lead to a trusted root.
         case untrustedChain
-        /// The certificates lead to a trusted root, but were not made for signing such an artifact.
+        /// The certificates lead to a trusted root, but have another purpose.
         case wrongPurpose
-        /// A certificate of the chain was not valid when the artifact says that it was signed, or that instant lies
-        /// in the future.
+        /// A certificate of the chain wasn't valid at the signing date, or that date is in the future.
         case expiredAtSigning
-        /// The signature does not belong to these bytes and this certificate.
+        /// The signature doesn't match these bytes and this certificate.
         case badSignature
         /// Signed for another app.
         case wrongApp
@@ -27,7 +26,7 @@ public struct Rejection: Error, Sendable, Hashable {
         case tooLarge
         /// Too many unknown signers came in a short time: nothing was checked, and it may be sent again later.
         case tooManyUnknownSigners
-        /// The verifier itself is set up wrongly: not the artifact's fault.
+        /// The verifier itself is misconfigured; the artifact may be valid.
         case misconfigured
     }
 
@@ -47,7 +46,7 @@ public struct Rejection: Error, Sendable, Hashable {
     /// Whether the same artifact may be accepted a moment later.
     public var isRetryable: Bool { code == .tooManyUnknownSigners }
 
-    /// The same reason, said of a part of a larger artifact.
+    /// The same reason, for a part of a larger artifact.
     package func inside(_ part: String) -> Rejection {
         Rejection(code, "`\(part)`: \(detail)")
     }

@@ -2,16 +2,15 @@ import Foundation
 import TenureCore
 import TenureJSON
 
-/// Certificates that the operator trusts: roots, or the certificate with which one Xcode signs. Never empty.
+/// The certificates that the operator trusts: roots, or the certificate with which one Xcode signs. Never empty.
 public struct TrustAnchors: Sendable {
     package let certificates: [ParsedCertificate]
 
-    /// Apple's three roots. Today JWS lead to G3 and receipts to the first one; Apple asks to accept all of them.
+    /// Apple's three roots. Today JWS lead to G3 and receipts to the first one; Apple recommends accepting all of them.
     public static let apple = TrustAnchors(unique: AppleRoots.certificates)
 
     /// From the contents of a file: one DER certificate, or PEM with any number of them.
-    ///
-    /// Throws `misconfigured` where there is no certificate in it, or one that cannot be read.
+    /// Throws `misconfigured` if it has no certificate, or an unreadable one.
     public init(_ contents: [UInt8]) throws(Rejection) {
         // A DER certificate is a SEQUENCE; PEM is text.
         if contents.first == 0x30 {
@@ -21,7 +20,7 @@ public struct TrustAnchors: Sendable {
         }
     }
 
-    /// From PEM text; what stands outside of the certificates is ignored.
+    /// From PEM text; text outside of the certificates is ignored.
     public init(pem text: String) throws(Rejection) {
         try self.init(der: Self.certificates(inPEM: text))
     }

@@ -1,14 +1,13 @@
 public import TenureCore
 
-/// Which environments count here, and which certificates may speak for each. An artifact never chooses its own checks:
-/// what it claims must be one of these pairs.
+/// The accepted environments, and the certificates for each. An artifact never chooses its own checks: its claim must
+/// be one of these pairs.
 public struct TrustConfiguration: Sendable {
-    /// By environment; one that is missing is not accepted.
+    /// By environment; a missing one isn't accepted.
     public let anchors: [AppStoreEnvironment: TrustAnchors]
 
-    /// Roots for Production and Sandbox; for Xcode the very certificates with which the developer's Xcode signs.
-    ///
-    /// Throws `misconfigured` where no environment is accepted.
+    /// Roots for Production and Sandbox; for Xcode the certificates with which the developer's Xcode signs.
+    /// Throws `misconfigured` if no environment is accepted.
     public init(anchors: [AppStoreEnvironment: TrustAnchors]) throws(Rejection) {
         guard !anchors.isEmpty else {
             throw Rejection(.misconfigured, "no environment is accepted; name at least one")
@@ -27,14 +26,14 @@ public struct TrustConfiguration: Sendable {
 
     public var environments: Set<AppStoreEnvironment> { Set(anchors.keys) }
 
-    /// All roots of Production and Sandbox; nil where neither is accepted. A chain is built first, and then compared
-    /// with the environment that the signed bytes name.
+    /// All roots of Production and Sandbox; nil if neither is accepted. A chain is built first, and then compared with
+    /// the environment in the signed bytes.
     package let roots: TrustAnchors?
 
-    /// Certificates that sign for themselves in Xcode; nil where Xcode is not accepted.
+    /// Certificates with which Xcode signs directly; nil if Xcode isn't accepted.
     package var localSigners: TrustAnchors? { anchors[.xcode] }
 
-    /// Checks that `chain` may speak for the environment called `name` in the signed bytes.
+    /// Checks that `chain` may sign for the environment `name` of the signed bytes.
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
     {
         guard let name else {
@@ -47,7 +46,7 @@ public struct TrustConfiguration: Sendable {
             )
         }
         guard (environment == .xcode) == chain.isLocal else {
-            throw Rejection(.wrongEnvironment, "it claims `\(name)`, which its signer cannot speak for")
+            throw Rejection(.wrongEnvironment, "it claims `\(name)`, which its signer may not sign")
         }
         guard anchors.contain(anchorOf: chain) else {
             throw Rejection(.untrustedChain, "its root is not trusted for `\(name)`")

@@ -4,9 +4,8 @@ package import Foundation
 import X509
 
 /// A chain of certificates that leads to a configured anchor. Only the validator in this folder makes one.
-///
-/// It says nothing of time: an artifact asks `isValid(at:)` with the instant at which it was signed. A reference, since
-/// all cores count the owners of one that signed everything.
+/// It is independent of time: an artifact calls `isValid(at:)` with its signing date. It is a reference, because all
+/// cores count the owners of a chain that signed everything.
 package final class TrustedChain: Sendable {
     /// The key that verifies the artifact's signature.
     package enum Key: Sendable {
@@ -15,15 +14,15 @@ package final class TrustedChain: Sendable {
     }
 
     package let key: Key
-    /// When all certificates were valid, the root included. Empty where their periods do not overlap: `notBefore` is
-    /// then later than `notAfter`.
+    /// The period in which all certificates were valid, including the root. Empty if their periods don't overlap: then
+    /// `notBefore` is later than `notAfter`.
     package let notBefore: Date
     package let notAfter: Date
-    /// Signer first; one for a local chain, else three.
+    /// The signer first; one for a local chain, otherwise three.
     package let certificates: [CertificateSummary]
-    /// The DER bytes of the anchor that it led to.
+    /// The DER bytes of its anchor.
     package let anchor: [UInt8]
-    /// Signed by a configured certificate itself, as Xcode does.
+    /// Signed directly by a configured certificate, as Xcode does.
     package let isLocal: Bool
 
     fileprivate init(key: Key, certificates: [ParsedCertificate], isLocal: Bool) {
@@ -55,8 +54,7 @@ package final class TrustedChain: Sendable {
 }
 
 /// Builds and checks exactly Apple's shape: signer, intermediate, pinned root.
-///
-/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`. Time is not looked at.
+/// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`. Doesn't check the time.
 package func trustedChain(
     leaf: [UInt8],
     intermediate: [UInt8],
@@ -83,7 +81,7 @@ func trustedChain(
     return TrustedChain(key: key, certificates: [leaf, intermediate, anchor], isLocal: false)
 }
 
-/// A chain of the one certificate with which Xcode signs: it must be, byte by byte, a configured one.
+/// A chain of the one certificate with which Xcode signs. It must be, byte by byte, a configured one.
 ///
 /// Throws `untrustedChain` or `unsupportedAlgorithm`.
 package func locallyTrusted(

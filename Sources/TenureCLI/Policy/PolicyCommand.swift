@@ -32,7 +32,7 @@ struct PolicyTestCommand: AsyncParsableCommand {
     @Argument(help: "The policy that the cases start from.")
     var policy: String
 
-    @Argument(help: "The cases; see Docs/policy-file.md.")
+    @Argument(help: "The cases; see Docs/policy-cases.md.")
     var cases: String
 
     @Flag(help: "Write JSON: `passed`, `failed`, `cases` with `name`, `place`, `passed`, `differences`.")

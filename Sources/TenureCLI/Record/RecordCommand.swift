@@ -7,7 +7,7 @@ struct RecordCommand: AsyncParsableCommand {
         abstract: "Dump, check, rebuild, back up and move the record of a service.",
         discussion: """
             The record is what `tenure serve` keeps: a ledger of what the App Store signed and of what people decided, \
-            with what it proves beside it. Docs/record.md explains it.
+            with what it proves beside it. Docs/database.md explains it.
             """,
         subcommands: [
             RecordDumpCommand.self, RecordCheckCommand.self, RecordRebuildCommand.self, RecordBackupCommand.self,

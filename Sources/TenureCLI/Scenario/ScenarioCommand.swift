@@ -23,7 +23,7 @@ struct ScenarioRunCommand: AsyncParsableCommand {
             A local App Store goes through the story and signs everything. Beside it runs a service of the rehearsal's \
             own, as `tenure serve` runs it, with the store in Apple's place and the world's clock for its own: customers \
             sync, notifications arrive and histories are fetched over HTTP, on this machine. \
-            Docs/local-app-store.md describes the file.
+            Docs/scenarios.md describes the file.
 
             With --service the story is played against a running service, which decides under its own policy. It must \
             trust the test authority that signs, in --folder or --authority. Started with what `tenure scenario \

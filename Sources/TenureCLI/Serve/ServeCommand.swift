@@ -14,7 +14,7 @@ struct ServeCommand: AsyncParsableCommand {
         usage: "tenure serve --policy <file> [--database <file>] [--config <file>] [--check] [settings ...]",
         discussion: """
             Every setting can stand in a configuration file (YAML or JSON), in the environment and on the command \
-            line; the command line wins, then the environment. Docs/service.md has the table. SIGINT and SIGTERM end \
+            line; the command line wins, then the environment. Docs/configuration.md has the table. SIGINT and SIGTERM end \
             the service after it has finished what it accepted; SIGHUP reads the certificate again.
 
             Exit codes: 0 stopped by a signal, or nothing wrong with --check; 1 could not start, failed, or something \

@@ -8,11 +8,11 @@ package struct AuthorityChain: Sendable {
     package let intermediate: IssuedCertificate
     package let leaf: IssuedCertificate
 
-    /// Signer first, as `x5c` and a receipt carry them.
+    /// The signer comes first, as in `x5c` and in a receipt.
     package var certificates: [[UInt8]] { [leaf.der, intermediate.der, root.der] }
 }
 
-/// What can be wrong with a chain. The root stays the authority's own where the defect does not lie in it.
+/// What can be wrong with a chain. The root stays the authority's own unless the defect is in it.
 public enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case missingLeafMarker, missingIntermediateMarker, swappedMarkers, criticalMarker
     case unknownCriticalExtension
@@ -24,12 +24,12 @@ public enum ChainDefect: String, CaseIterable, Sendable, Hashable {
     case leafAsIntermediate
     /// The signer is itself an authority.
     case leafIsAuthority
-    /// The signer has a key of another algorithm: P-384 where P-256 belongs, P-256 where RSA belongs.
+    /// The signer has a key of another algorithm: P-384 instead of P-256, or P-256 instead of RSA.
     case foreignKey
-    /// Expired by now and valid when it signed: nothing is wrong with that.
+    /// Expired now, but valid when it signed: that isn't a defect.
     case leafExpiredSince
 
-    /// What a verifier says; nil where it accepts.
+    /// The verifier's verdict; nil if it accepts.
     public var rejection: Rejection.Code? {
         switch self {
         case .missingLeafMarker, .missingIntermediateMarker, .swappedMarkers, .criticalMarker, .leafIsAuthority:

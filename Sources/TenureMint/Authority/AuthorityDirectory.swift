@@ -3,7 +3,7 @@ import SwiftASN1
 import TenureAppStore
 import X509
 
-/// A test authority on disk: what verifiers trust as `roots.pem` and `xcode.pem`, and every certificate beside its
+/// A test authority on disk: the anchors for verifiers as `roots.pem` and `xcode.pem`, and every certificate beside its
 /// private key, which only the owner can read.
 extension TestAuthority {
     private static let names: [(String, any KeyPath<TestAuthority, IssuedCertificate> & Sendable)] = [
@@ -12,19 +12,19 @@ extension TestAuthority {
         ("receipt-leaf", \.receipts.leaf), ("xcode-jws", \.xcodeJWS), ("xcode-receipt", \.xcodeReceipts),
     ]
 
-    /// Writes the authority into a directory, which is made if need be. Throws where it cannot be written.
+    /// Writes the authority into a directory, which is created if missing. Throws if it can't be written.
     public func save(to directory: URL) throws {
         let files = FileManager.default
         try files.createDirectory(at: directory, withIntermediateDirectories: true)
         for (name, path) in Self.names {
             let issued = self[keyPath: path]
             let key = directory.appendingPathComponent("\(name).key.pem")
-            // Made with its mode from the start: nobody else can open it in between.
+            // Created with its mode, so no other user can open it in between.
             try? files.removeItem(at: key)
             guard
                 files.createFile(
                     atPath: key.path, contents: Data(issued.key.pem.utf8), attributes: [.posixPermissions: 0o600])
-            else { throw MintingError("`\(key.path)` cannot be written") }
+            else { throw MintingError("`\(key.path)` can't be written; check the folder and its permissions") }
             try write([issued], to: directory.appendingPathComponent("\(name).pem"))
         }
         try write([jws.root, receipts.root], to: directory.appendingPathComponent("roots.pem"))
@@ -48,15 +48,15 @@ extension TestAuthority {
                 key = try AuthorityKey(pem: String(decoding: Data(contentsOf: keyFile), as: UTF8.self))
             } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
                 throw MintingError(
-                    "`\(directory.path)` holds no test authority (no `\(name).pem` with its key); make one by `tenure mint authority \(directory.path)`"
+                    "`\(directory.path)` isn't a test authority (no `\(name).pem` with its key); make one with `tenure mint authority \(directory.path)`"
                 )
             } catch is CocoaError {
                 throw MintingError(
-                    "`\(directory.path)` is no complete test authority: `\(name).pem` or its key is no file, or not yours to read"
+                    "`\(directory.path)` is an incomplete test authority: `\(name).pem` or its key isn't a readable file"
                 )
             } catch {
                 throw MintingError(
-                    "`\(directory.path)` is no complete test authority: `\(name)` cannot be read (\(error))")
+                    "`\(directory.path)` is an incomplete test authority: `\(name)` can't be read (\(error))")
             }
             guard let certificate = anchors.certificates.first, certificate.x509.publicKey == key.publicKey else {
                 throw MintingError("the key of `\(name)` in `\(directory.path)` does not belong to its certificate")

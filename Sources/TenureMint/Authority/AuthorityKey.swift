@@ -17,7 +17,7 @@ package enum AuthorityKey: Sendable {
         }
     }
 
-    /// The key as an issuer of certificates. EC keys sign reproducibly, so that one seed gives one header.
+    /// The key as an issuer of certificates. EC keys sign reproducibly, so one seed gives one header.
     package var issuer: Certificate.PrivateKey {
         switch self {
         case .p256, .p384: Certificate.PrivateKey(ReproducibleSigner(key: self))
@@ -41,7 +41,7 @@ package enum AuthorityKey: Sendable {
         } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
             self = .rsa(key)
         } else {
-            throw MintingError("it is no private key in PEM of a kind that an authority uses (P-256, P-384, RSA)")
+            throw MintingError("it isn't a private key in PEM of a supported kind (P-256, P-384, RSA)")
         }
     }
 }

@@ -4,7 +4,7 @@ package import SwiftASN1
 package import TenureAppStore
 package import X509
 
-/// What a certificate of a test authority is made from; every part of it can be set wrongly on purpose.
+/// The contents of a certificate of a test authority. Every part can be set wrongly on purpose.
 package struct CertificateRecipe: Sendable {
     package var commonName: String
     package var organization: String
@@ -13,7 +13,7 @@ package struct CertificateRecipe: Sendable {
     /// Nil: no basic constraints.
     package var basicConstraints: BasicConstraints?
     package var signsCertificates: Bool
-    /// Non-critical, with the value NULL, as in Apple's.
+    /// Non-critical, with the value NULL, as in Apple's certificates.
     package var markers: [ASN1ObjectIdentifier] = []
     package var markersAreCritical = false
     package var hasUnknownCriticalExtension = false
@@ -53,7 +53,7 @@ package struct CertificateRecipe: Sendable {
         }
     }
 
-    // Section 6.1 of the formats: what Apple's libraries want to see, the strict one in Python included.
+    // Section 6.1 of the formats: what Apple's libraries require, including the strict one in Python.
     private func extensions(
         key: Certificate.PublicKey,
         issuerKey: Certificate.PublicKey?

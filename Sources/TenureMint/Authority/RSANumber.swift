@@ -1,6 +1,6 @@
-/// A natural number of many limbs, as far as making an RSA key from a seed needs it. For test keys only.
+/// A natural number of many limbs, with the operations that an RSA key from a seed needs. For test keys only.
 struct RSANumber: Hashable {
-    /// Of 64 bits, the least first.
+    /// 64 bits each, the least significant first.
     private(set) var limbs: [UInt64]
 
     init(_ value: UInt64) { limbs = [value] }

@@ -3,8 +3,8 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// Signs certificates with ECDSA so that the same key and certificate give the same signature, as RFC 6979 does and
-/// swift-crypto does not: the one-time number comes out of the key and the message. For test keys only.
+/// Signs certificates with ECDSA so that the same key and certificate give the same signature. The one-time number is
+/// derived from the key and the message, as in RFC 6979, which swift-crypto doesn't support. For test keys only.
 struct ReproducibleSigner: CustomPrivateKey {
     let key: AuthorityKey
 
@@ -52,7 +52,7 @@ struct ReproducibleSigner: CustomPrivateKey {
         )
     }
 
-    /// FIPS 186-5, section 6.4.1. `x` gives the x-coordinate of the generator times a scalar.
+    /// FIPS 186-5, section 6.4.1. `x` is the x-coordinate of the generator times a scalar.
     private static func sign(
         digest: [UInt8],
         scalar: [UInt8],
@@ -63,7 +63,7 @@ struct ReproducibleSigner: CustomPrivateKey {
             let nonce = Array(
                 HMAC<SHA512>.authenticationCode(for: digest + [attempt], using: SymmetricKey(data: scalar))
             ).prefix(scalar.count)
-            // A number past the order of the curve is no scalar: the next one is tried.
+            // A number above the order of the curve isn't a scalar: the next one is tried.
             guard let coordinate = try? x(Array(nonce)) else { continue }
             let k = field.reduced(Array(nonce))
             let r = field.reduced(coordinate)
@@ -71,6 +71,6 @@ struct ReproducibleSigner: CustomPrivateKey {
             let s = field.multiply(field.inverse(of: k), sum)
             if !field.isZero(r), !field.isZero(s) { return field.bytes(r) + field.bytes(s) }
         }
-        throw MintingError("no one-time number comes out of this message")
+        throw MintingError("no one-time number can be derived from this message")
     }
 }

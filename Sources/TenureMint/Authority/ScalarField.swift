@@ -1,6 +1,7 @@
-/// Numbers modulo an odd prime, as far as one ECDSA signature needs them. Not constant in time: for test keys only.
+/// Numbers modulo an odd prime, with the operations that one ECDSA signature needs. Not constant in time: for test keys
+/// only.
 struct ScalarField {
-    /// Limbs of 64 bits, the least first.
+    /// Limbs of 64 bits, the least significant first.
     typealias Number = [UInt64]
 
     let modulus: Number
@@ -23,7 +24,7 @@ struct ScalarField {
             0x58, 0x1A, 0x0D, 0xB2, 0x48, 0xB0, 0xA7, 0x7A, 0xEC, 0xEC, 0x19, 0x6A, 0xCC, 0xC5, 0x29, 0x73,
         ])
 
-    /// Big-endian bytes of the modulus's length, reduced.
+    /// The big-endian bytes, in the modulus's length, reduced.
     func reduced(_ bytes: [UInt8]) -> Number {
         let number = Self.number(bytes)
         return isLess(number, modulus) ? number : subtract(number, modulus)

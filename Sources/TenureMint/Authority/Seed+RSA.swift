@@ -2,16 +2,15 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// RSA keys, which swift-crypto makes at random only.
-///
-/// Candidates come out of the seed, and those with a small factor are sieved out. Whether one of the others is prime the
-/// cryptography says itself: beside a known prime it makes a key that signs, and a composite does not, since
-/// x^(d·e) = x is the test of Fermat. That is as fast in a debug build, where arithmetic of our own would take a minute.
+/// RSA keys from a seed; swift-crypto makes random ones only.
+/// Candidates are derived from the seed, and those with a small factor are dropped. swift-crypto shows whether another
+/// one is prime: beside a known prime, a prime makes a key that signs and a composite doesn't, because x^(d·e) = x is
+/// the test of Fermat. That is fast even in a debug build, where our own arithmetic would take a minute.
 extension Seed {
     /// Of 2048 bits.
     func rsa(_ label: String) throws -> _RSA.Signing.PrivateKey {
         guard let key = Self.key(try prime("\(label) p"), try prime("\(label) q")), Self.signs(key) else {
-            throw MintingError("no RSA key for `\(label)` comes out of this seed; take another one")
+            throw MintingError("no RSA key for `\(label)` can be derived from this seed; use another one")
         }
         return key
     }
@@ -27,7 +26,7 @@ extension Seed {
             0xEE38_6BFB_5A89_9FA5, 0xAE9F_2411_7C4B_1FE6, 0x4928_6651_ECE6_5381, 0xFFFF_FFFF_FFFF_FFFF,
         ])
 
-    /// The first one behind a place that the seed names.
+    /// The first one after a number that the seed determines.
     private func prime(_ label: String) throws -> RSANumber {
         var bytes = bytes(for: "\(label) prime", count: 128)
         // Two of them have 2048 bits together.
@@ -41,10 +40,10 @@ extension Seed {
             else { continue }
             return candidate
         }
-        throw MintingError("no RSA key for `\(label)` comes out of this seed; take another one")
+        throw MintingError("no RSA key for `\(label)` can be derived from this seed; use another one")
     }
 
-    /// Which of the odd numbers from there on have a small factor. Every 355th is a prime.
+    /// The odd numbers from there on that have a small factor. Every 355th number is a prime.
     private static func sieve(from start: RSANumber) -> [Bool] {
         var sieve = [Bool](repeating: false, count: 8192)
         for group in smallPrimes {
@@ -61,7 +60,7 @@ extension Seed {
         return sieve
     }
 
-    /// Odd ones, as many together as one division of a long number is enough for.
+    /// Odd primes, as many together as one division of a long number can test.
     private static let smallPrimes: [(product: Int, primes: [Int])] = {
         let end = 1 << 17
         var isComposite = [Bool](repeating: false, count: end)
@@ -87,10 +86,10 @@ extension Seed {
         return groups
     }()
 
-    /// Nil where they are found to be no primes already.
+    /// Nil if they are known to be composite.
     private static func key(_ one: RSANumber, _ other: RSANumber) -> _RSA.Signing.PrivateKey? {
         let (p, q) = one < other ? (other, one) : (one, other)
-        // Odd numbers: one less is without a carry.
+        // The numbers are odd, so subtracting one needs no carry.
         let totient = p.withoutOne * q.withoutOne
         // d · e = 1 + k · totient. Modulo e, which is a prime, 1 / totient is totient^(e - 2).
         let rest = totient.divided(by: exponent).remainder
@@ -112,7 +111,7 @@ extension Seed {
         return result
     }
 
-    /// The signature is checked with the public half before it is handed out.
+    /// The signature is checked with the public half before it is returned.
     private static func signs(_ key: _RSA.Signing.PrivateKey) -> Bool {
         let digest = SHA256.hash(data: Array("tenure".utf8))
         guard let signature = try? key.signature(for: digest, padding: .insecurePKCS1v1_5) else { return false }

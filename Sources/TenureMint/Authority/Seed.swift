@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// From which everything reproducible of a test authority is derived: each thing by its own label.
+/// The source of everything reproducible in a test authority: each value is derived with a label.
 struct Seed: Sendable {
     private let secret: SymmetricKey
 
@@ -27,11 +27,11 @@ struct Seed: Sendable {
         try key(label) { try P384.Signing.PrivateKey(rawRepresentation: bytes(for: $0, count: 48)) }
     }
 
-    /// Almost every sequence of bytes is a key; the one in billions that is not is passed over.
+    /// Almost every sequence of bytes is a key; the one in billions that isn't is skipped.
     private func key<Key>(_ label: String, _ make: (String) throws -> Key) throws -> Key {
         for attempt in 0..<16 {
             if let key = try? make("\(label) key \(attempt)") { return key }
         }
-        throw MintingError("no key for `\(label)` comes out of this seed; take another one")
+        throw MintingError("no key for `\(label)` can be derived from this seed; use another one")
     }
 }

@@ -5,10 +5,8 @@ import SwiftASN1
 public import TenureAppStore
 package import X509
 
-/// Signs as the App Store does, with roots of its own: for rehearsals and tests, wherever an operator trusts them.
-///
-/// With a seed its keys and certificates are the same every time, those of receipts too. No private key ships with
-/// Tenure.
+/// Signs as the App Store does, with separate roots: for tests, wherever an operator trusts them.
+/// With a seed, its keys and certificates are the same every time, those of receipts too. Tenure ships no private key.
 public struct TestAuthority: Sendable {
     /// P-384, P-384, P-256: signs JWS.
     package let jws: AuthorityChain
@@ -31,12 +29,12 @@ public struct TestAuthority: Sendable {
         self.xcodeReceipts = xcodeReceipts
     }
 
-    /// A new authority; without a seed, one that there never was.
+    /// A new authority; without a seed, a random one.
     public init(seed text: String? = nil) throws {
         try self.init(seed: text, receiptsOf: nil)
     }
 
-    /// A new authority that signs receipts with the keys of another one, which saves the time that RSA keys take.
+    /// A new authority that signs receipts with the keys of another one, which saves the time for RSA keys.
     package init(seed text: String?, receiptsOf other: TestAuthority?) throws {
         let seed = text.map(Seed.init) ?? Seed.random()
         let root = try AuthorityRole.root.recipe(for: .jws).issue(for: .p384(seed.p384("root")), by: nil)
@@ -49,7 +47,7 @@ public struct TestAuthority: Sendable {
             receipts = other.receipts
             xcodeReceipts = other.xcodeReceipts
         } else {
-            // At random they are made in half the time.
+            // Random keys take half the time.
             func rsa(_ label: String) throws -> AuthorityKey {
                 .rsa(try text == nil ? _RSA.Signing.PrivateKey(keySize: .bits2048) : seed.rsa(label))
             }
@@ -63,20 +61,20 @@ public struct TestAuthority: Sendable {
         xcodeJWS = try AuthorityRole.xcode.recipe(for: .jws).issue(for: .p256(seed.p256("xcode")), by: nil)
     }
 
-    /// Both roots: what a verifier of production and sandbox artifacts trusts.
+    /// Both roots: the anchors for production and sandbox artifacts.
     public var anchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [jws.root.der, receipts.root.der]) }
     }
 
-    /// Both certificates that stand for a developer's Xcode.
+    /// Both certificates of a developer's Xcode.
     public var xcodeAnchors: TrustAnchors {
         get throws(Rejection) { try TrustAnchors(der: [xcodeJWS.der, xcodeReceipts.der]) }
     }
 
-    /// From which keys come that are nobody's here, the same for the same authority.
+    /// The seed of keys that belong to no one here; the same for the same authority.
     private var stranger: Seed { Seed("stranger to \(jws.root.key.pem)") }
 
-    /// The chain for artifacts signed at `instant`, made anew where it has a defect or another signature algorithm.
+    /// The chain for artifacts signed at `instant`. It is made again for a defect or another signature algorithm.
     package func chain(
         for purpose: ChainPurpose,
         defect: ChainDefect? = nil,
@@ -127,7 +125,7 @@ public struct TestAuthority: Sendable {
     }
 }
 
-/// The place of a certificate in Apple's shape.
+/// The position of a certificate in Apple's shape.
 package enum AuthorityRole: UInt8, Sendable {
     case root = 1
     case intermediate
@@ -136,7 +134,7 @@ package enum AuthorityRole: UInt8, Sendable {
 
     package func recipe(for purpose: ChainPurpose) -> CertificateRecipe {
         let serial: [UInt8] = [0x54, purpose == .jws ? 0x01 : 0x02, rawValue]
-        // Long enough for artifacts of every era since the App Store opened, within what UTCTime can say.
+        // Long enough for artifacts of every era since the App Store opened, within the range of UTCTime.
         let opening = Date(timeIntervalSince1970: 1_199_145_600)  // 2008-01-01
         let closing = Date(timeIntervalSince1970: 2_493_072_000)  // 2049-01-01
         var recipe = CertificateRecipe(

@@ -2,18 +2,16 @@ package import Foundation
 import TenureAppStore
 import TenureCore
 
-/// A population of any size, as a listening release would have collected it, with all the trouble that such a file has
+/// A population of any size, as a listening release of an app would have collected it, with all problems of such a file
 /// and the truth about it.
-///
-/// Made in blocks of a thousand lines that know nothing of each other, so that they can be made side by side and
-/// forgotten at once. Which lines there are follows from the seed alone; signatures differ from run to run, since every
-/// signature has a random number in it.
+/// The lines are made in independent blocks of a thousand, so that blocks can be made in parallel and released at once.
+/// The lines follow from the seed; signatures differ from run to run, because each has a random number in it.
 package struct Corpus: Sendable {
-    /// The policies by which `truth` counts are `Examples/rehearsal/policy.yaml` and `previous.yaml`.
+    /// `truth` counts under the policies `Examples/rehearsal/policy.yaml` and `previous.yaml`.
     package static let instant = CorpusCustomer.date("2015-09-01")
 
     package struct Block: Sendable {
-        /// Lines, each with its end.
+        /// Lines, each with its line break.
         package fileprivate(set) var bytes: [UInt8] = []
         package fileprivate(set) var truth = CorpusTruth()
     }
@@ -46,7 +44,7 @@ package struct Corpus: Sendable {
                     try twins[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil } ?? lines.second(of: customer)
                 result.truth.add(slot.kind, isCustomer: false, as: slot.kind)
             } else {
-                // What has nobody before it is a customer as others.
+                // A second line without its first one counts as an ordinary customer.
                 let kind = slot.isSecond ? .earlyBuyer : Self.kind(of: slot, in: block)
                 let customer = CorpusCustomer(kind: kind, number: number, seed: seed)
                 let line = try lines.first(of: customer)
@@ -60,13 +58,13 @@ package struct Corpus: Sendable {
         return result
     }
 
-    /// The number of the line that was the customer's first; nil where there is none.
+    /// The number of the customer's first line; nil if there is none before.
     private func first(
         of slot: CorpusTemplate.Slot, in template: CorpusTemplate, before: CorpusTemplate?, block: Int, at place: Int
     ) -> Int? {
         let wanted = CorpusTemplate.Slot(kind: slot.kind, isSecond: false, number: slot.number)
         if slot.kind == .duplicate {
-            // The very same bytes are at hand in this block only, once they are made.
+            // Identical bytes are available only in this block, once they are made.
             return template.place(of: wanted).flatMap { $0 < place ? block * CorpusTemplate.size + $0 : nil }
         }
         return before?.place(of: wanted).map { (block - 1) * CorpusTemplate.size + $0 }
@@ -77,7 +75,7 @@ package struct Corpus: Sendable {
         return template.place(of: wanted).map { block * CorpusTemplate.size + $0 < count } ?? false
     }
 
-    /// What takes much room comes now and then.
+    /// Large lines come rarely.
     private static func kind(of slot: CorpusTemplate.Slot, in block: Int) -> CorpusKind {
         switch slot.kind {
         case .hugeLine: block % 1000 == 0 ? .hugeLine : .brokenJSON

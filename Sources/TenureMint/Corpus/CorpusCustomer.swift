@@ -3,13 +3,13 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The facts of the customer of one line, all of them from the seed and the number of the line.
+/// The facts about the customer of one line, all from the seed and the number of the line.
 struct CorpusCustomer {
     let kind: CorpusKind
     /// The number of the customer's first line.
     let number: Int
     let build: String
-    /// To the second, as receipts have it.
+    /// In whole seconds, like receipts.
     let date: Date
     private let device: UInt64
 
@@ -70,7 +70,7 @@ struct CorpusCustomer {
             build = "37"
         default:
             date = early
-            // From 2 on: read as a Mac's version, these are all of the free era, and 1 is not.
+            // From 2 on: as a Mac's version, these belong to the free era, and 1 doesn't.
             build = String(Int.random(in: 2...89, using: &random))
         }
         device = random.next()
@@ -78,9 +78,9 @@ struct CorpusCustomer {
 
     static func date(_ text: String) -> Date { Date(written: text) ?? .distantPast }
 
-    // MARK: What is signed
+    // MARK: Payloads
 
-    /// Members of a JSON object, as they are written.
+    /// Members of a JSON object, as written.
     typealias Members = [(name: String, value: String)]
 
     /// `device`: another number gives another device.
@@ -135,10 +135,10 @@ struct CorpusCustomer {
 
     static func milliseconds(_ date: Date) -> String { String(Int64((date.timeIntervalSince1970 * 1000).rounded())) }
 
-    /// Nothing in a corpus needs an escape.
+    /// No text of a corpus needs an escape.
     func text(_ text: String) -> String { "\"\(text)\"" }
 
-    /// 48 bytes, as Apple's are; nobody asks here to which device they belong.
+    /// 48 bytes, like Apple's. Rehearsals don't check the device.
     private func verification(_ number: UInt64) -> String {
         var random = SeededRandom(seed: device, index: number)
         let bytes = (0..<6).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }

@@ -1,9 +1,9 @@
 import TenureAppStore
 
-/// What a line of a corpus is about. With each kind stands what must come of it: written down from the rules of a
-/// decision, and never asked of the code that is to be judged.
+/// What a line of a corpus is about. Each kind has its expected result, written from the decision rules and never
+/// computed by the code under test.
 enum CorpusKind: String, CaseIterable, Sendable {
-    // Customers as there are many of.
+    // Frequent kinds of customers.
     case earlyBuyer, recentBuyer, lateBuyer, newcomer, newcomerWithEverything, subscriber
     case macBuyer, macLateBuyer, macNewcomer, televisionBuyer
 
@@ -12,24 +12,24 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case giveaway
     /// While price and binary changed.
     case changeover
-    /// The version is missing, or is none, or there is no date either.
+    /// The version is missing or malformed, or there is no date either.
     case noVersion, malformedVersion, noProof
-    /// The signed platform is missing, or one that nobody knows yet.
+    /// The signed platform is missing, or unknown.
     case noPlatform, unknownPlatform
-    /// The version is one of after the date; or one of before it.
+    /// The version is later than the date, or earlier.
     case versionAfterDate, versionBeforeDate
     case preorder
-    /// A receipt of before June 2013, which has no version.
+    /// A receipt from before June 2013, which has no version.
     case oldReceipt
     case receipt
     /// The app was refunded; and bought again while it was sold (two lines).
     case refundedApp, boughtAgain
-    /// An organization's license, that has ended or runs.
+    /// An organization's license that has ended, or that runs.
     case licenseEnded, license
 
-    // Trouble with purchases.
+    // Problems with purchases.
     case expiredSubscription, gracePeriod, billingRetry, refundedPurchase, consumable, familyShared
-    /// Nothing about the app itself.
+    /// No evidence about the app itself.
     case purchasesOnly, renewalOnly
 
     // One customer in several lines.
@@ -37,22 +37,22 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case duplicate
     /// The same acquisition, signed for another device.
     case secondDevice
-    /// An app transaction beside a receipt, and the receipt once more, alone.
+    /// An app transaction beside a receipt, and the same receipt alone.
     case linkedReceipt
-    /// Two receipts that name nobody, under one id of the exporter.
+    /// Two receipts without a name, under one ID of the exporter.
     case sameUser
 
-    // Other spellings of sound lines.
+    // Other spellings of valid lines.
     case serverVariant, quotedLine, blanksAround
-    /// A sound app transaction beside a transaction that somebody changed.
+    /// A valid app transaction beside a changed transaction.
     case partlyBad
 
-    // Lines of which nothing counts.
+    // Lines without anything that counts.
     case emptyLine, brokenJSON, notUTF8, nothingSigned, wrongShape, severalAccounts, hugeLine, oversized, garbage
     case otherApp, otherAppleID, sandbox, sandboxReceipt, xcode, expiredChain, foreignRoot, badSignature, tampered
     case unsigned, tamperedReceipt, futureSigning
 
-    /// What must come of a customer, by entitlement: now, and under the policy before.
+    /// The expected result for a customer, by entitlement: now, and under the policy before.
     struct Expectation: Sendable {
         let everything: (now: Answer, before: Answer)
         let cloud: (now: Answer, before: Answer)
@@ -71,12 +71,12 @@ enum CorpusKind: String, CaseIterable, Sendable {
         static func undetermined(_ reason: String) -> Answer { Answer(outcome: .undetermined, reason: reason) }
     }
 
-    /// Nil for a line that is no customer.
+    /// Nil for a line without a customer.
     var expectation: Expectation? {
         let honored = Answer.granted("eraHonored")
         let notHonored = Answer.denied("eraNotHonored")
         let outside = Answer.denied("outsideWindow")
-        // Nobody thought of the cloud before.
+        // The policy before had no cloud.
         let noHonors = Answer.denied("noHonors")
         let doubt = Answer.granted("inDoubt")
         let bought = Answer.granted("product")
@@ -86,7 +86,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
             return Expectation(everything: (honored, honored), cloud: (outside, noHonors))
         case .recentBuyer, .macLateBuyer:
             return Expectation(everything: (honored, honored), cloud: (honored, noHonors))
-        // The boundary of before was too low.
+        // The boundary of the policy before was too low.
         case .lateBuyer: return Expectation(everything: (honored, notHonored), cloud: (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
             return Expectation(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))
@@ -96,10 +96,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
             return Expectation(everything: (grace, grace), cloud: (grace, grace))
-        // The giveaway was forgotten: who got the app in it loses.
+        // The policy before forgot the giveaway: customers who got the app in it lose.
         case .giveaway: return Expectation(everything: (notHonored, honored), cloud: (notHonored, noHonors))
         case .changeover: return Expectation(everything: (doubt, notHonored), cloud: (doubt, noHonors))
-        // Without a date the boundary of before told nothing of these.
+        // Without a date, the boundary of the policy before proved nothing about these.
         case .noVersion, .malformedVersion:
             return Expectation(
                 everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
@@ -108,10 +108,10 @@ enum CorpusKind: String, CaseIterable, Sendable {
             return Expectation(everything: (nothing, nothing), cloud: (nothing, noHonors))
         case .noPlatform, .unknownPlatform, .receipt, .oldReceipt, .sameUser:
             return Expectation(everything: (honored, doubt), cloud: (outside, noHonors))
-        // Before the Apple TV had a store, so as without a platform.
+        // The Apple TV had no store yet, so as without a platform.
         case .televisionBuyer: return Expectation(everything: (honored, doubt), cloud: (honored, noHonors))
         case .versionAfterDate: return Expectation(everything: (honored, notHonored), cloud: (outside, noHonors))
-        // The version is believed, and the giveaway had the same builds.
+        // The version counts, and the giveaway had the same builds.
         case .versionBeforeDate: return Expectation(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")
@@ -132,7 +132,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Why nothing of the line counts; nil where it is a customer's, or blank.
+    /// Why nothing in the line counts; nil if it is a customer's, or blank.
     var rejection: String? {
         switch self {
         case .brokenJSON, .notUTF8: "invalidJSON"

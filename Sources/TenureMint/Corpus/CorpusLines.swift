@@ -3,11 +3,11 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Writes the line of a customer, or the trouble that stands in its place.
+/// Writes the line of a customer, or the problem in its place.
 struct CorpusLines: Sendable {
     private let signers: CorpusSigners
     private let authority: TestAuthority
-    /// When most artifacts say that they were signed.
+    /// When most artifacts were signed.
     private let instant: Date
     private let tamperedReceipt: [UInt8]
     private let sandboxReceipt: [UInt8]
@@ -102,7 +102,7 @@ struct CorpusLines: Sendable {
         }
     }
 
-    /// Nil for a sound customer.
+    /// Nil for a valid customer.
     private func trouble(of customer: CorpusCustomer) throws -> [UInt8]? {
         let app = customer.appTransaction(signedAt: instant)
         switch customer.kind {
@@ -197,7 +197,7 @@ struct CorpusLines: Sendable {
         return Base64.standard.encode(bytes)
     }
 
-    /// With another payload than the one that was signed.
+    /// With another payload than the signed one.
     private func tampered(_ app: CorpusCustomer.Members) throws -> [UInt8] {
         let parts = try signers.sound.sign(app.json).split(separator: UInt8(ascii: "."))
         let other = Base64.urlSafe.encode(app.setting("originalApplicationVersion", to: "\"1\"").json + [0x20])

@@ -4,14 +4,14 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Signs many JWS under one chain: the header is made once.
+/// Signs many JWS under one chain. The header is made once.
 struct CorpusSigner: Sendable {
     private let header: [UInt8]
     private let key: P256.Signing.PrivateKey
 
-    /// Throws where the chain does not sign JWS.
+    /// Throws if the chain doesn't sign JWS.
     init(certificates: [[UInt8]], key: AuthorityKey, algorithm: String = "ES256") throws {
-        guard case .p256(let key) = key else { throw MintingError("a JWS is signed with a P-256 key") }
+        guard case .p256(let key) = key else { throw MintingError("a JWS needs a P-256 key") }
         self.key = key
         var header = JSONObject()
         header["alg"] = .string(algorithm)
@@ -31,7 +31,7 @@ struct CorpusSigner: Sendable {
     }
 }
 
-/// The chains of a corpus, sound and not.
+/// The chains of a corpus, valid and invalid.
 struct CorpusSigners: Sendable {
     let sound: CorpusSigner
     let expired: CorpusSigner

@@ -1,16 +1,16 @@
-/// Of what a thousand lines consist, and in which order: another one for each thousand, and the same for each seed.
+/// The kinds of a thousand lines, and their order: different for each thousand, and the same for each seed.
 struct CorpusTemplate {
     struct Slot: Sendable, Hashable {
         let kind: CorpusKind
         /// The first line of its customer, or the second.
         let isSecond: Bool
-        /// Among the slots of its kind and place.
+        /// The index among the slots of its kind and position.
         let number: Int
     }
 
     static let size = 1000
 
-    /// How many of a thousand lines; what has two lines counts the first ones. `newcomer` fills up.
+    /// How many of a thousand lines. Kinds with two lines count the first ones. `newcomer` fills the rest.
     private static let shares: [(CorpusKind, Int)] = [
         (.earlyBuyer, 190), (.recentBuyer, 90), (.lateBuyer, 80), (.newcomerWithEverything, 40), (.subscriber, 40),
         (.macBuyer, 60), (.macLateBuyer, 15), (.macNewcomer, 50), (.televisionBuyer, 5), (.giveaway, 20),
@@ -52,7 +52,7 @@ struct CorpusTemplate {
 }
 
 extension CorpusKind {
-    /// Whether a second line is of the same customer.
+    /// Whether a second line belongs to the same customer.
     var hasSecondLine: Bool {
         switch self {
         case .duplicate, .secondDevice, .linkedReceipt, .sameUser, .boughtAgain: true

@@ -1,11 +1,11 @@
-/// What a rehearsal of a corpus must find: counted by what each line was made to be.
+/// What a rehearsal of a corpus must find, counted from the kinds of the lines.
 package struct CorpusTruth: Sendable, Hashable {
     package struct Entitlement: Sendable, Hashable {
         /// By outcome.
         package fileprivate(set) var outcomes: [String: Int] = [:]
         /// By outcome and reason: `granted eraHonored`.
         package fileprivate(set) var reasons: [String: Int] = [:]
-        /// Against the policy of before: gains, loses, changesOutcome, changesReason, same.
+        /// Against the policy before: gains, loses, changesOutcome, changesReason, same.
         package fileprivate(set) var changes: [String: Int] = [:]
     }
 
@@ -24,7 +24,7 @@ package struct CorpusTruth: Sendable, Hashable {
 
     package init() {}
 
-    /// A line; `isCustomer` where it is the first one of a customer, who is then of that kind.
+    /// Counts a line; `isCustomer` if it is the first one of a customer, who then has that kind.
     mutating func add(_ kind: CorpusKind, isCustomer: Bool, as customer: CorpusKind) {
         lines += 1
         kinds[kind.rawValue, default: 0] += 1
@@ -45,7 +45,7 @@ package struct CorpusTruth: Sendable, Hashable {
         if changes.contains("gains") { gaining += 1 }
     }
 
-    /// Returns the change.
+    /// Returns the class of the change.
     private static func count(
         _ expected: (now: CorpusKind.Answer, before: CorpusKind.Answer), in entitlement: inout Entitlement
     ) -> String {

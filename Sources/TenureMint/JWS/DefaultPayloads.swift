@@ -4,16 +4,17 @@ import TenureCore
 public import TenureJSON
 
 extension JWSMinter {
-    /// A sensible payload of an invented customer: bought the app as build 37 on iOS in 2014, everything in it in 2015.
-    ///
-    /// In Sandbox and Xcode with what those environments always say. Each field can be replaced by Apple's name.
+    /// The default payload of an invented customer: bought the app as build 37 on iOS in 2014, and everything in it in
+    /// 2015.
+    /// In Sandbox and Xcode it has what those environments always report. Each field can be replaced under Apple's
+    /// name.
     public func payload(of kind: JWSKind) throws -> JSONObject {
         switch kind {
         case .appTransaction: appTransaction
         case .transaction: transaction
         case .renewalInfo: renewalInfo
         case .notification: try notification()
-        case .realtime: throw MintingError("retention messaging requests cannot be minted")
+        case .realtime: throw MintingError("retention messaging requests can't be minted")
         }
     }
 
@@ -67,7 +68,7 @@ extension JWSMinter {
         return payload
     }
 
-    /// The transaction of the subscription that `renewalInfo` speaks of: from the 20th of November 2026 for a year.
+    /// The transaction of the subscription in `renewalInfo`: from November 20, 2026 for a year.
     private var subscription: JSONObject {
         var payload = transaction
         payload["transactionId"] = .string("410000000000022")
@@ -120,7 +121,7 @@ extension JWSMinter {
         return payload
     }
 
-    /// The transaction that the default notification carries, for changing it.
+    /// The transaction in the default notification, to be changed.
     package var nestedTransaction: JSONObject { subscription }
 
     private func bind(_ payload: inout JSONObject) {
@@ -140,7 +141,7 @@ extension JWSMinter {
 }
 
 extension JSONObject {
-    /// An app transaction as the App Store Server API gives it: without what binds it to a device.
+    /// An app transaction as the App Store Server API returns it: without the binding to a device.
     public var serverVariant: JSONObject {
         let left = ["applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce"]
         return JSONObject(members: members.filter { !left.contains($0.name) })

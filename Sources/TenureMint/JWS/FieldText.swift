@@ -4,11 +4,10 @@ import TenureCore
 public import TenureJSON
 
 extension JWSKind {
-    /// The payload with one field set from text, as `--set field=value` gives it: the field by Apple's name, fields of
-    /// inner objects behind a period (`data.status`).
-    ///
+    /// The payload with one field set from text, as in `--set field=value`. The field has Apple's name; fields of inner
+    /// objects follow a period (`data.status`).
     /// Instants are milliseconds since 1970 or ISO 8601; objects and lists are JSON; an empty text removes the field.
-    /// Throws `MintingError` where there is no such field, or the text is no value of its shape.
+    /// Throws `MintingError` if there is no such field, or the text doesn't have its form.
     public func setting(
         _ name: String,
         to text: String,
@@ -31,7 +30,7 @@ extension JSONObject {
         var result = self
         if path.count > 1 {
             guard case .object(let inner) = field.shape else {
-                throw MintingError("`\(name)` has no fields of its own")
+                throw MintingError("`\(name)` has no inner fields")
             }
             let present = if case .object(let object)? = self[field.name] { object } else { JSONObject() }
             result[field.name] = .object(try present.setting(path.dropFirst(), to: text, among: inner))
@@ -47,19 +46,19 @@ extension FieldDescription {
         switch shape {
         case .text: return .string(text)
         case .integer:
-            guard let value = Int64(text) else { throw MintingError("`\(name)` is an integer, and `\(text)` is none") }
+            guard let value = Int64(text) else { throw MintingError("`\(name)` must be an integer; found `\(text)`") }
             return .integer(value)
         case .instant:
-            // As it is written: a fraction or an endless number may be what is to be minted.
+            // As written: a fraction or an endless number may be intended.
             if case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) { return .number(digits) }
             guard let date = Date(written: text) else {
                 throw MintingError(
-                    "`\(name)` is an instant: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                    "`\(name)` must be an instant: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
                 )
             }
             return .instant(date)
         case .boolean:
-            guard let value = Bool(text) else { throw MintingError("`\(name)` is true or false, and not `\(text)`") }
+            guard let value = Bool(text) else { throw MintingError("`\(name)` must be true or false; found `\(text)`") }
             return .boolean(value)
         case .object, .list:
             do {

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 public import TenureAppStore
 
-/// What can be wrong, or only unusual, with a JWS under a sound chain.
+/// What can be wrong, or only unusual, with a JWS under a valid chain.
 public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     // The header.
     case noAlgorithm, algorithmNone, algorithmLowerCase, algorithmES384, algorithmRS256
@@ -25,10 +25,11 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
     case wrongAppAppleID, noAppAppleID
     // Notifications.
     case nestedOtherApp, nestedOtherEnvironment, nestedOtherSubscription, nestedUnsigned
-    // Unusual, and sound.
+    // Unusual, but valid.
     case garbageRoot, extraHeaderKeys, fractionalDate, unknownEnum, unknownField, dataAndSummary
 
-    /// What a verifier says, configured for `com.example.calculator`, 828838134 and Production; nil where it accepts.
+    /// The verdict of a verifier that is configured for `com.example.calculator`, 828838134 and Production; nil if it
+    /// accepts.
     public var rejection: Rejection.Code? {
         switch self {
         case .noAlgorithm, .algorithmNone, .algorithmLowerCase, .algorithmES384, .algorithmRS256, .algorithmHS256,
@@ -39,7 +40,7 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             .x5cOfNumbers:
             .malformed
         case .derSignature, .foreignSignature, .shortSignature, .flippedPayloadBit, .flippedSignatureBit: .badSignature
-        // The certificate that the bit lies in no longer carries its issuer's signature.
+        // The certificate with the changed bit no longer has a valid signature of its issuer.
         case .flippedHeaderBit: .untrustedChain
         case .paddedSegment, .nonCanonicalSignature, .standardAlphabet, .trailingNewline, .fourthSegment, .twoSegments:
             .malformed
@@ -60,14 +61,14 @@ public enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The kinds of artifact that can have it.
+    /// The kinds of artifact that can have the defect.
     public var kinds: [JWSKind] {
         switch self {
         case .nestedOtherApp, .nestedOtherEnvironment, .nestedOtherSubscription, .nestedUnsigned, .dataAndSummary:
             [.notification]
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle: [.appTransaction, .transaction]
         case .wrongAppAppleID, .noAppAppleID: [.appTransaction]
-        // Renewal info without its environment is left without a mark of its app or place, and still refused.
+        // Renewal info without its environment has no sign of its app or environment, and is still rejected.
         case .wrongEnvironment, .localTesting, .noEnvironment, .unknownEnum:
             [.appTransaction, .transaction, .renewalInfo]
         default: [.appTransaction, .transaction, .renewalInfo, .notification]

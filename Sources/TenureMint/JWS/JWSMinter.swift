@@ -8,7 +8,7 @@ public import TenureJSON
 public struct JWSMinter: Sendable {
     public let authority: TestAuthority
     public let app: MintedApp
-    /// When the artifacts say that they were signed.
+    /// When the artifacts were signed.
     public let instant: Date
 
     public init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
@@ -17,7 +17,7 @@ public struct JWSMinter: Sendable {
         self.instant = instant
     }
 
-    /// A sound artifact: the default payload of its kind, with the given fields in their place (null removes one).
+    /// A valid artifact: the default payload of its kind, with the given fields replaced (null removes one).
     public func mint(_ kind: JWSKind, setting fields: [String: JSONValue] = [:]) throws -> [UInt8] {
         var payload = try payload(of: kind)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
@@ -26,7 +26,7 @@ public struct JWSMinter: Sendable {
         return try mint(payload: payload)
     }
 
-    /// A soundly signed artifact with any payload. In the environment Xcode it carries Xcode's one certificate.
+    /// A validly signed artifact with any payload. In the environment Xcode it has Xcode's one certificate.
     public func mint(payload: JSONObject) throws -> [UInt8] {
         var draft = try JWSDraft(minter: self, payload: payload)
         return try draft.sign()
@@ -39,19 +39,19 @@ public struct JWSMinter: Sendable {
         return try draft.sign()
     }
 
-    /// One artifact of a chain with one defect, and the anchors under which to judge it.
+    /// One artifact of a chain with one defect, and the anchors to judge it with.
     public func mint(_ kind: JWSKind, with defect: ChainDefect) throws -> (jws: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .jws, defect: defect, signedAt: instant)
         var draft = try JWSDraft(minter: self, payload: payload(of: kind))
         draft.certificates = chain.certificates
         draft.key = chain.leaf.key
-        // A namesake is what the authority's root is compared with; an expired root is itself the anchor.
+        // A root with Apple's name is compared with the authority's root; an expired root is itself the anchor.
         let root = defect == .namesakeRoot ? authority.jws.root : chain.root
         return (try draft.sign(), try TrustAnchors(der: [root.der]))
     }
 }
 
-/// A JWS in the making: every part of it can be spoilt before or after it is signed.
+/// A JWS before it is finished: every part can be corrupted before or after it is signed.
 struct JWSDraft {
     var payload: [UInt8]
     /// DER; written as `x5c`.
@@ -60,7 +60,7 @@ struct JWSDraft {
     var x5c: [String]?
     var algorithm: String? = "ES256"
     var showsCertificates = true
-    /// Written behind the others.
+    /// Written after the others.
     var headerMembers: [JSONObject.Member] = []
     var key: AuthorityKey
     /// Instead of the raw signature.
@@ -101,12 +101,12 @@ struct JWSDraft {
 }
 
 extension AuthorityKey {
-    /// As JWS wants it (RFC 7518, section 3.4): two numbers, without DER around them.
+    /// As JWS requires (RFC 7518, section 3.4): two numbers, without DER around them.
     func rawSignature(of bytes: [UInt8]) throws -> [UInt8] {
         switch self {
         case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)
         case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: bytes)).rawRepresentation)
-        case .rsa: throw MintingError("a JWS is signed with an EC key")
+        case .rsa: throw MintingError("a JWS needs an EC key")
         }
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 public import TenureCore
 
-/// The invented app and customer that minted artifacts speak of, unless their fields say otherwise.
+/// The invented app and customer of minted artifacts, unless their fields name others.
 public struct MintedApp: Sendable, Hashable {
     public var bundleID: String
     public var appAppleID: Int64

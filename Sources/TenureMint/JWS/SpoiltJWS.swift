@@ -6,14 +6,14 @@ import TenureJSON
 import X509
 
 extension JWSMinter {
-    /// Seconds since 1970, as the registered claims of RFC 7519 count, so long after the signing.
+    /// Seconds since 1970, like the registered claims of RFC 7519, so long after the signing.
     fileprivate func second(_ offset: TimeInterval) -> JSONValue {
         .integer(Int64(instant.timeIntervalSince1970 + offset))
     }
 }
 
 extension JWSDefect {
-    /// Puts the defect into a sound draft.
+    /// Applies the defect to a valid draft.
     func spoil(_ draft: inout JWSDraft, kind: JWSKind, by minter: JWSMinter) throws {
         switch self {
         case .noAlgorithm: draft.algorithm = nil
@@ -75,7 +75,7 @@ extension JWSDefect {
             }
         case .standardAlphabet:
             draft.finish = { text in
-                // Changes a character where there is one to change; else adds a foreign one.
+                // Changes a character if there is one to change; otherwise adds a foreign one.
                 guard let index = text.firstIndex(where: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }) else {
                     return text + [UInt8(ascii: "+")]
                 }
@@ -110,7 +110,7 @@ extension JWSDefect {
         case .futureBeginning: try set("nbf", minter.second(3600), in: &draft)
         case .wrongBundle: try set("bundleId", .string("com.example.other"), in: &draft)
         case .wrongBundleCase: try set("bundleId", .string(minter.app.bundleID.uppercased()), in: &draft)
-        // Judged by a verifier of `com.example.café`, spelled with one character.
+        // A verifier of `com.example.café`, spelled with one character, judges it.
         case .decomposedBundle: try set("bundleId", .string("com.example.cafe\u{301}"), in: &draft)
         case .noBundle: try set("bundleId", nil, in: &draft)
         case .wrongEnvironment: try set(Self.environmentName(of: kind), .string("Sandbox"), in: &draft)
@@ -156,7 +156,7 @@ extension JWSDefect {
         kind == .appTransaction ? "receiptType" : "environment"
     }
 
-    /// Members behind the last one of the payload, as they are written.
+    /// Members after the last one of the payload, as written.
     private static func append(_ members: String, to draft: inout JWSDraft) {
         draft.payload.removeLast()
         draft.payload += Array(",\(members)}".utf8)
@@ -171,7 +171,7 @@ extension JWSDefect {
     private func setNested(_ name: String, _ value: JSONValue, in draft: inout JWSDraft) throws {
         guard case .object(let object) = try JSONValue(parsing: draft.payload),
             case .object(var data)? = object["data"]
-        else { throw MintingError("only a notification carries other artifacts") }
+        else { throw MintingError("only a notification has nested artifacts") }
         data[name] = value
         try set("data", .object(data), in: &draft)
     }
@@ -182,7 +182,7 @@ extension JWSDefect {
         try setNested("signedTransactionInfo", .string(Self.text(minter.mint(payload: transaction))), in: &draft)
     }
 
-    /// Flips the lowest bit of the first byte that a segment spells, in canonical spelling.
+    /// Flips the lowest bit of the first byte of a segment, in canonical spelling.
     private static func flip(_ text: [UInt8], segment: Int) throws -> [UInt8] {
         var segments = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
         guard segments.indices.contains(segment), var bytes = Base64.urlSafe.decode(segments[segment][...]),

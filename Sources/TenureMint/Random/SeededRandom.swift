@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers for the same seed, on every machine, so that what came of them can be had again.
+/// SplitMix64: the same numbers for the same seed on every machine, so that a result can be reproduced.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,4 +1,4 @@
-/// Writes the little ASN.1 of which a receipt consists.
+/// Writes the ASN.1 of a receipt.
 enum DERWriter {
     static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
         [tag] + length(contents.count) + contents
@@ -16,7 +16,7 @@ enum DERWriter {
             bytes.insert(UInt8(truncatingIfNeeded: rest), at: 0)
             rest >>= 8
         } while rest > 0
-        // A leading bit of 1 would make it negative.
+        // A leading 1 bit would make it negative.
         if let first = bytes.first, first >= 0x80 { bytes.insert(0, at: 0) }
         return element(0x02, bytes)
     }
@@ -29,7 +29,7 @@ enum DERWriter {
     static func objectIdentifier(_ contents: [UInt8]) -> [UInt8] { element(0x06, contents) }
     static let null: [UInt8] = [0x05, 0x00]
 
-    /// The order that DER wants inside of a SET OF: X.690, section 11.6.
+    /// The order that DER requires in a SET OF: X.690, section 11.6.
     static func sorted(_ parts: [[UInt8]]) -> [[UInt8]] {
         parts.sorted { $0.lexicographicallyPrecedes($1) }
     }

@@ -3,8 +3,8 @@ import TenureAppStore
 import TenureCore
 
 extension ReceiptMinter {
-    /// The attributes of a sensible receipt of an invented customer: bought the app as build 37 on iOS in 2014,
-    /// everything in it in 2015. In Sandbox and Xcode with what those environments always say, or leave out.
+    /// The attributes of the default receipt of an invented customer: bought the app as build 37 on iOS in 2014, and
+    /// everything in it in 2015. In Sandbox and Xcode, they have what those environments always report, or leave out.
     public var draft: ReceiptDraft {
         switch app.environment {
         case .production: production

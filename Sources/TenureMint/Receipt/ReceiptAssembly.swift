@@ -3,12 +3,12 @@ import CryptoExtras
 import Foundation
 import TenureAppStore
 
-/// How a receipt is written around its attributes.
+/// The format of a receipt around its attributes.
 public struct ReceiptStyle: Sendable, Hashable {
     public enum Form: Sendable, Hashable {
-        /// As the App Store signs: definite lengths, attributes sorted.
+        /// Like the App Store: definite lengths, attributes sorted.
         case der
-        /// As Xcode and OpenSSL's streams write: indefinite lengths, the content in chunks, attributes unsorted.
+        /// Like Xcode and OpenSSL's streams: indefinite lengths, the content in chunks, attributes unsorted.
         case ber
     }
 
@@ -20,7 +20,7 @@ public struct ReceiptStyle: Sendable, Hashable {
 
     public var form: Form
     public var digest: Digest
-    /// Apple has none; OpenSSL and BouncyCastle write them unless told otherwise.
+    /// Apple's receipts have none; OpenSSL and BouncyCastle write them by default.
     public var hasSignedAttributes: Bool
     /// Names the digest in the signature's algorithm too, instead of plain `rsaEncryption`.
     public var namesDigestInSignature: Bool
@@ -38,16 +38,16 @@ public struct ReceiptStyle: Sendable, Hashable {
     }
 }
 
-/// A receipt in the making: every part of it can be spoilt before or after it is signed.
+/// A receipt before it is finished: every part can be corrupted before or after it is signed.
 struct ReceiptAssembly {
     var content: [UInt8]
-    /// Written instead of the content that was signed.
+    /// Replaces the content that was signed.
     var shownContent: [UInt8]?
     var certificates: [[UInt8]]
     var signer: ParsedCertificate
     var key: AuthorityKey
     var style: ReceiptStyle
-    /// Written instead of the true ones.
+    /// Replaces the true ones.
     var digestOID: [UInt8]?
     var signatureOID: [UInt8]?
     var hasNullParameters = true
@@ -55,7 +55,7 @@ struct ReceiptAssembly {
     var isDetached = false
     var chunkSize = 200
     var signedAttributes: [[UInt8]]?
-    /// What no signature covers, with its tag.
+    /// Unsigned parts, with their tag.
     var unsignedAttributes: [UInt8] = []
     var revocationLists: [UInt8] = []
     var extraDigests: [[UInt8]] = []
@@ -143,7 +143,7 @@ struct ReceiptAssembly {
                 case .sha256: try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5)
                 }
             return Array(signature.rawRepresentation)
-        // What no verifier takes, on request.
+        // Rejected by every verifier.
         case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).derRepresentation)
         case .p384(let key): return Array(try key.signature(for: SHA384.hash(data: bytes)).derRepresentation)
         }

@@ -1,7 +1,7 @@
 import Foundation
 public import TenureAppStore
 
-/// What can be wrong, or only unusual, with a receipt under a sound chain.
+/// What can be wrong, or only unusual, with a receipt under a valid chain.
 public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     // The container.
     case trailingByte, truncated, longLength, tagOfSeveralBytes, indefinitePrimitive, deepNesting
@@ -23,13 +23,13 @@ public enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
     case futureCreation, wrongBundle, wrongBundleCase, decomposedBundle
     case sandbox, xcodeClaim, unknownReceiptType
     case oversized
-    // Unusual, and sound.
+    // Unusual, but valid.
     case noCreationDate, unreadableCreationDate, unknownAttributes, repeatedUnknownAttribute, unsortedAttributes,
         rootFirst, noNullParameters
     case opensslSignedAttributes, chunkedContent, nestedChunks, indefiniteLengths, unreadableUndocumentedDate
     case fractionalDate, dateWithOffset, foreignCertificateInBag, tenCertificates, garbageRoot
 
-    /// What a verifier says, configured for `com.example.calculator` and Production; nil where it accepts.
+    /// The verdict of a verifier that is configured for `com.example.calculator` and Production; nil if it accepts.
     public var rejection: Rejection.Code? {
         switch self {
         case .digestMD5, .digestSHA512, .signatureECDSA, .mismatchedSignatureAlgorithm: .unsupportedAlgorithm

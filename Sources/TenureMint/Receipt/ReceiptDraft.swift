@@ -5,12 +5,12 @@ package import TenureAppStore
 /// The attributes of a receipt, or of one in-app purchase in it, before they are signed.
 public struct ReceiptDraft: Sendable, Hashable {
     public enum Value: Sendable, Hashable {
-        /// Written as the string type that the table names; in a date attribute it can be any text.
+        /// Written as the string type of the table. In a date attribute it can be any text.
         case text(String)
         case number(UInt64)
         case flag(Bool)
         case date(Date)
-        /// What the attribute's octet string holds, as it is.
+        /// The raw content of the attribute's octet string.
         case octets([UInt8])
         /// An in-app purchase.
         case purchase(ReceiptDraft)
@@ -26,10 +26,10 @@ public struct ReceiptDraft: Sendable, Hashable {
         }
     }
 
-    /// In the order in which BER writes them; DER sorts.
+    /// In this order in BER; DER sorts them.
     public var attributes: [Attribute] = []
-    /// For whose device the hash is computed, unless `sha1_hash` is set: the bytes of the `identifierForVendor`, or of
-    /// a Mac's MAC address. Nil: no hash.
+    /// The device for the hash, unless `sha1_hash` is set: the bytes of the `identifierForVendor`, or of a Mac's MAC
+    /// address. Nil: no hash.
     public var deviceIdentifier: [UInt8]?
 
     public init() {}
@@ -66,7 +66,7 @@ public struct ReceiptDraft: Sendable, Hashable {
 
     // MARK: Encoding
 
-    /// The content that is signed: `SET OF SEQUENCE { type, version, value }`.
+    /// The signed content: `SET OF SEQUENCE { type, version, value }`.
     func encoded(sorted: Bool) -> [UInt8] {
         DERWriter.set(encodedAttributes(sorted: sorted))
     }
@@ -80,7 +80,7 @@ public struct ReceiptDraft: Sendable, Hashable {
     }
 
     static func encode(type: UInt64, octets: [UInt8]) -> [UInt8] {
-        // Apple's opaque value has the version 2, and nothing else.
+        // Only Apple's opaque value has the version 2.
         let version: UInt64 = type == UInt64(ReceiptAttribute.opaqueValue.rawValue) ? 2 : 1
         return DERWriter.sequence(DERWriter.integer(type), DERWriter.integer(version), DERWriter.octetString(octets))
     }
@@ -97,7 +97,7 @@ public struct ReceiptDraft: Sendable, Hashable {
         }
     }
 
-    /// Section 3.5 of the formats: the device, the opaque value and the encoded bundle id.
+    /// Section 3.5 of the formats: the device, the opaque value and the encoded bundle ID.
     private var deviceHash: [UInt8]? {
         guard let deviceIdentifier,
             let opaque = attributes.first(where: { $0.type == UInt64(ReceiptAttribute.opaqueValue.rawValue) }),

@@ -4,11 +4,10 @@ import TenureCore
 public import TenureJSON
 
 extension ReceiptDraft {
-    /// Sets one attribute from text, as `--set field=value` gives it: by `verifyReceipt`'s name (`attribute_N` for one
-    /// that has none), of a purchase as `in_app.0.product_id`; the number behind the last one adds a purchase.
-    ///
+    /// Sets one attribute from text, as in `--set field=value`. The name is that of `verifyReceipt` (`attribute_N`
+    /// without a name), for a purchase `in_app.0.product_id`. The number after the last one adds a purchase.
     /// Instants are RFC 3339 or milliseconds since 1970; opaque values are Base64; an empty text removes the attribute.
-    /// Throws `MintingError` where there is no such attribute, or the text is no value of its type.
+    /// Throws `MintingError` if there is no such attribute, or the text doesn't have its form.
     public mutating func set(_ name: String, to text: String) throws(MintingError) {
         let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if path.first == ReceiptAttribute.inAppPurchase.name {
@@ -64,7 +63,7 @@ extension ReceiptDraft {
             self[attribute] = text.isEmpty ? nil : try attribute.value(from: text)
         } else if name.hasPrefix("attribute_"), let type = UInt64(name.dropFirst("attribute_".count)) {
             guard let bytes = Base64.standard.decode(Array(text.utf8)[...]) else {
-                throw MintingError("`\(name)` is Base64, and `\(text)` is none")
+                throw MintingError("`\(name)` must be Base64; found `\(text)`")
             }
             self[type] = text.isEmpty ? nil : .octets(bytes)
         } else {
@@ -90,23 +89,24 @@ extension ReceiptAttribute {
         case .date:
             guard let date = Date(written: text) ?? ReceiptDate.date(fromAnyText: text) else {
                 throw MintingError(
-                    "`\(name)` is an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
+                    "`\(name)` must be an instant: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                )
             }
             return .date(date)
         case .integer:
             guard let number = UInt64(text) else {
-                throw MintingError("`\(name)` is a whole number that is not negative, and `\(text)` is none")
+                throw MintingError("`\(name)` must be a whole number that isn't negative; found `\(text)`")
             }
             return .number(number)
         case .boolean:
             switch text {
             case "true", "1": return .flag(true)
             case "false", "0": return .flag(false)
-            default: throw MintingError("`\(name)` is true or false, and not `\(text)`")
+            default: throw MintingError("`\(name)` must be true or false; found `\(text)`")
             }
         case .raw, .attributes:
             guard let bytes = Base64.standard.decode(Array(text.utf8)[...]) else {
-                throw MintingError("`\(name)` is Base64, and `\(text)` is none")
+                throw MintingError("`\(name)` must be Base64; found `\(text)`")
             }
             return .octets(bytes)
         }

@@ -8,7 +8,7 @@ import X509
 public struct ReceiptMinter: Sendable {
     public let authority: TestAuthority
     public let app: MintedApp
-    /// When the receipts say that they were made.
+    /// When the receipts were made.
     public let instant: Date
 
     public init(authority: TestAuthority, app: MintedApp = MintedApp(), signedAt instant: Date) {
@@ -17,19 +17,19 @@ public struct ReceiptMinter: Sendable {
         self.instant = instant
     }
 
-    /// As the environment writes receipts.
+    /// The format of the environment.
     public var style: ReceiptStyle {
         app.environment == .xcode ? ReceiptStyle(form: .ber, namesDigestInSignature: true) : ReceiptStyle()
     }
 
-    /// A sound receipt: the default attributes, changed as wanted.
+    /// A valid receipt: the default attributes, changed as requested.
     public func mint(_ change: (inout ReceiptDraft) throws -> Void = { _ in }) throws -> [UInt8] {
         var draft = self.draft
         try change(&draft)
         return try mint(draft)
     }
 
-    /// A soundly signed receipt with any attributes.
+    /// A validly signed receipt with any attributes.
     public func mint(_ draft: ReceiptDraft, style: ReceiptStyle? = nil) throws -> [UInt8] {
         try assembly(draft, style: style).bytes()
     }
@@ -43,17 +43,17 @@ public struct ReceiptMinter: Sendable {
         return try assembly.bytes()
     }
 
-    /// One receipt of a chain with one defect, and the anchors under which to judge it.
+    /// One receipt of a chain with one defect, and the anchors to judge it with.
     public func mint(with defect: ChainDefect) throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, defect: defect, signedAt: instant)
         let assembly = try ReceiptAssembly(
             content: draft.encoded(sorted: true), chain: [chain.leaf, chain.intermediate, chain.root], style: style)
-        // A namesake is what the authority's root is compared with; an expired root is itself the anchor.
+        // A root with Apple's name is compared with the authority's root; an expired root is itself the anchor.
         let root = defect == .namesakeRoot ? authority.receipts.root : chain.root
         return (try assembly.bytes(), try TrustAnchors(der: [root.der]))
     }
 
-    /// A receipt as old ones are: SHA-1 in all certificates and in the signature; and the anchors for it.
+    /// A receipt like old ones: SHA-1 in all certificates and in the signature, with its anchors.
     public func mintWithSHA1Chain() throws -> (receipt: [UInt8], anchors: TrustAnchors) {
         let chain = try authority.chain(for: .receipt, signedAt: instant, signatureAlgorithm: .sha1WithRSAEncryption)
         let assembly = try ReceiptAssembly(

@@ -3,7 +3,7 @@ import Foundation
 import TenureAppStore
 
 extension ReceiptDefect {
-    /// The part of the defect that lies in the attributes.
+    /// The part of the defect in the attributes.
     func spoil(_ draft: inout ReceiptDraft, at instant: Date) {
         switch self {
         case .noReceiptType: draft[.receiptType] = nil
@@ -45,7 +45,7 @@ extension ReceiptDefect {
         case .repeatedUnknownAttribute:
             for byte: UInt8 in 0..<3 { draft.attributes.append(.init(type: 98, value: .octets([byte]))) }
         case .attributeTypeOverflow:
-            // 2^32 + 2 must not be taken for the bundle id.
+            // 2^32 + 2 must not be read as the bundle ID.
             draft.attributes.append(.init(type: 1 << 32 + 2, value: .text("com.example.other")))
         case .fractionalDate: draft[.creationDate] = .text(ReceiptDate.text(instant).dropLast() + ".250Z")
         case .dateWithOffset:
@@ -55,7 +55,7 @@ extension ReceiptDefect {
         }
     }
 
-    /// The part that lies in the container or the signature.
+    /// The part in the container or the signature.
     func spoil(_ assembly: inout ReceiptAssembly, draft: ReceiptDraft, by minter: ReceiptMinter) throws {
         switch self {
         case .trailingByte: assembly.finish = { $0 + [0] }
@@ -71,7 +71,7 @@ extension ReceiptDefect {
         case .extraSigner: assembly.signers = 2
         case .noSigner: assembly.signers = 0
         case .wrongSignedDataVersion:
-            // The version stands behind the two names and their lengths; nothing else looks like it so early.
+            // The version follows the two names and their lengths; nothing else looks like it so early.
             assembly.finish = { bytes in
                 guard let index = bytes.firstRange(of: [0x02, 0x01, 0x01] as [UInt8])?.upperBound else { return bytes }
                 var bytes = bytes
@@ -131,7 +131,7 @@ extension ReceiptDefect {
         case .opensslSignedAttributes:
             assembly.style.hasSignedAttributes = true
             assembly.hasNullParameters = false
-            // OpenSSL also signs a time, which nobody reads.
+            // OpenSSL also signs a time, which no reader uses.
             let time = DERWriter.sequence(
                 DERWriter.objectIdentifier([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x05]),
                 DERWriter.set([DERWriter.element(0x17, Array("261120120000Z".utf8))]))
@@ -156,7 +156,7 @@ extension ReceiptDefect {
 }
 
 extension ReceiptAssembly {
-    /// Beside its own three; they differ in a byte.
+    /// In addition to its own three; they differ in a byte.
     fileprivate mutating func addForeignCertificates(_ count: UInt8, by minter: ReceiptMinter) {
         for number in 0..<count {
             var certificate = minter.authority.jws.root.der

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Turns a file of cases into values.
+/// Reads a file of cases into values.
 struct CaseReader {
     var reading: Reading
     let basePolicy: DocumentNode?
@@ -84,13 +84,13 @@ struct CaseReader {
         part.flatMap { $0.word(&reading, of: AppStoreEnvironment.self) }
     }
 
-    /// Of one artifact, where it differs from the case's.
+    /// Whether the artifact's environment differs from the case's.
     private mutating func environment(of artifact: Part) -> AppStoreEnvironment? {
         guard case .mapping(let entries) = artifact.node.content else { return nil }
         return environment(entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
     }
 
-    /// A list, or the one element that it would have.
+    /// A list, or its only element.
     private mutating func list(_ part: Part) -> [Part] {
         if case .mapping = part.node.content { return [part] }
         return part.elements(&reading, example: "- …") ?? []
@@ -106,11 +106,11 @@ struct CaseReader {
         part.flatMap { $0.isNone ? nil : $0.dayOrInstant(&reading) }
     }
 
-    /// A text as it stands, quoted or not: an id, or a version that may be malformed.
+    /// A text as written, with or without quotes: an ID, or a version that may be malformed.
     private mutating func text(_ part: Part?) -> String? {
         guard let part, !part.isNone else { return nil }
         if let text = part.node.text { return text }
-        reading.report("\(part.node.kindInWords) cannot stand here; write a text, or `none`", at: part.position)
+        reading.report("\(part.node.kindInWords) isn't possible here; write a text, or `none`", at: part.position)
         return nil
     }
 
@@ -134,7 +134,7 @@ struct CaseReader {
             expirationDate: date(fields["expirationDate"]))
     }
 
-    /// As an artifact names it: `unknown` is a name that Tenure doesn't know.
+    /// The name in an artifact: `unknown` is a name that Tenure doesn't know.
     private mutating func platform(_ part: Part) -> Platform? {
         if part.isNone || part.node.text == "unknown" { return nil }
         return part.node.text.flatMap { Platform(appStoreName: $0) } ?? part.platform(&reading)
@@ -200,8 +200,8 @@ struct CaseReader {
 
     // MARK: Promises
 
-    /// A promise is what the eras gave under an earlier version of the policy. `given` says which: what it changes in
-    /// the policy, the app artifacts of that time (else the case's own) and when that was.
+    /// A promise is what eras gave under an earlier version of the policy. `given` describes it: the changes of the
+    /// policy, the app artifacts of that time (by default the case's), and the instant.
     private mutating func promises(
         _ part: Part, _ app: [AppProof], now: Date, _ policies: inout PolicyOverlays
     ) -> [Promise] {
@@ -273,7 +273,7 @@ struct CaseReader {
         }
     }
 
-    /// Words that exist: a typing error among those that must not be would never be seen.
+    /// Only existing words: a misspelled one among those that must not occur would never be noticed.
     private mutating func codes(_ part: Part?) -> [String] {
         guard let part else { return [] }
         if part.node.text != nil { return [part.word(&reading, of: Reason.Code.self)].compactMap { $0?.rawValue } }
@@ -319,7 +319,7 @@ private enum TransactionType: String, CaseIterable {
 }
 
 extension Part {
-    /// `none`: the artifact does not have the field.
+    /// `none`: the artifact lacks the field.
     fileprivate var isNone: Bool {
         if case .plain("none") = node.content { true } else { false }
     }

@@ -1,10 +1,10 @@
 public import Foundation
 public import TenureCore
 
-/// One policy case: what a customer has, and what the policy must answer.
+/// One policy case: a customer's evidence, and the expected answer.
 public struct PolicyCase: Sendable {
     public let name: String
-    /// Where the case stands: `cases.yaml:12:5`.
+    /// The case's position: `cases.yaml:12:5`.
     public let place: String
     public let policy: Policy
     public let promises: [Promise]
@@ -14,17 +14,17 @@ public struct PolicyCase: Sendable {
 
     public var evidence: Evidence { artifacts.evidence }
 
-    /// What must be decided on one entitlement.
+    /// The expected decision on one entitlement.
     public struct Expectation: Sendable {
         public let entitlement: String
         public let outcome: Decision.Outcome
-        /// Nil: for good.
+        /// Nil: permanently.
         public let until: Date?
         /// Codes that must all be among the reasons.
         public let reasons: [String]
-        /// Codes of which none may be among the reasons.
+        /// Codes that must not be among the reasons.
         public let notReasons: [String]
-        /// The next steps that an undetermined decision must name, and no others; nil where they don't matter.
+        /// The next steps that an undetermined decision must name, and no others; nil if they don't matter.
         public let nextSteps: [NextStep]?
         /// Texts that the sentence must have.
         public let sentence: [String]
@@ -32,7 +32,7 @@ public struct PolicyCase: Sendable {
         public let notSentence: [String]
     }
 
-    /// The artifacts of a customer, in the order in which they came.
+    /// The artifacts of a customer, in the order of their arrival.
     struct Artifacts: Sendable {
         var environment: AppStoreEnvironment = .production
         var app: [AppProof] = []

@@ -2,7 +2,7 @@ import Foundation
 public import TenureCore
 import TenureJSON
 
-/// Policy cases as data: customers of whom the developer knows what they must get, tried against a policy.
+/// Policy cases as data: customers with known rights, tried against a policy.
 ///
 /// `tenure policy test` and `swift test` run the same files.
 public struct PolicyCases: Sendable {
@@ -12,8 +12,8 @@ public struct PolicyCases: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: the cases, YAML or JSON, at most 1 MiB.
-    ///   - policy: the policy file that the cases are about; what the cases say under `policy` is laid over it. Nil
-    ///     where the cases bring their own.
+    /// - policy: the policy file of the cases. The cases' own `policy` is applied over it. Nil if the cases have the
+    ///   whole policy.
     ///   - releaseList: the bytes of a CSV file, by its path relative to the policy file.
     /// - Throws: every mistake of both files.
     public static func read(
@@ -24,7 +24,7 @@ public struct PolicyCases: Sendable {
         var base: DocumentNode?
         if let policy {
             let document = try PolicyFile.document(policy.bytes, named: policy.fileName)
-            // A policy with mistakes says so once, and not again in each case.
+            // Mistakes of a policy are reported once, and not again in each case.
             _ = try PolicyReader.read(document.root, mistakes: document.mistakes, releaseList: releaseList)
             base = document.root
         }
@@ -42,12 +42,12 @@ public struct PolicyCases: Sendable {
     }
 }
 
-/// How one case went.
+/// The result of one case.
 public struct CaseResult: Sendable {
     public let name: String
     /// `cases.yaml:12:5`
     public let place: String
-    /// What was expected and what was decided instead, one line each; empty where the case holds.
+    /// What was expected and what was decided instead, one line each; empty if the case holds.
     public let differences: [String]
     public let decisions: [Decision]
 
@@ -90,7 +90,7 @@ extension PolicyCase.Expectation {
         if decision.outcome != outcome {
             expect(outcome.rawValue, butGot: "\(decision.outcome.rawValue) \(because): \(decision.sentence)")
         } else if decision.until != until {
-            func words(_ date: Date?) -> String { date.map { "until \($0.rfc3339)" } ?? "for good" }
+            func words(_ date: Date?) -> String { date.map { "until \($0.rfc3339)" } ?? "permanently" }
             expect("\(outcome.rawValue) \(words(until))", butGot: "\(words(decision.until)) \(because)")
         }
         for code in reasons where !codes.contains(code) { expect("the reason `\(code)`", butGot: because) }

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// The policies of a file of cases: one document, and what each case lays over it.
+/// The policies of a file of cases: one document, and the overlay of each case.
 struct PolicyOverlays {
     let base: DocumentNode?
     private var unchanged: Policy?

@@ -6,7 +6,7 @@ package enum Duration {
     /// Some thirty years.
     private static let maximum: TimeInterval = 999_999_999
 
-    /// Seconds; nil where the text is no duration.
+    /// Seconds; nil if the text isn't a duration.
     package static func seconds(_ text: String) -> TimeInterval? {
         var rest = text.utf8[...]
         var sign = 1.0
@@ -56,7 +56,7 @@ package enum Duration {
         }
     }
 
-    /// In the largest unit up to hours that says it exactly. Fractions of a second are dropped.
+    /// In the largest unit up to hours that is exact. Fractions of a second are dropped.
     package static func text(_ seconds: TimeInterval) -> String {
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -maximum), maximum)
         let whole = Int(bounded.rounded(.towardZero))

@@ -1,19 +1,19 @@
 package import TenureCore
 
-/// A policy file as it was read: its parts as far as they could be, everything that is wrong, and where each part
-/// stands. The policy itself is there only where nothing is wrong.
+/// A policy file as it was read: its readable parts, all mistakes, and the position of each part. The policy itself
+/// exists only without mistakes.
 package struct PolicyDraft: Sendable {
     package let policy: Policy?
     /// In the order of the text.
     package let mistakes: [PolicyFileMistake]
 
     package let app: Policy.App?
-    /// One for each in the file, whatever is wrong with it.
+    /// One for each in the file, even with mistakes.
     package let eras: [Era]
     package let buildNumbers: Policy.BuildNumbers?
     package let releases: [ListedRelease]
     package let entitlements: [Entitlement]
-    /// One for each in the file, whatever is wrong with it.
+    /// One for each in the file, even with mistakes.
     package let acknowledgments: [Acknowledgment]
     private let root: Part
     private let reading: Reading
@@ -40,10 +40,11 @@ package struct PolicyDraft: Sendable {
     /// The position of a part, or of the nearest one around it.
     package func position(of path: [PolicyMistake.Step]) -> SourcePosition { root.position(of: path) }
 
-    /// Whether something at, under or around the place could not be read: what it then lacks was not left out.
+    /// Whether something at, under or around the path couldn't be read. What is missing there wasn't left out by the
+    /// author.
     package func isBroken(_ path: [PolicyMistake.Step]) -> Bool { reading.isBroken(path) }
 
-    /// The same file after a few edits, read again. A release list in a file of its own is not read again.
+    /// The same file after a few edits, read again. A release list in another file isn't read again.
     package func edited(by edits: [PolicyEdit]) -> PolicyDraft {
         var document = root.node
         var releases = releases
@@ -54,7 +55,7 @@ package struct PolicyDraft: Sendable {
         return PolicyReader.draft(document, listing: releases)
     }
 
-    /// Whether the file says anything there.
+    /// Whether the file has anything there.
     package func says(_ path: [PolicyMistake.Step]) -> Bool {
         var node = root.node
         for step in path {
@@ -71,7 +72,7 @@ package struct PolicyDraft: Sendable {
     }
 }
 
-/// A release, and where the list says it.
+/// A release, and its position in the list.
 package struct ListedRelease: Sendable {
     package let release: Release
     package let position: SourcePosition

@@ -1,4 +1,4 @@
-/// Every key that a policy file knows: reader, writer, schema and documentation share this table.
+/// Every key of a policy file. The reader, writer, schema and documentation share this table.
 enum PolicyKey: String, CaseIterable, Sendable {
     case app, bundleID, appleID
     case eras, name, model, begins, changeover, from, until
@@ -17,7 +17,7 @@ enum PolicyShape: String, CaseIterable, Sendable {
     case policy, app, era, begins, buildBeginning, versionBeginning, changeover, release
     case entitlement, product, honor, trial, whileUndetermined, acknowledgment
 
-    /// For `begins`, whose keys are platforms, there is no table here.
+    /// `begins` isn't here, because its keys are platforms.
     var keys: [PolicyKey] {
         switch self {
         case .policy:
@@ -41,7 +41,7 @@ enum PolicyShape: String, CaseIterable, Sendable {
         }
     }
 
-    /// The keys that cannot be left out, each with an example of what to write.
+    /// The required keys, each with an example.
     var required: [(key: PolicyKey, example: String)] {
         switch self {
         case .policy:

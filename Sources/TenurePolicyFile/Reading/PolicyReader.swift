@@ -1,15 +1,15 @@
 import Foundation
 import TenureCore
 
-/// Turns a document into a policy, or into everything that is wrong with it.
+/// Reads a document into a policy, or into all of its mistakes.
 struct PolicyReader {
     private var reading: Reading
     private let root: Part
     private let releaseList: (String) throws -> [UInt8]
-    /// The releases of the file that the policy names, where they were read before.
+    /// The releases of the file that the policy names, if they were read before.
     private var knownReleases: [ListedRelease]?
 
-    /// - Parameter mistakes: what was wrong with the document itself.
+    /// - Parameter mistakes: the mistakes of the document itself.
     static func read(
         _ document: DocumentNode, mistakes: [PolicyFileMistake],
         releaseList: (String) throws -> [UInt8]
@@ -19,7 +19,7 @@ struct PolicyReader {
         return policy
     }
 
-    /// What could be read of it, with everything that is wrong.
+    /// What could be read, with all mistakes.
     static func draft(
         _ document: DocumentNode, mistakes: [PolicyFileMistake],
         releaseList: (String) throws -> [UInt8]
@@ -31,7 +31,7 @@ struct PolicyReader {
         }
     }
 
-    /// A document that was read before and then changed: its release list is the one that was read.
+    /// A document that was read before and then changed. Its release list is the one that was read.
     static func draft(_ document: DocumentNode, listing releases: [ListedRelease]) -> PolicyDraft {
         var reader = PolicyReader(
             reading: Reading(), root: Part(root: document),
@@ -52,7 +52,7 @@ struct PolicyReader {
 
         let acknowledgments = self.acknowledgments(fields[.acknowledge])
 
-        // Where a name could not be read, who refers to it cannot be judged.
+        // If a name couldn't be read, references to it can't be judged.
         var judged = entitlements
         let names = Set(eras.map(\.name))
         let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
@@ -78,7 +78,7 @@ struct PolicyReader {
             entitlements: entitlements, acknowledgments: acknowledgments, policy: policy)
     }
 
-    /// A release has its own place, perhaps in a file of its own.
+    /// A release has a separate position, perhaps in another file.
     private func position(of mistake: PolicyMistake, in releases: [ListedRelease]) -> SourcePosition {
         if mistake.path.count == 2, mistake.path[0] == "releases", case .index(let index) = mistake.path[1],
             releases.indices.contains(index)
@@ -88,12 +88,12 @@ struct PolicyReader {
         return root.position(of: mistake.path)
     }
 
-    /// Whether the policy lacks what it lacks only because a part of the file was left out.
+    /// Whether the policy lacks something only because a part of the file was left out.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
-        // That an honor's era does not exist has nothing to do with its other limits.
+        // An unknown era of an honor has nothing to do with its other limits.
         let isHonor = mistake.path.count == 4 && mistake.path[2] == "honors"
         if reading.isBroken(isHonor ? mistake.path + ["era"] : mistake.path) { return true }
-        // An unreadable release list might have answered whether build numbers rise.
+        // An unreadable release list might have shown whether build numbers rise.
         return mistake.path == ["buildNumbers"] && reading.isBroken(["releases"])
     }
 
@@ -101,7 +101,7 @@ struct PolicyReader {
         let fields = part.flatMap { Fields($0, .app, &reading) }
         let bundleID = fields?[.bundleID].flatMap { $0.name(&reading, example: "com.example.calculator") }
         let appleID = fields?[.appleID].flatMap { $0.integer(&reading, example: "appleID: 828838134", as: Int64.self) }
-        // Where the id is missing, that was said.
+        // A missing ID was already reported.
         return Policy.App(bundleID: bundleID ?? "unknown", appleID: appleID)
     }
 
@@ -111,7 +111,7 @@ struct PolicyReader {
             let fields = Fields(element, .era, &reading)
             let name = fields?[.name].flatMap { $0.name(&reading, example: "paid") }
             let model = fields?[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
-            // One era for each element, whatever is wrong with it, so that places stay what they are in the file.
+            // One era for each element, even with mistakes, so that indexes stay those of the file.
             return Era(
                 name: name ?? "\u{0}\(index)",
                 model: model ?? .paid,
@@ -191,7 +191,7 @@ struct PolicyReader {
                 at: part.position,
                 breaking: part.path)
         }
-        // A side that is not said, or that cannot be read, has no width.
+        // A side that is missing or unreadable has no width.
         return .window(from: (from ?? 0) ?? 0, until: (until ?? 0) ?? 0)
     }
 
@@ -239,7 +239,7 @@ struct PolicyReader {
         guard let part else { return [] }
         guard case .mapping(let entries) = part.node.content else {
             reading.report(
-                "\(part.node.kindInWords) cannot stand here; write each entitlement under its name, such as `everything: { honors: [paid] }`",
+                "\(part.node.kindInWords) isn't possible here; write each entitlement under its name, such as `everything: { honors: [paid] }`",
                 at: part.position, breaking: part.path)
             return []
         }
@@ -292,7 +292,7 @@ struct PolicyReader {
             return text.name(&reading, example: "\(entry.key.shortened): \(example)")
                 .map { Title.Translation(language: entry.key, text: $0) }
         }
-        // What is left of a broken title is no title without texts.
+        // A broken title counts as missing, not as one without texts.
         return translations.isEmpty && !entries.isEmpty ? nil : Title(translations)
     }
 
@@ -341,7 +341,7 @@ struct PolicyReader {
             func text(_ key: PolicyKey, _ example: String) -> String? {
                 fields?[key].flatMap { $0.name(&reading, example: example) }
             }
-            // One for each element, whatever is wrong with it, so that places stay what they are in the file.
+            // One for each element, even with mistakes, so that indexes stay those of the file.
             return Acknowledgment(
                 code: text(.code, "changeover-wide") ?? "\u{0}",
                 at: text(.at, "eras/freemium/changeover") ?? "\u{0}\(element.position.line):\(element.position.column)",
@@ -371,7 +371,7 @@ struct PolicyReader {
 }
 
 extension VersionKey {
-    /// What Apple calls the number.
+    /// Apple's name of the number.
     var inApplesWords: String {
         switch self {
         case .bundleVersion: "the build (CFBundleVersion)"
@@ -381,7 +381,7 @@ extension VersionKey {
 }
 
 extension Entitlement {
-    /// The same with unknown eras named by a known one.
+    /// The same with unknown eras replaced by a known one.
     fileprivate func referring(to names: Set<String>, orElse name: String) -> Entitlement {
         Entitlement(
             name: self.name, title: title, products: products,

@@ -1,9 +1,8 @@
 package import TenureCore
 
-/// What one reading of a file found wrong so far, and where.
-///
-/// A part with a mistake in its shape is left out of the policy and remembered: what the policy then lacks is no
-/// mistake of its own.
+/// The mistakes found so far, with their positions.
+/// A part with a mistake in its form is left out of the policy and remembered. What the policy then lacks isn't another
+/// mistake.
 package struct Reading: Sendable {
     package typealias Path = [PolicyMistake.Step]
 
@@ -56,11 +55,11 @@ private func < (
     left.0 != right.0 ? left.0 < right.0 : left.1 < right.1
 }
 
-/// A value of the document, and the policy's name for its place.
+/// A value of the document, and the policy's name for its path.
 package struct Part: Sendable {
     package let node: DocumentNode
     package let path: Reading.Path
-    /// Where a mistake in the whole value is shown: for a value that fills lines of its own, at its key.
+    /// The position of a mistake in the whole value: a value on separate lines is shown at its key.
     package let position: SourcePosition
 
     package init(root node: DocumentNode) {
@@ -84,10 +83,10 @@ package struct Part: Sendable {
         self.init(entry.value, path + [.key(entry.key)], isScalar ? entry.value.position : entry.keyPosition)
     }
 
-    /// The elements of a list; nil, and a mistake, where it is none.
+    /// The elements of a list; nil, and a mistake, for another value.
     package func elements(_ reading: inout Reading, example: String) -> [Part]? {
         guard case .sequence(let nodes) = node.content else {
-            reading.report("\(node.kindInWords) is no list; write `\(example)`", at: position, breaking: path)
+            reading.report("\(node.kindInWords) isn't a list; write `\(example)`", at: position, breaking: path)
             return nil
         }
         return nodes.enumerated().map { Part($0.element, path + [.index($0.offset)], $0.element.position) }
@@ -108,12 +107,12 @@ package struct Part: Sendable {
     }
 }
 
-/// The values of a mapping, by key, after what does not belong there was reported.
+/// The values of a mapping, by key, after unknown keys were reported.
 package struct Fields {
     private let parts: [String: Part]
     package let whole: Part
 
-    /// Nil, and a mistake, where the value is no mapping.
+    /// Nil, and a mistake, for another value.
     init?(_ part: Part, _ shape: PolicyShape, _ reading: inout Reading) {
         self.init(
             part, keys: shape.keys.map(\.rawValue), required: shape.required.map { ($0.key.rawValue, $0.example) },
@@ -128,7 +127,7 @@ package struct Fields {
         guard case .mapping(let entries) = part.node.content else {
             let example = required.first?.example ?? keys.first.map { "\($0): …" } ?? "key: …"
             reading.report(
-                "\(part.node.kindInWords) cannot stand here; write keys and values, such as `\(example)`",
+                "\(part.node.kindInWords) isn't possible here; write keys and values, such as `\(example)`",
                 at: part.position, breaking: part.path)
             return nil
         }
@@ -147,7 +146,7 @@ package struct Fields {
                 let advice =
                     explained[entry.key]
                     ?? "`\(entry.key.shortened)` is unknown here; \(Spelling.advice(for: entry.key, among: keys))"
-                // Whatever was meant by it is missing: what its neighbors then lack is no second mistake.
+                // Its intended meaning is missing: what its neighbors then lack isn't a second mistake.
                 let meant = Spelling.nearest(to: entry.key, among: keys).map { part.path + [.key($0)] }
                 reading.report(
                     advice, at: entry.keyPosition, breaking: meant ?? part.path + [.key(entry.key)],

@@ -5,14 +5,14 @@ public import TenureCore
 ///
 /// `platform,version,build,releasedAt,model` in any order; upper and lower case, blanks, `_` and `-` do not matter.
 public enum ReleaseListFile {
-    /// Bytes that a release list may have.
+    /// The largest release list, in bytes.
     package static let maximumSize = 16 << 20
 
-    /// What a column holds.
+    /// The content of a column.
     package enum Column: String, CaseIterable, Sendable {
         case platform, version, build, releasedAt, model
 
-        /// Other names by which spreadsheets and exports call the same.
+        /// Other names in spreadsheets and exports.
         private var names: [String] {
             switch self {
             case .platform: ["platform"]
@@ -34,8 +34,8 @@ public enum ReleaseListFile {
         }
     }
 
-    /// Which columns of a list exported elsewhere hold what: by their names there. With one, other columns mean
-    /// nothing, platforms may be written as App Store Connect writes them, and a price stands for the model.
+    /// The columns of a list that was exported elsewhere, by their names there. With a mapping, other columns are
+    /// ignored, platforms may be written as App Store Connect writes them, and a price counts as the model.
     package struct Mapping: Sendable {
         fileprivate var columns: [String: Column] = [:]
 
@@ -61,7 +61,7 @@ public enum ReleaseListFile {
         try listed(bytes, named: fileName).map(\.release)
     }
 
-    /// The same with the place of each release.
+    /// The same with the position of each release.
     package static func listed(
         _ bytes: some Collection<UInt8>, named fileName: String, mapping: Mapping = Mapping()
     ) throws(PolicyFileError) -> [ListedRelease] {
@@ -84,7 +84,7 @@ public enum ReleaseListFile {
         }
         let mapped = Set(mapping.columns.values)
         for (index, cell) in header.enumerated() {
-            // What was mapped counts for that alone; a name of ours counts where nothing else was mapped to it.
+            // A mapped column counts only for its field; a name of ours counts if no other column was mapped to it.
             let known = mapping[cell.text] ?? Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
             guard let column = known else {
                 if !mapping.isEmpty { continue }
@@ -95,7 +95,7 @@ public enum ReleaseListFile {
             }
             if columns[column] != nil {
                 mistakes.append(
-                    PolicyFileMistake("the column `\(column.rawValue)` stands twice; keep one", at: cell.position))
+                    PolicyFileMistake("the column `\(column.rawValue)` occurs twice; keep one", at: cell.position))
             } else {
                 columns[column] = index
             }
@@ -178,7 +178,7 @@ public enum ReleaseListFile {
         "this release has no `\(key.rawValue)`: on \(platform.rawValue) the App Store reports \(key.inApplesWords); write it"
     }
 
-    /// Cells without the blanks around them; rows without any text are left out.
+    /// Cells without surrounding blanks; rows without any text are left out.
     private static func rows(
         of source: SourceText, _ mistakes: inout [PolicyFileMistake]
     ) throws(PolicyFileError) -> [[Cell]] {
@@ -224,7 +224,8 @@ public enum ReleaseListFile {
                 if let next = rest.first, next != ",", next != "\n" {
                     mistakes.append(
                         PolicyFileMistake(
-                            "text stands after a closing quote; write `\"\"` for a quote inside a text", at: position())
+                            "there is text after a closing quote; write `\"\"` for a quote inside a text",
+                            at: position())
                     )
                 }
             }
@@ -235,7 +236,7 @@ public enum ReleaseListFile {
             let trimmed = String(text).trimmingCharacters(in: .whitespaces)
             row.append(Cell(text: trimmed, position: start))
             let end = advance()
-            // A comma at the very end of the text leaves one more, empty cell; it means nothing.
+            // A comma at the very end of the text makes one more, empty cell, which is ignored.
             if end != "," || rest.isEmpty {
                 if row.contains(where: { !$0.text.isEmpty }) { rows.append(row) }
                 row = []
@@ -246,7 +247,7 @@ public enum ReleaseListFile {
 }
 
 extension Era.Model {
-    /// By the price that an export names: nothing is free, anything more is paid.
+    /// By the price in an export: 0 is free, anything more is paid.
     fileprivate init?(price text: String) {
         guard let price = Double(text), price >= 0, price.isFinite else { return nil }
         self = price == 0 ? .free : .paid

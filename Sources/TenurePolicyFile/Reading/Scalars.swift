@@ -2,14 +2,14 @@ package import Foundation
 package import TenureCore
 import TenureJSON
 
-/// Scalars of a policy: each nil, and a mistake, where the text says something else.
+/// Scalars of a policy. Each is nil, with a mistake, if the text has another form.
 extension Part {
     private func refuse<Value>(_ reading: inout Reading, _ message: String, code: String = "mistake") -> Value? {
         reading.report(message, at: position, breaking: path, code: code)
         return nil
     }
 
-    /// A name or id. What YAML or JSON would read as a number or a yes must be in quotes, as the schema says.
+    /// A name or ID. A text that YAML or JSON would read as a number or a yes must be in quotes, as in the schema.
     package func name(_ reading: inout Reading, example: String) -> String? {
         switch node.content {
         case .quoted(let text): return text
@@ -19,7 +19,7 @@ extension Part {
             }
             return text
         case .null, .sequence, .mapping:
-            return refuse(&reading, "\(node.kindInWords) cannot stand here; write a text, such as `\(example)`")
+            return refuse(&reading, "\(node.kindInWords) isn't possible here; write a text, such as `\(example)`")
         }
     }
 
@@ -27,7 +27,7 @@ extension Part {
     where Word.RawValue == String {
         let words = Word.allCases.map(\.rawValue)
         guard let text = node.text else {
-            return refuse(&reading, "\(node.kindInWords) cannot stand here; write \(Spelling.choice(of: words))")
+            return refuse(&reading, "\(node.kindInWords) isn't possible here; write \(Spelling.choice(of: words))")
         }
         return Word(rawValue: text)
             ?? refuse(&reading, "`\(text.shortened)` is unknown here; \(Spelling.advice(for: text, among: words))")
@@ -42,7 +42,7 @@ extension Part {
         return Platform(rawValue: text) ?? refuse(&reading, PlatformName.advice(for: text))
     }
 
-    /// Quoted or not: the text counts, so that `1.10` stays what it is.
+    /// With or without quotes: the text counts, so `1.10` stays as it is.
     func version(_ reading: inout Reading, _ key: VersionKey) -> AppVersion? {
         let example = key == .bundleVersion ? "\"120\"" : "\"2.0\""
         guard let text = node.text else {
@@ -68,7 +68,7 @@ extension Part {
         return number
     }
 
-    /// An instant: a day alone does not say when.
+    /// An instant. A day alone isn't one.
     func instant(_ reading: inout Reading) -> Date? {
         guard let text = node.text else {
             return refuse(&reading, "\(node.kindInWords) is no instant; write one such as `2015-06-10T18:00:00Z`")
@@ -152,14 +152,14 @@ extension Release.Moment {
 }
 
 enum PlatformName {
-    /// What people call platforms that the App Store reports under another name.
+    /// Common names of platforms that the App Store reports under another name.
     private static let others: [String: Platform] = [
         "ipados": .iOS, "iphone": .iOS, "ipad": .iOS, "iphoneos": .iOS,
         "mac": .macOS, "osx": .macOS, "mac os x": .macOS, "mac os": .macOS, "maccatalyst": .macOS, "catalyst": .macOS,
         "os x": .macOS, "appletv": .tvOS, "tv": .tvOS, "watch": .watchOS, "xros": .visionOS, "vision": .visionOS,
     ]
 
-    /// The platform that an export means: by its name, in any case, or as App Store Connect writes it (`MAC_OS`).
+    /// The platform in an export: by its name, in any case, or as App Store Connect writes it (`MAC_OS`).
     static func meant(by name: String) -> Platform? {
         let letters = name.lowercased().filter { !"_ ".contains($0) }
         return Platform.allCases.first { $0.rawValue.lowercased() == letters } ?? others[letters]

@@ -1,6 +1,6 @@
-/// Guesses at what somebody meant who wrote a word that does not exist.
+/// Suggestions for a misspelled word.
 package enum Spelling {
-    /// The known word nearest to the one written, if near enough to be meant.
+    /// The nearest known word, if it is near enough.
     static func nearest(to word: String, among known: [String]) -> String? {
         let written = Array(word.lowercased().unicodeScalars.prefix(64))
         let candidates = known.map { (word: $0, distance: distance(written, Array($0.lowercased().unicodeScalars))) }
@@ -21,7 +21,7 @@ package enum Spelling {
         return (quoted.count > 2 ? "one of " : "") + quoted.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// Levenshtein's: how many letters to insert, remove or replace; two swapped neighbors count once.
+    /// Levenshtein's distance: how many letters to insert, remove or replace; two swapped neighbors count once.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

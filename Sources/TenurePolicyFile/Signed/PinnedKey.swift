@@ -8,8 +8,8 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// The public half of a P-256 key, as it stands in an app's source: 86 characters, base64 (URL-safe, without padding) of
-/// both coordinates, 32 bytes each. `tenure policy key` prints it.
+/// The public half of a P-256 key, as in an app's source: 86 characters, Base64 (URL-safe, without padding) of both
+/// coordinates, 32 bytes each. `tenure policy key` prints it.
 package struct PinnedKey: Sendable {
     package let publicKey: P256.Signing.PublicKey
 
@@ -32,7 +32,7 @@ package struct PinnedKey: Sendable {
             guard trimmed.utf8.count == 86, let bytes = Base64.urlSafe.decode(trimmed) else { return nil }
             coordinates = bytes
         }
-        // The cryptography checks that they are a point of the curve.
+        // CryptoKit checks that they are a point of the curve.
         guard let key = try? P256.Signing.PublicKey(rawRepresentation: coordinates) else { return nil }
         publicKey = key
     }

@@ -8,9 +8,9 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// What a policy signing key has signed: a compact JWS (RFC 7515) with ES256 and always the same header for a type.
-///
-/// Nothing in a text chooses how it is verified, and a text of one type can't pass for another.
+/// A payload with the signature of a policy signing key: a compact JWS (RFC 7515) with ES256 and a constant header for
+/// each type.
+/// Nothing in the text chooses how it is verified, and a text of one type can't pass for another.
 package struct SignedPayload: Sendable {
     package let payload: [UInt8]
     /// The text, without a line break at its end.
@@ -18,12 +18,12 @@ package struct SignedPayload: Sendable {
 
     private static let signatureSize = 64
 
-    /// Verifies a text that may come from anywhere.
+    /// Verifies an untrusted text.
     ///
     /// - Parameters:
     ///   - type: the `typ` of its header.
-    ///   - keys: the public keys of which one must have signed it.
-    ///   - most: the most bytes that are read.
+    /// - keys: the public keys, one of which must have signed it.
+    /// - most: the largest size that is read, in bytes.
     package init(
         _ text: some Collection<UInt8>, type: String, keys: [PinnedKey], most: Int
     ) throws(SignedPayloadError) {
@@ -32,7 +32,7 @@ package struct SignedPayload: Sendable {
         }
     }
 
-    /// Reads a text without verifying who signed it: for servers that pass it on to clients, which verify it.
+    /// Reads a text without verifying the signer: for servers that pass it on to clients, which verify it.
     package init(
         unverified text: some Collection<UInt8>, type: String, most: Int
     ) throws(SignedPayloadError) {
@@ -44,7 +44,7 @@ package struct SignedPayload: Sendable {
         isSigned: (P256.Signing.ECDSASignature, _ signed: ArraySlice<UInt8>) -> Bool
     ) throws(SignedPayloadError) {
         guard text.count <= most else { throw .tooLarge(bytes: text.count) }
-        // A line break at the end is what editors and shells add.
+        // Editors and shells add a line break at the end.
         var bytes = Array(text)[...]
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes = bytes.dropLast() }
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)

@@ -8,30 +8,30 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// A policy that can lie on any web server, because the app knows the key that signed it.
-///
-/// The text is a compact JWS (RFC 7515) with ES256 and always the same header. Its payload is a JSON object:
-/// `counter`, which only rises; `iat`, when it was signed, in seconds since 1970; and `policy`, as it compiles. Which
-/// app it is about the policy itself says.
+/// A policy that any web server can publish, because the app knows the key that signed it.
+/// The text is a compact JWS (RFC 7515) with ES256 and a constant header. Its payload is a JSON object: `counter`,
+/// which only rises; `iat`, when it was signed, in seconds since 1970; and `policy`, in the form of a compiled policy,
+/// which names its app.
 package struct SignedPolicy: Sendable, Hashable {
     package let policy: Policy
-    /// At least 1. Of two policies the one with the higher counter holds, whatever clocks say.
+    /// At least 1. Of two policies, the one with the higher counter counts, whatever clocks say.
     package let counter: Int64
     package let issuedAt: Date
-    /// As it was signed, to be kept and verified again.
+    /// The signed text, to be stored and verified again.
     package let text: String
 
-    /// Nothing longer is read: a payload of 1 MiB in base64, and the rest.
+    /// The largest text that is read: a payload of 1 MiB in Base64, and the rest.
     package static let largestText = SourceText.maximumSize / 3 * 4 + 1024
 
     static let type = "tenure-policy+jwt"
-    /// JSON readers everywhere read numbers up to it exactly.
+    /// All JSON readers read numbers up to this one exactly.
     package static let largestCounter: Int64 = 1 << 53
 
-    /// Verifies a text that may come from anywhere.
+    /// Verifies an untrusted text.
     ///
-    /// - Parameter keys: the public halves that the app pins; one of them must have signed it. Two during a change of keys.
-    /// - Parameter bundleID: of the app; nil where the text is part of the app itself.
+    /// - Parameter keys: the public keys that the app pins; one of them must have signed it. There are two during a
+    ///   change of keys.
+    /// - Parameter bundleID: the app's; nil if the text is part of the app itself.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(SignedPolicyError) -> SignedPolicy {
@@ -82,8 +82,7 @@ package struct SignedPolicy: Sendable, Hashable {
     // MARK: Signing
 
     /// Signs a policy; the counter must be at least 1.
-    ///
-    /// Throws `unsound` or `tooLarge` where what was signed could not be read by an app.
+    /// Throws `unsound` or `tooLarge` if an app couldn't read the signed policy.
     package init(
         _ policy: Policy, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(SignedPolicyError) {

@@ -3,11 +3,11 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// The original purchase dates that the timelines and honors of two policies can tell apart, each class with one of its
-/// members.
+/// The classes of original purchase dates that the timelines and honors of two policies can tell apart, with one member
+/// each.
 struct DateClasses {
     struct Class {
-        /// Nil: no date is known.
+        /// Nil: the date is unknown.
         let representative: Date?
         let from: Date?
         /// Exclusive.
@@ -16,10 +16,10 @@ struct DateClasses {
 
     let classes: [Class]
 
-    /// What has an end within the tolerance includes it; the App Store's dates have milliseconds.
+    /// An end includes the tolerance; the App Store's dates have milliseconds.
     private static let afterwards: TimeInterval = 0.001
 
-    /// - Parameter now: nobody came later.
+    /// - Parameter now: no customer came later.
     init(timelines: [Timeline], policies: [Policy], now: Date) {
         var edges: Set<Date> = []
         for timeline in timelines {
@@ -56,7 +56,7 @@ struct DateClasses {
         self.classes = classes + [Class(representative: nil, from: nil, until: nil)]
     }
 
-    /// Nil: whenever that was.
+    /// Nil: at any time.
     func inWords(_ chosen: Set<Int>) -> String? {
         guard chosen.count < classes.count else { return nil }
         var runs: [ClosedRange<Int>] = []
@@ -71,7 +71,7 @@ struct DateClasses {
         let dated = classes.count - 1
         var words = runs.map { run -> String in
             let from = classes[run.lowerBound].from
-            // The last class reaches to the present, which needs no words.
+            // The last class reaches to the present.
             let until = run.upperBound == dated - 1 ? nil : classes[run.upperBound].until
             switch (from, until) {
             case (nil, nil): return "on any known date"

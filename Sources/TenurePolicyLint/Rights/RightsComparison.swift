@@ -2,28 +2,28 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Which rights existing customers would lose from one policy to the next.
-///
-/// Every class of acquisitions that either policy can tell from another stands for all its members: by platform, by what the
-/// version proves, by what the date proves and which honors' windows it meets. One member of each is decided under both
-/// policies by the engine itself.
+/// The rights that existing customers would lose from one policy to the next.
+/// Acquisitions that neither policy can tell apart form a class: by platform, by what the version proves, by what the
+/// date proves, and by the honors' windows that it meets. The engine decides one member of each class under both
+/// policies.
 struct RightsComparison: Sendable {
     private let old: Policy
     private let new: Policy
     private let now: Date
 
     private(set) var losses: [Loss] = []
-    /// Purchases that would no longer give what they gave.
+    /// Purchases that would no longer grant what they granted.
     private(set) var productLosses: [(entitlement: String, product: String, fate: Fate)] = []
 
-    /// The numbers of the releases that customers can have, by platform; empty where no list has the platform.
+    /// The numbers of the releases that customers can have, by platform; empty if no list has the platform.
     private let existing: [Platform: Set<AppVersion>]
 
     /// - Parameter releases: of a list beside the policies; their own lists count too.
     init(from old: Policy, to new: Policy, existing releases: [Release] = [], at now: Date) {
         var existing: [Platform: Set<AppVersion>] = [:]
         for release in releases + old.releases + new.releases {
-            // Customers can't have what wasn't out yet. A day has begun in every time zone 14 hours before its midnight.
+            // Customers can't have a release before it was out. A day has begun in some time zone 14 hours before its
+            // midnight in UTC.
             guard let number = release.originalAppVersion,
                 release.releasedAt.sortingDate.addingTimeInterval(-14 * 3600) <= now
             else { continue }
@@ -40,16 +40,16 @@ struct RightsComparison: Sendable {
     /// What becomes of a right.
     enum Fate: Sendable, Hashable {
         case denied
-        /// Nil: it was for good.
+        /// Nil: permanently.
         case shortened(from: Date?, to: Date)
-        /// Neither given nor denied.
+        /// Neither granted nor denied.
         case undetermined
     }
 
     /// One entitlement that all acquisitions of some classes lose.
     struct Loss: Sendable, Hashable {
         let entitlement: String
-        /// Nil: receipts, which name none.
+        /// Nil: receipts, which name no platform.
         let platform: Platform?
         let fate: Fate
         /// In plain words.
@@ -60,7 +60,7 @@ struct RightsComparison: Sendable {
 
     // MARK: By how the app was acquired
 
-    /// Those that either policy knows; and where they are several, none: receipts do not say.
+    /// The platforms of both policies. If there are several, also receipts, which name no platform.
     private var platforms: [Platform?] {
         let named = Platform.allCases.filter { platform in
             [old, new].contains { $0.timelines.known.contains { $0.platform == platform } }
@@ -73,7 +73,7 @@ struct RightsComparison: Sendable {
         let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
         let dates = DateClasses(timelines: timelines, policies: [old, new], now: now)
         guard !versions.classes.isEmpty else { return [] }
-        // By what is lost: for each class of versions, the classes of dates.
+        // Losses, by what is lost: for each class of versions, the classes of dates.
         var cells: [Key: [Int: Set<Int>]] = [:]
         var order: [Key] = []
         for version in versions.classes.indices {
@@ -89,7 +89,7 @@ struct RightsComparison: Sendable {
             }
         }
         return order.flatMap { key -> [Loss] in
-            // Classes of versions that lose it on the same dates are told of together.
+            // Classes of versions that lose the same on the same dates are reported together.
             var versionsOfDates: [(dates: Set<Int>, versions: [Int])] = []
             for (version, lostDates) in (cells[key] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 if let place = versionsOfDates.firstIndex(where: { $0.dates == lostDates }) {
@@ -113,10 +113,10 @@ struct RightsComparison: Sendable {
         let fate: Fate
     }
 
-    /// Nil where a list doesn't say which releases exist.
+    /// Nil if a list doesn't say which releases exist.
     private func numbers(on platform: Platform?) -> Set<AppVersion>? {
         guard let platform else {
-            // A receipt may be of any platform, so that each must have a list.
+            // A receipt may be of any platform, so each platform must have a list.
             let possible = platforms.compactMap { $0 }.map { numbers(on: $0) }
             return possible.contains(nil) ? nil : possible.compactMap { $0 }.reduce(into: []) { $0.formUnion($1) }
         }
@@ -126,7 +126,7 @@ struct RightsComparison: Sendable {
     private func customers(on platform: Platform?, versions: String?, dates: String?) -> String {
         let place = platform.map { " on \($0.rawValue)" } ?? " by a receipt that names no platform"
         let limits = [versions.map { "with \($0)" }, dates].compactMap { $0 }
-        return "whoever got the app\(place)" + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
+        return "customers who got the app\(place)" + (limits.isEmpty ? "" : ", " + limits.joined(separator: ", ") + ",")
     }
 
     private func evidence(_ platform: Platform?, version: AppVersion?, date: Date?) -> Evidence {
@@ -144,14 +144,14 @@ struct RightsComparison: Sendable {
             for product in entitlement.products {
                 guard let fate = kinds(of: product).lazy.compactMap({ fates(of: $0)[entitlement.name] }).first
                 else { continue }
-                // What eras give is not known of a purchase alone.
+                // A purchase alone doesn't show what eras give.
                 result.append((entitlement.name, product.id, fate == .undetermined ? .denied : fate))
             }
         }
         return result
     }
 
-    /// One purchase of it for each type that it can have: the policy does not know which it is.
+    /// One purchase of the product for each possible type: the policy doesn't know the type.
     private func kinds(of product: Entitlement.Product) -> [Evidence] {
         let bought = now == .distantFuture ? Date(timeIntervalSince1970: 0) : now
         let types: [(Purchase.ProductType, expires: Date?)] = [
@@ -167,9 +167,9 @@ struct RightsComparison: Sendable {
 
     // MARK: Both decisions
 
-    /// What becomes of each right that the old policy gives.
+    /// What happens to each right that the old policy gives.
     private func fates(of evidence: Evidence) -> [String: Fate] {
-        // Ends are compared as instants, so that both are decided before any of them.
+        // Ends are compared as instants, so both policies are decided before any end.
         let before = decide(evidence, under: old, at: .distantPast).filter { $0.outcome == .granted }
         guard !before.isEmpty else { return [:] }
         let after = decide(evidence, under: new, at: .distantPast)

@@ -2,29 +2,29 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// The original versions that the timelines of two policies can tell apart, each class with one of its members.
+/// The classes of original versions that the timelines of two policies can tell apart, with one member each.
 struct VersionClasses {
     struct Class {
-        /// Nil: no version is known.
+        /// Nil: the version is unknown.
         let representative: AppVersion?
-        /// The places in `points` of what belongs to it.
+        /// The indexes in `points` of the numbers that belong to it.
         var points: [Int]
     }
 
     private(set) var classes: [Class] = []
-    /// Ascending: zero, and for each number that occurs in a policy that number and what lies just above it.
+    /// Ascending: zero, and for each number in a policy that number and the gap above it.
     private let points: [Point]
     private let hasList: Bool
     private let noun: String
 
     private struct Point {
         let version: AppVersion
-        /// Of a gap the number below it; nil for zero.
+        /// For a gap, the number below it; nil for zero.
         let number: AppVersion?
         let isGap: Bool
     }
 
-    /// - Parameter existing: the numbers of all releases, where a list has them: no customer has another one.
+    /// - Parameter existing: the numbers of all releases, if a list has them. No customer has another one.
     init(timelines: [Timeline], platform: Platform?, existing: Set<AppVersion>? = nil) {
         noun = platform.map(\.versionKey.rawValue) ?? "number"
         let listed = timelines.compactMap(\.erasOfRelease).flatMap(\.keys)
@@ -56,7 +56,7 @@ struct VersionClasses {
         classes.append(Class(representative: nil, points: []))
     }
 
-    /// All that a version proof takes from a version.
+    /// Everything that a version proof uses of a version.
     private struct Signature: Hashable {
         let listed: [EraSet?]
         let enclosing: [EraSet]
@@ -78,7 +78,7 @@ struct VersionClasses {
         if hasList, indices.allSatisfy({ points[$0].isGap }) {
             return (["a \(noun) that the release list does not have"] + unknown).joined(separator: " or ")
         }
-        // Beside a release list what lies between two releases is no release.
+        // Beside a release list, numbers between two releases don't exist.
         let meant = hasList ? indices.filter { !points[$0].isGap } : indices
         if hasList {
             let numbers = meant.compactMap { points[$0].number?.description }

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// One second of patience is a denial: no App Store answers in that time, and offline never.
+/// One second is a denial: no App Store answers in that time, and no device comes back online.
 extension LintRule {
     /// The shortest time in which a customer without a connection can be expected to come back online.
     private static let shortestAllowance: Double = 24 * 3600

@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Every build was 1: nothing lies below such a boundary, and no owner on the right side of it.
+/// If every build was 1, nothing lies below such a boundary, and no owner is on the right side of it.
 extension LintRule {
     static let boundaryAtFirstBuild = LintRule(
         "boundary-at-first-build", .error, "a boundary at or below 1, where nothing can lie below it",
@@ -22,7 +22,7 @@ extension LintRule {
             let era = "`\(change.after.name.shortened)`"
             let losing =
                 change.lost.isEmpty
-                ? "" : ", and whoever paid loses \(inWords(change.lost)) wherever the purchase date is not known"
+                ? "" : ", and owners without a known purchase date lose \(inWords(change.lost))"
             let advice: LintFix = "give the \(key) of the first release of \(era)"
             guard releases.isEmpty, isDotted else {
                 let isBuild = change.platform.key == .bundleVersion && change.date != nil

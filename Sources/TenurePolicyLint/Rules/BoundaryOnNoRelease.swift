@@ -1,11 +1,11 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A developer wrote the build that was meant to ship; the build that passed review was another. Where numbers rise, an era that
-/// begins at a number between two releases still separates them. Where the policy has a list, the boundary has no moment.
+/// The build that passed review is not the one that was planned. If numbers rise, an era that begins at a number
+/// between two releases still separates them. If the policy has a list, the boundary has no moment.
 extension LintRule {
     static let boundaryOnNoRelease = LintRule(
-        "boundary-on-no-release", .error, "a boundary whose build or version no release has",
+        "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
         story:
             "The build that was meant to be the first free one is rejected in review, and the one that ships has another number.",
         fix: "Write the number of the era's first release, or add that release to the list.",
@@ -16,10 +16,10 @@ extension LintRule {
             let releases = change.platform.releases.map(\.release)
             guard let version = change.version, !releases.isEmpty,
                 !releases.contains(where: { $0.originalAppVersion == version }),
-                // Its own rules speak of these.
+                // Other rules report these.
                 !releases.contains(where: { $0.version == version || $0.build == version })
             else { continue }
-            // What is never compared has a rule of its own.
+            // Another rule reports numbers that are never compared.
             guard change.platform.decidesByList || change.platform.timeline.versionsRise else { continue }
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
@@ -32,7 +32,7 @@ extension LintRule {
             let what =
                 "`\(change.after.name.shortened)` begins on \(platform) with \(key) \(version), which no release in the list has (below it \(below), above it \(above))"
             let isBlind = change.platform.decidesByList && change.date == nil
-            // What is planned cannot stand in a list of what was released.
+            // A planned release can't be in a list of past ones.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
             report.add(
                 at: change.path + [.key(key)], severity: isBlind ? .error : isPlanned ? .note : .warning,

@@ -2,14 +2,14 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// In the sandbox the version is always the same, so that everything passed; in production some owners lost everything and
-/// all newcomers got everything. A date beside the version would have contradicted both. Receipts signed before 20 June
-/// 2013 have no version at all.
+/// In the sandbox the version is always the same, so every test passed. In production some owners lost everything and
+/// all new customers got everything. A date beside the version would have contradicted both. Receipts signed before
+/// June 20, 2013 have no version at all.
 extension LintRule {
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",
         story:
-            "Where the version alone decides and is wrong, nothing contradicts it; receipts signed before 20 June 2013 have no version at all.",
+            "Where the version alone decides and is wrong, nothing contradicts it; receipts signed before June 20, 2013 have no version at all.",
         fix: "Write when the era began: `at: 2015-06-10T18:00:00Z`."
     ) { subject, report in
         for change in subject.writtenChanges where change.date == nil && change.matters {
@@ -17,14 +17,14 @@ extension LintRule {
             let version = change.version.map { "\($0)" } ?? ""
             report.add(
                 at: change.path,
-                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: a customer whose \(key) is not known is undetermined on \(inWords(change.lost + change.gained)), and a wrong \(key) is contradicted by nothing",
+                "on \(change.platform.platform.rawValue) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: a customer without a known \(key) is undetermined for \(inWords(change.lost + change.gained)), and nothing contradicts a wrong \(key)",
                 fix: subject.dating(change), "add `at` with the instant at which the price changed")
         }
     }
 }
 
 extension LintSubject {
-    /// Dates a boundary by its own release, where the list has its instant. A dated change also needs its window.
+    /// Dates a boundary by its own release, if the list has its instant. A dated change also needs its window.
     fileprivate func dating(_ change: EraChange) -> LintFix? {
         let releases = change.platform.releases.map(\.release).filter { $0.originalAppVersion == change.version }
         guard case .instant(let date)? = releases.first?.releasedAt else { return nil }

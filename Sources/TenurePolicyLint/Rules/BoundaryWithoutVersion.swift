@@ -1,13 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Buyers of an app bundle carry the bundle's purchase date, or that of an upgrade, and developers were told not to rely on it.
+/// Buyers of an app bundle have the purchase date of the bundle, or of an upgrade.
 extension LintRule {
     static let boundaryWithoutVersion = LintRule(
         "boundary-without-version", .note, "a boundary without a build or version",
         story:
-            "The purchase date of an app bundle is not that of the app: where the number tells too, an early one saves its owner.",
-        fix: "Add the number of the era's first release, or say `buildNumbers: restarted` where it tells nothing."
+            "The purchase date of an app bundle is not that of the app: if the number counts too, an early one proves the owner.",
+        fix: "Add the number of the era's first release, or write `buildNumbers: restarted` if numbers prove nothing."
     ) { subject, report in
         for change in subject.writtenChanges where change.version == nil && change.matters {
             if change.platform.key == .bundleVersion, subject.draft.buildNumbers == .restarted { continue }
@@ -15,7 +15,7 @@ extension LintRule {
             let key = change.platform.key.rawValue
             report.add(
                 at: change.path,
-                "on \(change.platform.platform.rawValue) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: whoever has \(inWords(change.lost + change.gained)) by an app bundle is judged by the bundle's date",
+                "on \(change.platform.platform.rawValue) the purchase date alone separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: buyers of an app bundle are judged by the bundle's date for \(inWords(change.lost + change.gained))",
                 fix: change.date.flatMap { date in
                     // The release that came with the change.
                     let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The other way round: a universal app whose record means builds on iOS and marketing versions on the Mac, and whose
-/// developer wrote the build for both.
+/// In a universal app, the record has builds on iOS and marketing versions on the Mac, and the developer wrote the
+/// build for both.
 extension LintRule {
     static let buildForVersion = LintRule(
         "build-for-version", .error, "a build where macOS reports the marketing version",
@@ -17,7 +17,7 @@ extension LintRule {
             if releases.contains(where: { $0.version == version }) { continue }
             let given =
                 change.lost.isEmpty
-                ? "whoever comes later still counts as `\(change.before.name.shortened)`"
+                ? "customers who come later still count as `\(change.before.name.shortened)`"
                 : "anyone who installs a version below `\(version)` gets \(inWords(change.lost)) for nothing"
             if let meant = releases.first(where: { $0.build == version }) {
                 report.add(

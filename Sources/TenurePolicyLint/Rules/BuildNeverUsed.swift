@@ -1,12 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Saying that builds began again and giving a boundary by build: the second is never looked at.
+/// If build numbers restarted and a boundary is given by build, the boundary is never used.
 extension LintRule {
     static let buildNeverUsed = LintRule(
         "build-never-used", .error, "a boundary by build under `buildNumbers: restarted` without a release list",
-        story: "Builds that began again cannot be compared with a boundary: the line looks like a rule and is none.",
-        fix: "Add a release list, by which a build tells its dates, or remove the build."
+        story:
+            "Builds that began again cannot be compared with a boundary: the line looks like a rule but has no effect.",
+        fix: "Add a release list, which gives each build its dates, or remove the build."
     ) { subject, report in
         guard subject.draft.buildNumbers == .restarted else { return }
         for change in subject.writtenChanges where change.platform.key == .bundleVersion {

@@ -3,15 +3,15 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// A guide for going free warns of it in capitals: ship one build at or below the last paid one, and the app is given away to
-/// everybody who installs it, for good, since their original build never changes again.
+/// One build at or below the last paid one gives the app away permanently to everyone who installs it, because their
+/// original build never changes.
 extension LintRule {
     static let buildNotAbovePaid = LintRule(
-        "build-not-above-paid", .error, "a release of a later era whose number is below one of an earlier era",
+        "build-not-above-paid", .error, "a release of a later era with a number below one of an earlier era",
         story:
-            "Shipping one build below the last paid one gives the app away to everybody who installs it: their original build stays that forever.",
+            "Shipping one build below the last paid one gives the app away to everyone who installs it: their original build never changes.",
         fix:
-            "Ship no such build; where it was shipped, make the release list the policy's, or write `buildNumbers: restarted`.",
+            "Ship no such build; if it was shipped, make the release list the policy's, or write `buildNumbers: restarted`.",
         needs: .releases
     ) { subject, report in
         for platform in subject.platforms {

@@ -1,13 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// An app whose every release was build 1, and apps whose numbers begin again with each version: the number that a customer
-/// began with stands for two releases years apart.
+/// In some apps every release is build 1, and in others numbers restart with each version. Then a customer's original
+/// number belongs to two releases years apart.
 extension LintRule {
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
         story:
-            "An app gave each release the build 1. The original build then stands for releases of both eras, and proves neither.",
+            "An app gave each release the build 1. The original build then belongs to releases of both eras, and proves neither.",
         fix: "Let the date decide: a beginning with `at` and a release list, or `buildNumbers: restarted`.",
         needs: .releases
     ) { subject, report in
@@ -29,7 +29,7 @@ extension LintRule {
                 if given.isEmpty {
                     report.add(
                         at: listed, severity: .warning, on: platform,
-                        "\(eras): it proves neither, so that the purchase date alone decides, and where there is none, `inDoubt`",
+                        "\(eras): it proves neither, so the purchase date alone decides, and without a date `inDoubt`",
                         fix:
                             "give each release its own \(platform.key.rawValue) from now on; keep both rows in the policy's list"
                     )

@@ -3,7 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Generous is right, and a month is a giveaway: everybody who comes within the window is favored.
+/// A generous window is right, but a month gives the app away: everyone who comes within the window is favored.
 extension LintRule {
     /// Seconds from the start of a window to its end.
     private static let widestWindow: TimeInterval = 14 * 86_400
@@ -11,7 +11,7 @@ extension LintRule {
     static let changeoverWide = LintRule(
         "changeover-wide", .warning, "a changeover window of more than two weeks",
         story:
-            "Within the window everybody may be an owner. Two days cover storefronts and caches; a month covers an advertising campaign.",
+            "Within the window everyone may be an owner. Two days cover storefronts and caches; a month covers an advertising campaign.",
         fix: "Make it as long as price and binary can have disagreed: a day before, two after."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() {
@@ -26,7 +26,7 @@ extension LintRule {
             let lost = subject.entitlements.map(\.name).filter { name in changes.contains { $0.lost.contains(name) } }
             let consequence =
                 lost.isEmpty || changeover.until <= 0 || subject.policy?.inDoubt == .undetermined
-                ? "whoever came in it may belong to either era"
+                ? "customers who came in it may belong to either era"
                 : "anyone who installed the app until \(until) gets \(inWords(lost)) for nothing"
             let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
             report.add(

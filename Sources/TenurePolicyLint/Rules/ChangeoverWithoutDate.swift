@@ -1,11 +1,11 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A window around an instant that is not said.
+/// A window around an instant that is missing.
 extension LintRule {
     static let changeoverWithoutDate = LintRule(
-        "changeover-without-date", .warning, "a changeover window around no instant",
-        story: "A window counts from the instant of the change; without one it is a line that does nothing.",
+        "changeover-without-date", .warning, "a changeover window without an instant",
+        story: "A window counts from the instant of the change; without one it has no effect.",
         fix: "Add `at` to the beginning on each platform."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.changeover?.window != nil {
@@ -21,7 +21,7 @@ extension LintRule {
             } else if !undated.isEmpty {
                 report.add(
                     at: ["eras", .index(index), "changeover"],
-                    "the window has no instant to lie around on \(undated.sorted().joined(separator: " and ")): whoever came during the change is judged by the number alone",
+                    "the window has no instant to lie around on \(undated.sorted().joined(separator: " and ")): customers who came during the change are judged by the number alone",
                     fix: "add `at` there")
             }
         }

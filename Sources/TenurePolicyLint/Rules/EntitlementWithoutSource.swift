@@ -1,12 +1,12 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A paid feature with a name and nothing that leads to it: nobody is ever told that it does not work.
+/// A paid feature that no source grants. No customer can report it, because none has it.
 extension LintRule {
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement that nothing can grant",
         story:
-            "A second registration of an entitlement was silently ignored by a library: its buyers had paid for a name.",
+            "A library silently ignored the second registration of an entitlement, and its buyers got nothing.",
         fix: "Add `products`, `honors`, or both; or remove it."
     ) { subject, report in
         for entitlement in subject.entitlements where entitlement.products.isEmpty {
@@ -20,7 +20,7 @@ extension LintRule {
             let trial = entitlement.trial == nil ? "" : " after its trial"
             report.add(
                 at: path,
-                "nobody can have `\(entitlement.name.shortened)`\(trial) but by a grant of support: no product gives it and no era honors it",
+                "no customer can have `\(entitlement.name.shortened)`\(trial) but by a grant of support: no product gives it and no era honors it",
                 fix: "add `products`, `honors`, or both, or remove the entitlement"
             )
         }

@@ -2,11 +2,11 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// An app that was sold again for a while after having been free had its middle era written with the beginning of the last:
-/// nobody was ever in it.
+/// An app was sold again for a while after having been free. Its middle era got the beginning of the last one, so no
+/// customer was ever in it.
 extension LintRule {
     static let eraNeverApplies = LintRule(
-        "era-never-applies", .warning, "an era that can have no customers, or can't be told from the next one",
+        "era-never-applies", .warning, "an era that can have no customers, or can't be separated from the next one",
         story: "An era that begins and ends with one number and one instant has no customers, whatever it honors.",
         fix: "Correct its beginning or that of the next one, or remove it."
     ) { subject, report in
@@ -24,12 +24,12 @@ extension LintRule {
                 if let date, date == nextDate {
                     report.add(
                         at: change.path,
-                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): nobody is in it, whatever honors it",
+                        "\(era) ends on \(place) at the instant at which it begins (\(date.rfc3339)): no customer is in it, whatever honors it",
                         fix: "correct `at` of \(era) or of \(next)")
                 } else if let version, version == nextVersion, date == nil || nextDate == nil {
                     report.add(
                         at: change.path,
-                        "\(era) and \(next) begin on \(place) with one \(platform.key.rawValue) (\(version)), and no instant separates them: whoever came then may belong to either",
+                        "\(era) and \(next) begin on \(place) with one \(platform.key.rawValue) (\(version)), and no instant separates them: customers who came then may belong to either",
                         fix: "add `at` to both, or correct one of the numbers")
                 }
             }

@@ -4,16 +4,16 @@ import TenurePolicyFile
 /// A release list that was written once and never continued.
 extension LintRule {
     static let eraWithoutRelease = LintRule(
-        "era-without-release", .warning, "an era that has begun and of which the policy's list has no release",
+        "era-without-release", .warning, "an era that has begun without a release in the policy's list",
         story:
-            "A build that is not in the list proves nothing. A list that ends before the change leaves every newcomer to the date alone.",
+            "A build that is not in the list proves nothing. If a list ends before the change, only the date decides about every new customer.",
         fix: "Append every release to the list, before it ships.",
         needs: .releases
     ) { subject, report in
         for change in subject.changes where change.platform.decidesByList && change.matters {
             let platform = change.platform
             let numbers = platform.releases.map { platform.era(of: $0.release) }
-            // Not certain of some: then nothing is certain of this.
+            // If some date isn't certain, nothing about this is.
             guard !numbers.isEmpty, !numbers.contains(where: { $0 == nil }),
                 !numbers.contains(where: { ($0 ?? 0) >= change.index }), change.date.map({ $0 <= subject.now }) ?? true
             else { continue }

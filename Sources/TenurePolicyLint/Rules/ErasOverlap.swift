@@ -3,12 +3,13 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// A short sale between two long eras, and a generous window around each of its ends: every day of it belongs to three eras.
+/// A short sale between two long eras, with a generous window around each end: every day of it belongs to three eras.
 extension LintRule {
     static let erasOverlap = LintRule(
         "eras-overlap", .warning, "a changeover window that reaches into the one after, or past a whole era",
-        story: "Windows around both ends of a short era swallow it: whoever came then gets the best of three eras.",
-        fix: "Make the windows narrower, so that each era has a day of its own."
+        story:
+            "Windows around both ends of a short era cover all of it: customers of that time get the best of three eras.",
+        fix: "Make the windows narrower, so that each era has at least a day outside of them."
     ) { subject, report in
         for platform in subject.platforms {
             let windows = platform.timeline.changeovers
@@ -21,7 +22,7 @@ extension LintRule {
                     start < next
                 else { continue }
                 let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
-                // The window as wide as it can be without reaching the one before.
+                // The widest window that doesn't reach the one before.
                 let hours = (next.timeIntervalSince(first.window.upperBound) / 3600).rounded(.down)
                 let until = Duration.text(subject.eras[index].changeover?.window?.until ?? 0)
                 report.add(

@@ -3,12 +3,12 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Dates of an honor that lie where its era does not.
+/// Dates of an honor that don't overlap with its era.
 extension LintRule {
     static let honorWindowOutsideEra = LintRule(
         "honor-window-outside-era", .error,
-        "an honor whose dates nobody of its era can meet, or that ends before its era does",
-        story: "A window for recent buyers, written with the wrong year, is a promise that nobody can collect.",
+        "an honor with dates that no customer of its era can meet, or that ends before its era does",
+        story: "A window for recent buyers had the wrong year, so no customer got what was announced.",
         fix: "Correct `boughtSince`, `boughtBefore` or `until`, or name the era in which they lie."
     ) { subject, report in
         for entitlement in subject.entitlements {
@@ -25,22 +25,22 @@ extension LintRule {
                 if let since = honor.boughtSince, since >= end {
                     report.add(
                         at: path + ["boughtSince"],
-                        "nobody gets \(give) by this: \(era) had ended everywhere by \(end.rfc3339), and \(since.rfc3339) is later",
+                        "no customer gets \(give) by this: \(era) had ended everywhere by \(end.rfc3339), and \(since.rfc3339) is later",
                         fix: "correct `boughtSince`: it must lie within \(era)")
                 } else if let before = honor.boughtBefore, before <= begin {
                     report.add(
                         at: path + ["boughtBefore"],
-                        "nobody gets \(give) by this: \(era) begins at \(begin.rfc3339), and \(before.rfc3339) is not later",
+                        "no customer gets \(give) by this: \(era) begins at \(begin.rfc3339), and \(before.rfc3339) is not later",
                         fix: "correct `boughtBefore`: it must lie within \(era)")
                 } else if let until = honor.until, until <= begin {
                     report.add(
                         at: path + ["until"],
-                        "nobody ever has \(give) by this: it ends at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
+                        "no customer ever has \(give) by this: it ends at \(until.rfc3339), and \(era) begins at \(begin.rfc3339)",
                         fix: "correct `until`: it must be later")
                 } else if let until = honor.until, end != .distantFuture, until < end {
                     report.add(
                         at: path + ["until"], severity: .warning,
-                        "\(give) ends at \(until.rfc3339) while \(era) runs until \(end.rfc3339): whoever buys in between gets nothing for it",
+                        "\(give) ends at \(until.rfc3339) while \(era) runs until \(end.rfc3339): customers who buy in between get nothing for it",
                         fix: "correct `until`: it must be after the era's end")
                 }
             }

@@ -1,12 +1,12 @@
 import TenureCore
 import TenurePolicyFile
 
-/// "A year of the new service from the change on": the change must have an instant.
+/// “A year of the new service from the change on” requires that the change has an instant.
 extension LintRule {
     static let honorWithoutEnd = LintRule(
-        "honor-without-end", .error, "an honor of limited length whose era has no dated end",
+        "honor-without-end", .error, "an honor of limited length in an era without a dated end",
         story:
-            "A year is counted from the day on which the era ended. Where nobody wrote that day, nobody can say whether the year is over.",
+            "A year counts from the end of the era. Without that date, it's unknown whether the year is over.",
         fix: "Add `at` to the next era on every platform, or write `until` instead of `for`."
     ) { subject, report in
         for entitlement in subject.entitlements {

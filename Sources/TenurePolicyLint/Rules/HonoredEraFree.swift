@@ -2,13 +2,13 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Some owners lost everything and all new users got everything: the two eras had been swapped in one line.
+/// Some owners lost everything and all new users got everything, because one line had swapped the two eras.
 extension LintRule {
     static let honoredEraFree = LintRule(
         "honored-era-free", .warning, "an honor for an era in which the app was free",
         story:
-            "In a swapped comparison all newcomers got everything. Whoever came while the app was free has paid for nothing yet.",
-        fix: "Name the paid eras under `honors`; keep the free one only if you promised it to everybody who came then."
+            "A swapped comparison gave everything to all new customers. Customers who came while the app was free have paid for nothing yet.",
+        fix: "Name the paid eras under `honors`; keep the free one only if you promised it to everyone who came then."
     ) { subject, report in
         for entitlement in subject.entitlements {
             for (number, honor) in (entitlement.honors ?? []).enumerated() where !subject.hasEnded(honor) {
@@ -19,13 +19,13 @@ extension LintRule {
                 let isLast = index == subject.eras.count - 1
                 let end =
                     honor.until.map { "until \($0.rfc3339)" }
-                    ?? (honor.length.map { "for \($0.iso8601)" } ?? "for good")
+                    ?? (honor.length.map { "for \($0.iso8601)" } ?? "permanently")
                 let window = honor.boughtSince != nil || honor.boughtBefore != nil ? " within the dates" : ""
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "honors", .index(number)],
                     isLast
                         ? "anyone who installs the app today\(window) gets `\(entitlement.name.shortened)` \(end) for nothing: `\(honor.era)` is free and is the era that runs now"
-                        : "everybody who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), and it was free then",
+                        : "everyone who got the app in `\(honor.era)`\(window) has `\(entitlement.name.shortened)` \(end), and it was free then",
                     fix: .suggestion(
                         "remove `\(honor.era)` from `honors`, or correct its `model` if the app was sold then",
                         .remove(["entitlements", .key(entitlement.name), "honors", .index(number)])),

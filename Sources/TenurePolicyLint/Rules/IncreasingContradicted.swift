@@ -1,12 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Build numbers that begin again per version are usual on iOS, and nobody remembers five years later whether they did.
+/// On iOS, build numbers often restart with each version, and years later the developer doesn't remember whether they
+/// did.
 extension LintRule {
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
         "`buildNumbers: increasing`, or a macOS app, where the list has a number that fell",
-        story: "Nobody remembers after five years whether build numbers once began again. The list does.",
+        story: "Developers don't remember after five years whether build numbers restarted. The list shows it.",
         fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
         needs: .releases
     ) { subject, report in
@@ -22,13 +23,13 @@ extension LintRule {
                     let key = platform.key.rawValue
                     let claim =
                         platform.key == .bundleVersion
-                        ? "`buildNumbers: increasing` is not so" : "versions did not always rise"
+                        ? "`buildNumbers: increasing` is wrong" : "versions did not always rise"
                     report.add(
                         at: listed, severity: platform.decidesByList ? .warning : .error, on: platform,
                         "\(claim): on \(platform.platform.rawValue) \(key) \(number) (\(listed.release.releasedAt.text)) came after \(key) \(before) (\(last.releasedAt.text))"
                             + (platform.decidesByList
                                 ? "; the policy's list tells them apart, but where a date contradicts, the \(key) is believed"
-                                : "; \(key)s between them tell the wrong era"),
+                                : "; \(key)s between them prove the wrong era"),
                         fix: platform.key == .bundleVersion
                             ? .suggestion(
                                 "write `buildNumbers: restarted`",
@@ -53,8 +54,8 @@ extension LintRule {
 }
 
 extension Release {
-    /// Whether another release has the same build. A release that is listed again, for a new price or storefront, has the
-    /// same marketing version too.
+    /// Whether another release has the same build. A release that is listed again, for a new price or storefront, has
+    /// the same marketing version too.
     fileprivate func isOtherRelease(than other: Release) -> Bool {
         guard platform.versionKey == .bundleVersion, build == other.build, let version, let its = other.version else {
             return false

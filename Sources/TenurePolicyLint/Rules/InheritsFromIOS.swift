@@ -1,7 +1,7 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The record of a universal purchase on the Apple TV said 2000 where that of the phone said 1000.
+/// A universal purchase had build 2000 on the Apple TV and build 1000 on the phone.
 extension LintRule {
     static let inheritsFromIOS = LintRule(
         "inherits-from-ios", .note, "tvOS, watchOS or visionOS judged by iOS's boundaries",
@@ -16,7 +16,7 @@ extension LintRule {
             let heirs = Platform.allCases.filter { platform in
                 platform.inheritsFromIOS && era.begins[platform] == nil
                     && !subject.eras[index...].contains { $0.begins[platform] == .new }
-                    // Many apps are on none of them: only what the policy or a release list names is there.
+                    // Most apps are on none of them, so only platforms that the policy or a release list names count.
                     && subject.platforms.contains { $0.platform == platform }
             }
             guard !heirs.isEmpty else { continue }

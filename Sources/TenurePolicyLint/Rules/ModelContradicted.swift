@@ -1,11 +1,11 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The list says what each release cost; where it disagrees with the eras, one of them is wrong about who paid.
+/// The list has the price model of each release. If it disagrees with the eras, one of them is wrong about who paid.
 extension LintRule {
     static let modelContradicted = LintRule(
-        "model-contradicted", .error, "a release whose price model is not that of its era",
-        story: "Free, then paid, then free again: one date is not enough, and whoever keeps one forgets the middle.",
+        "model-contradicted", .error, "a release with another price model than its era",
+        story: "Free, then paid, then free again: one date isn't enough, because it leaves out the middle.",
         fix: "Correct the era's beginning or model, or the row.",
         needs: .releases
     ) { subject, report in

@@ -2,13 +2,13 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// A library's read-me says it plainly: the price and the release change at different times, in each storefront, and buyers
-/// in between are misjudged. Out of an honored era, a policy without it isn't one (decision 0003); into one, it's a warning.
+/// The price and the release change at different times, in each storefront, and buyers in between are misjudged. Out of
+/// an honored era, a policy without a changeover is invalid (ADR 3); into one, it's a warning.
 extension LintRule {
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that matters and doesn't state its changeover",
         story:
-            "Price, storefronts and binary never change together: who paid in the hours between is a newcomer by the one and an owner by the other.",
+            "Price, storefronts and binary never change together: someone who paid in the hours between is a new customer by one and an owner by the other.",
         fix:
             "Write `changeover: { from: -24h, until: +48h }`, or `changeover: none` if price and version changed at one instant."
     ) { subject, report in
@@ -18,7 +18,7 @@ extension LintRule {
                 !subject.draft.says(["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
-            // Out of an honored era it's a mistake of the policy, which the reader finds.
+            // Out of an honored era it's a mistake, which the reader finds.
             guard subject.honored(in: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Owners of the last paid update were locked out at the switch, and a hot fix had to follow: the boundary was the build at
-/// which the developer began to work, and the last paid build came after it.
+/// Owners of the last paid update were locked out at the change. The boundary was the build with which development had
+/// begun, and the last paid build came after it.
 extension LintRule {
     static let paidBuildBeyondBoundary = LintRule(
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next",
@@ -25,7 +25,7 @@ extension LintRule {
                 guard !lost.isEmpty else { continue }
                 report.add(
                     at: listed, on: platform,
-                    "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): whoever bought it loses \(inWords(lost)) wherever the purchase date is not known",
+                    "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date is not known",
                     fix: "begin \(subject.name(change.index)) above \(number), with its own first release")
             }
         }

@@ -1,14 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The central disaster: builds that were sold for a price lie in an era that gives their buyers nothing.
-///
-/// What each release cost comes from the list. The era comes from the version alone, as it decides for every customer whose
-/// purchase date is unknown; where the version proves nothing, it comes from the date.
+/// The worst case: builds that were sold for a price lie in an era that gives their buyers nothing.
+/// The list has the price model of each release. The era comes from the version alone, which decides for every customer
+/// without a known purchase date. If the version proves nothing, the era comes from the date.
 extension LintRule {
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,
-        "paid releases whose buyers count as customers of an era that gives them nothing",
+        "paid releases with buyers who count as customers of an era that gives them nothing",
         story:
             "A boundary was set below the last paid builds, and everyone who had bought them was locked out on the day of the change.",
         fix: "Begin the next era with its own first release, or honor the era in which these were sold.",
@@ -21,7 +20,7 @@ extension LintRule {
                 let builds = "\(key)\(numbers.count == 1 ? "" : "s") \(inWords(numbers))"
                 let era = subject.name(group.era)
                 let place = platform.platform.rawValue
-                // One that inherits iOS's boundary has no place of its own there.
+                // If it inherits iOS's boundary, it has no place in the file.
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
                 let details = isInherited && platform.platform.inheritsFromIOS ? [place, builds] : [builds]
                 report.add(

@@ -1,14 +1,14 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Owners locked out at the switch, and a critical hot fix: the paid app had been written down, and nothing given for it.
+/// Owners were locked out at the change: the policy had the paid era, but no entitlement honored it.
 extension LintRule {
     static let paidEraUnhonored = LintRule(
-        "paid-era-unhonored", .error, "a paid era whose buyers must buy again what they paid for",
-        story: "Owners were locked out at the switch, and the hot fix had to be written the same evening.",
+        "paid-era-unhonored", .error, "a paid era with buyers who must buy again what they paid for",
+        story: "Owners were locked out on the day of the change.",
         fix: "Add the era to the `honors` of what its buyers paid for."
     ) { subject, report in
-        // An app that is still sold takes nothing from anybody.
+        // While the app is still sold, no customer loses anything.
         for (index, era) in subject.eras.enumerated().dropLast() where era.model == .paid {
             let isReadable = !subject.entitlements.contains {
                 subject.draft.isBroken(["entitlements", .key($0.name)])

@@ -1,14 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A universal app: iOS builds near a thousand, Apple TV builds near two thousand, one policy for both. The first attempt
-/// compared everything with the one number.
+/// A universal app had iOS builds near a thousand and Apple TV builds near two thousand, and one number for both.
 extension LintRule {
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era does not mention",
         story:
-            "A universal app went free on the phone and was forgotten on the Mac: there everyone kept counting as an owner.",
-        fix: "Give the era a beginning on that platform, or `new` where the platform began with it."
+            "A universal app went free on the phone and was forgotten on the Mac: there everyone continued to count as an owner.",
+        fix: "Give the era a beginning on that platform, or `new` if the platform began with it."
     ) { subject, report in
         for platform in subject.platforms {
             let beginnings = platform.timeline.beginnings
@@ -27,13 +26,13 @@ extension LintRule {
                 let proof =
                     first.map { "the release list has it since \($0.releasedAt.text)" }
                     ?? "another era mentions it"
-                // Of an era in the middle, such as a promotion on one platform, leaving out a platform is usual.
+                // In a middle era, such as a promotion on one platform, leaving out a platform is usual.
                 let isLast = index == subject.eras.count - 1
                 let given = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
                 let consequence =
                     isNamed
-                    ? "\(subject.name(index)) did not happen there, and whoever gets the app there counts as \(subject.name(index - 1))\(given)"
-                    : "nothing tells there who came before it, so that \(inWords(different)) cannot be decided by how the app was acquired"
+                    ? "\(subject.name(index)) did not happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(given)"
+                    : "nothing shows there who came before it, so \(inWords(different)) cannot be decided by how the app was acquired"
                 let path: [PolicyMistake.Step] = ["eras", .index(index)]
                 report.add(
                     at: path, as: [name], severity: isNamed && !isLast ? .note : .error,
@@ -50,7 +49,7 @@ extension LintRule {
 }
 
 extension LintPlatform {
-    /// Whether the platform's first release came after the era had begun on every platform that says when.
+    /// Whether the platform's first release came after the era had begun on every platform with a known beginning.
     fileprivate func startsAfter(_ era: Int, first release: Release, in subject: LintSubject) -> Bool {
         let dates = subject.eras[era].begins.values.compactMap(\.date)
         return !dates.isEmpty && dates.allSatisfy { $0 <= release.releasedAt.sortingDate }

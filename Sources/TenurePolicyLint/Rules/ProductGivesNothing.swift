@@ -1,12 +1,12 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A customer was charged for what they had already owned, and wrote a one-star review.
+/// A customer was charged for something that they already owned, and complained in public.
 extension LintRule {
     static let productGivesNothing = LintRule(
-        "product-gives-nothing", .warning, "a product whose every entitlement all customers have anyway",
+        "product-gives-nothing", .warning, "a product with only entitlements that all customers have anyway",
         story:
-            "A customer who was charged for what they had owned since the first day asks for their money back in public.",
+            "A customer who was charged for something that they had always owned asked for a refund in public.",
         fix: "Remove the last era from the `honors`, or stop selling the product."
     ) { subject, report in
         let owned = Set(subject.entitlements.filter(subject.isForEverybody).map(\.name))
@@ -18,7 +18,7 @@ extension LintRule {
                 guard giving.allSatisfy(owned.contains), told.insert(product.id).inserted else { continue }
                 report.add(
                     at: ["entitlements", .key(entitlement.name), "products", .index(number)],
-                    "whoever buys `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honored for every era",
+                    "customers who buy `\(product.id.shortened)` gets nothing new: \(inWords(giving)) is honored for every era",
                     fix: "remove the eras in which it isn't included from `honors`, or stop selling the product")
             }
         }

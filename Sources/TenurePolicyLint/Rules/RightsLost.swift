@@ -3,9 +3,9 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Owners were locked out by a new version of the rules more than once, by the same hands that had let them in: a renamed
-/// entitlement, a boundary corrected by one build, a product dropped from a list. On a device without a service the bundled
-/// policy holds as written, and nothing remembers what it once gave.
+/// New versions of the rules locked out owners: a renamed entitlement, a boundary corrected by one build, a product
+/// removed from a list. On a device without a service the bundled policy holds as written, and no earlier right is
+/// stored.
 extension LintRule {
     static let rightLost = LintRule(
         "right-lost", .error, "compared with the policy before: a right that existing customers would lose",
@@ -20,7 +20,7 @@ extension LintRule {
     static let rightShortened = LintRule(
         "right-shortened", .error, "compared with the policy before: a right that would end earlier",
         story:
-            "A year that was announced and became half a year is a promise broken, if nobody reads the change as one.",
+            "A year was announced and became half a year, and no reviewer noticed it.",
         fix: "Keep the end that was announced, or a later one.",
         needs: .oldPolicy
     ) { subject, report in
@@ -34,8 +34,8 @@ extension LintRule {
     static let rightUncertain = LintRule(
         "right-uncertain", .warning, "compared with the policy before: a right that would become undetermined",
         story:
-            "A boundary that lost its instant takes nothing from anybody on paper, and leaves support with every second owner.",
-        fix: "Give the boundary back what told these customers apart, or `inDoubt: favorCustomer`.",
+            "A boundary lost its instant. No right was lost on paper, but half of the owners had to write to support.",
+        fix: "Give the boundary back what separated these customers, or write `inDoubt: favorCustomer`.",
         needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) {
@@ -43,12 +43,12 @@ extension LintRule {
         }
     }
 
-    /// What a doubt means, what a question gets meanwhile and what testers meet are edits that no line about an era shows.
+    /// These edits change answers, but no line about an era shows it.
     static let settingsEdited = LintRule(
         "settings-edited", .note,
         "compared with the policy before: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
-        story: "One word at the end of the file changes the answer for everybody about whom there is a doubt.",
-        fix: "Make sure that it is meant.",
+        story: "One word at the end of the file changes the answer for every customer in doubt.",
+        fix: "Make sure that you intend it.",
         needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old, let new = subject.policy else { return }
@@ -57,15 +57,15 @@ extension LintRule {
                 at: ["inDoubt"],
                 "`inDoubt` was `\(old.inDoubt.rawValue)` and is `\(new.inDoubt.rawValue)`: \(new.inDoubt == .undetermined ? "customers whose proofs leave a doubt, such as buyers within a changeover window, are no longer granted what they have" : "customers whose proofs leave a doubt are now granted what was undetermined")",
                 fix: .suggestion(
-                    "keep `\(old.inDoubt.rawValue)` unless that is meant",
+                    "keep `\(old.inDoubt.rawValue)` unless you intend that",
                     .write(.plain(old.inDoubt.rawValue), at: ["inDoubt"])))
         }
         if old.whileUndetermined != new.whileUndetermined {
             report.add(
                 at: ["whileUndetermined"],
-                "`whileUndetermined` was \(old.whileUndetermined.inWords) and is \(new.whileUndetermined.inWords): that is what customers get before anything is known of them",
+                "`whileUndetermined` was \(old.whileUndetermined.inWords) and is \(new.whileUndetermined.inWords): that is what customers get before anything is known about them",
                 fix: .suggestion(
-                    "keep \(old.whileUndetermined.inWords) unless that is meant",
+                    "keep \(old.whileUndetermined.inWords) unless you intend that",
                     .write(old.whileUndetermined.value, at: ["whileUndetermined"])))
         }
         if old.testEnvironments != new.testEnvironments {
@@ -73,24 +73,24 @@ extension LintRule {
                 at: ["testEnvironments"],
                 "`testEnvironments` was `\(old.testEnvironments.rawValue)` and is `\(new.testEnvironments.rawValue)`: testers and App Review meet another app; customers do not",
                 fix: .suggestion(
-                    "keep `\(old.testEnvironments.rawValue)` unless that is meant",
+                    "keep `\(old.testEnvironments.rawValue)` unless you intend that",
                     .write(.plain(old.testEnvironments.rawValue), at: ["testEnvironments"])))
         }
     }
 
-    /// A new app record charged its customers twice: nothing of the old app's receipts belongs to the new one.
+    /// A new app record charged its customers twice: the old app's receipts belong to another app.
     static let appChanged = LintRule(
         "app-changed", .error, "compared with the policy before: another app",
         story:
-            "A new app record in App Store Connect charged its customers twice, since what they owned belonged to the old one.",
-        fix: "Compare with the policy of the same app; moving to a new record is a matter of grants.",
+            "A new app record in App Store Connect charged its customers twice, because their purchases belonged to the old one.",
+        fix: "Compare with the policy of the same app. To move customers to a new record, grant them what they owned.",
         needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old?.app, let new = subject.draft.app else { return }
         if old.bundleID != new.bundleID {
             report.add(
                 at: ["app", "bundleID"],
-                "the bundle id was `\(old.bundleID.shortened)`: no artifact of a customer of that app counts for `\(new.bundleID.shortened)`",
+                "the bundle ID was `\(old.bundleID.shortened)`: no artifact of a customer of that app counts for `\(new.bundleID.shortened)`",
                 fix: .suggestion(
                     "write `bundleID: \(old.bundleID.shortened)`", .write(.text(old.bundleID), at: ["app", "bundleID"])),
                 "compare with the policy of the same app")
@@ -106,7 +106,7 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Reports every loss for which there are words.
+    /// Reports every loss.
     fileprivate func report(
         into report: inout LintReport, _ words: (RightsComparison.Fate, _ entitlement: String) -> String?
     ) {
@@ -122,7 +122,7 @@ extension LintSubject {
             guard let fate = words(loss.fate, "`\(loss.entitlement.shortened)`") else { continue }
             report.add(
                 at: place(of: loss.entitlement), as: stray(loss.entitlement) + ["products", loss.product],
-                "whoever has bought `\(loss.product.shortened)`, and came in no era that gives it, \(fate)",
+                "customers who have bought `\(loss.product.shortened)`, and came in no era that gives it, \(fate)",
                 fix: isNamed(loss.entitlement)
                     ? keeping(loss.product, of: loss.entitlement, under: old) : restoring(loss.entitlement, of: old),
                 advice(on: loss.entitlement, under: old))
@@ -135,7 +135,7 @@ extension LintSubject {
         isNamed(entitlement) ? ["entitlements", .key(entitlement)] : ["entitlements"]
     }
 
-    /// An entitlement that is gone has no place of its own.
+    /// A removed entitlement has no place in the file.
     private func stray(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
 
     /// Writes what the old policy gave.
@@ -144,12 +144,12 @@ extension LintSubject {
         let path: [PolicyMistake.Step] = ["entitlements", .key(name)]
         guard let now = entitlements.first(where: { $0.name == name }) else {
             return .suggestion(
-                "keep `\(name.shortened)` as it was; a new name can stand beside it",
+                "keep `\(name.shortened)` as it was; a new name can be added beside it",
                 .write(PolicyEdit.Value(before), at: path))
         }
         let missing = (before.honors ?? []).filter { !(now.honors ?? []).contains($0) }
         guard !missing.isEmpty else { return nil }
-        // The honors of the same era are replaced, others are left alone.
+        // The honors of the same era are replaced; others stay.
         let kept = (now.honors ?? []).filter { honor in !missing.contains { $0.era == honor.era } }
         return .suggestion(
             "keep the honor of \(inWords(Array(Set(missing.map(\.era))).sorted())) as it was",
@@ -170,7 +170,7 @@ extension LintSubject {
     private func advice(on entitlement: String, under old: Policy) -> LintFix {
         isNamed(entitlement)
             ? "leave what gave it as it was: where eras begin, the changeover windows, honors and products, `inDoubt`"
-            : "give the old name what it gave; a new name can stand beside it"
+            : "give the old name what it gave; a new name can be added beside it"
     }
 }
 

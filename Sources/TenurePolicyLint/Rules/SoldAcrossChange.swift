@@ -3,13 +3,13 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Price and binary never change together. Where the price fell while an older build was still the one to download, everybody
-/// who came in between began with a paid build without having paid.
+/// Price and binary never change together. If the price fell while an older build was still the current one, everyone
+/// who came in between has a paid build without having paid.
 extension LintRule {
     static let soldAcrossChange = LintRule(
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
         story:
-            "Price and binary never change together: who downloads yesterday's paid build at today's price of nothing looks like an owner.",
+            "Price and binary never change together: someone who downloads yesterday's paid build for free looks like an owner.",
         fix: "Make the release list the policy's, or let the changeover window reach to the next release.",
         needs: .releases
     ) { subject, report in
@@ -18,7 +18,7 @@ extension LintRule {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
                 else { continue }
                 let sale = platform.sale(of: listed.release)
-                // By the time of a change that is planned there may be a newer one.
+                // By the time of a planned change there may be a newer one.
                 for moment in platform.moments(from: sale.from, until: sale.until) where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
                     guard let now = eras.first, eras.count == 1, now > era else { continue }
@@ -28,7 +28,7 @@ extension LintRule {
                         sale.until == .distantFuture
                         ? "is still the newest in the list" : "was on sale until \(sale.until.rfc3339)"
                     report.add(
-                        // A list that ends there may only be short.
+                        // A list that ends there may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
                         "\(platform.position(of: listed.release)) on \(platform.platform.rawValue) came out in \(subject.name(era)) and \(until), in \(subject.name(now)): anyone who installed it after \(moment.addingTimeInterval(-60).inMinutes) gets \(inWords(given)) for nothing",
                         fix: subject.useOfList.map {
@@ -45,7 +45,7 @@ extension LintRule {
 }
 
 extension Date {
-    /// To the minute: a window's two seconds of slack are no news.
+    /// To the minute: the tolerance of two seconds doesn't matter here.
     fileprivate var inMinutes: String {
         Date(timeIntervalSince1970: (timeIntervalSince1970 / 60).rounded(.down) * 60).rfc3339
     }

@@ -1,13 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// It worked in the simulator and in TestFlight, and in production the paid content was gone: in test environments every
-/// comparison passes, because the version and the date there are invented.
+/// It worked in the simulator and in TestFlight, and in production the paid content was gone. Test environments invent
+/// version and date, so every comparison passes there.
 extension LintRule {
     static let testersAreOwners = LintRule(
         "testers-are-owners", .note, "`testEnvironments: owner`",
         story:
-            "Everything had passed in TestFlight, where every tester looked like an owner; nobody had seen what a newcomer sees, App Review included.",
+            "Everything passed in TestFlight, where every tester looked like an owner. Not even App Review had seen what a new customer sees.",
         fix: "Write `newCustomer`, and rehearse owners with cases or personas."
     ) { subject, report in
         guard subject.policy?.testEnvironments == .owner else { return }
@@ -15,7 +15,7 @@ extension LintRule {
         guard !honored.isEmpty else { return }
         report.add(
             at: ["testEnvironments"],
-            "every tester in Sandbox and TestFlight, and App Review, has \(inWords(honored)): nobody sees what a newcomer meets before it is released",
+            "every tester in Sandbox and TestFlight, and App Review, has \(inWords(honored)): no tester sees what a new customer sees before the release",
             fix: .suggestion(
                 "write `testEnvironments: newCustomer`, and try owners with `tenure policy test`",
                 .write(.plain("newCustomer"), at: ["testEnvironments"])),

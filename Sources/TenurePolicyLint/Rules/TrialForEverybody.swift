@@ -1,19 +1,19 @@
 import TenureCore
 import TenurePolicyFile
 
-/// An owner of a launcher was shown "trial 170 of 300": the counter ran for those who had paid, too.
+/// An owner of an app was shown “trial 170 of 300”, because the counter ran for owners too.
 extension LintRule {
     static let trialForEverybody = LintRule(
-        "trial-for-everybody", .warning, "a trial of an entitlement that everybody has",
+        "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",
         story:
-            "An owner was shown how much was left of a trial of what they had paid for, and asked what they had bought.",
+            "An owner was shown the rest of a trial, and asked what they had bought.",
         fix: "Remove the `trial`, or the era in which it is not included from `honors`."
     ) { subject, report in
         for entitlement in subject.entitlements where subject.isForEverybody(entitlement) {
             guard let trial = entitlement.trial else { continue }
             report.add(
                 at: ["entitlements", .key(entitlement.name), "trial"],
-                "nobody needs \(trial.inWords) of trial: `\(entitlement.name.shortened)` is honored for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so that whoever has the app has it",
+                "no customer needs \(trial.inWords) of trial: `\(entitlement.name.shortened)` is honored for every era (\(subject.eras.map { "`\($0.name.shortened)`" }.joined(separator: ", "))), so everyone who has the app has it",
                 fix: .suggestion(
                     "remove `trial`, or the last era from `honors`",
                     .remove(["entitlements", .key(entitlement.name), "trial"])),

@@ -5,7 +5,7 @@ import TenurePolicyFile
 extension LintRule {
     static let trialShortened = LintRule(
         "trial-shortened", .warning,
-        "compared with the policy before: a trial that is shorter, counted otherwise or gone",
+        "compared with the policy before: a trial that is shorter, counted differently or removed",
         story: "Customers who were promised ten sessions found the app locked after the fifth, and wrote about it.",
         fix: "Keep the trial as it was, or lengthen it.",
         needs: .oldPolicy
@@ -19,7 +19,7 @@ extension LintRule {
             let path: [PolicyMistake.Step] = ["entitlements", .key(before.name)]
             let consequence: String
             switch (trial, now.trial) {
-            // Whoever has it anyway needs no trial.
+            // A customer who has the entitlement anyway needs no trial.
             case (_, nil) where subject.isForEverybody(now): continue
             case (_, nil): consequence = "customers who are trying \(name) for \(trial.inWords) would lose it at once"
             case (.sessions(let was), .sessions(let count)?) where count >= was: continue

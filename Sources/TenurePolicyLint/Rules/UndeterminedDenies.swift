@@ -1,13 +1,13 @@
 import TenureCore
 import TenurePolicyFile
 
-/// Offline, a library invented the original version as the current one and denied. Denying while nothing is known is the same
-/// with better manners.
+/// A library assumed the current version as the original one while offline, and denied. Denying while nothing is known
+/// has the same effect.
 extension LintRule {
     static let undeterminedDenies = LintRule(
         "undetermined-denies", .note, "`whileUndetermined: deny`",
         story:
-            "At the first launch after the update, offline or before the App Store answers, nothing is known; an owner who is locked out then writes the review at once.",
+            "At the first launch after the update, offline or before the App Store answers, nothing is known; an owner who is locked out then complains at once.",
         fix: "Allow for as long as it takes to find out: `{ allow: 72h }`."
     ) { subject, report in
         guard let policy = subject.policy, policy.whileUndetermined == .deny else { return }

@@ -1,9 +1,9 @@
 import TenureCore
 import TenurePolicyFile
 
-/// On iOS `originalAppVersion` is the build, on macOS the marketing version; nobody can see which before production, since
-/// every test environment invents it. One developer compared the marketing version on iOS and had complaints within the
-/// hour; libraries and tutorials made the same mistake.
+/// On iOS `originalAppVersion` is the build, on macOS the marketing version. Developers can't see which before
+/// production, because every test environment invents it. Libraries and tutorials compared the marketing version on
+/// iOS, and customers complained within the hour.
 extension LintRule {
     static let versionForBuild = LintRule(
         "version-for-build", .error, "a marketing version where iOS, tvOS, watchOS or visionOS reports the build",
@@ -45,7 +45,7 @@ extension LintRule {
 }
 
 extension EraChange {
-    /// Whether the number is the year of the change or of a year near it, as some apps number their versions.
+    /// Whether the number is the year of the change or a year near it, as some apps number their versions.
     func isYear(_ version: AppVersion) -> Bool {
         guard let year = Int(version.description.prefix { $0 != "." }) else { return false }
         guard let date else { return (2008...2100).contains(year) }
@@ -56,6 +56,6 @@ extension EraChange {
     fileprivate func misjudged(by number: String) -> String {
         let losing = lost.isEmpty ? "" : " and loses \(inWords(lost))"
         return
-            "whoever paid with a build above \(number) counts as `\(after.name.shortened)`\(losing) unless the date tells"
+            "customers who paid with a build above \(number) counts as `\(after.name.shortened)`\(losing) unless the date tells"
     }
 }

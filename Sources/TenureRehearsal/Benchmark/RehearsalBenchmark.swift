@@ -26,7 +26,7 @@ public struct RehearsalBenchmark: Sendable {
         return try await rehearsal.verify(lines).usableLines
     }
 
-    /// Decides anew on everybody in a record; returns how many they are.
+    /// Decides every customer of a database again; returns their number.
     public func redecide(recordAt path: String) async throws -> Int {
         let store = try SQLiteStore(path: path)
         let rehearsal = RecordRehearsal(
@@ -36,12 +36,13 @@ public struct RehearsalBenchmark: Sendable {
         return customers
     }
 
-    /// Adds invented customers to a record until there are so many: got the app over five years, each in one of the builds
-    /// that were on sale then, a third without purchases, with the promises that the service would have made.
+    /// Adds invented customers to a database until it has that many. They got the app over five years, each in one of
+    /// the builds that were on sale then. A third has no purchases. They have the promises that the service would have
+    /// made.
     public func fill(recordAt path: String, to count: Int) async throws {
         let store = try SQLiteStore(path: path)
         let compiled = PolicyFile.compile(policy)
-        // By its digest nobody asks for it here.
+        // No look-up here uses its digest.
         let version =
             try await store.record(policy: compiled, sha256: Array(repeating: 0, count: 32), at: now).last?.version ?? 1
         var next = Int(try await store.newestCustomer()) + 1
@@ -61,7 +62,7 @@ public struct RehearsalBenchmark: Sendable {
     }
 
     private func amendment(ofCustomer number: Int, version: Int64) -> Amendment {
-        // Neighbors in the record did not come on one day.
+        // Neighbors in the database did not come on one day.
         let second = (number &* 7_919_993) % 157_680_000
         let bought = Date(timeIntervalSince1970: 1_293_840_000 + Double(second))
         let month = second / 2_628_000

@@ -1,12 +1,12 @@
 package import Foundation
 package import TenureCore
 
-/// What a customer has of one entitlement under one policy, as far as a rehearsal counts it.
+/// A customer's answer for one entitlement under one policy, as far as a rehearsal counts it.
 package struct Answer: Sendable, Hashable {
     package let outcome: Decision.Outcome
-    /// When a granted right ends; nil: for good.
+    /// When a granted right ends; nil: never.
     package let until: Date?
-    /// The deciding reason's code; nil where the policy does not name the entitlement.
+    /// The deciding reason's code; nil if the policy does not name the entitlement.
     package let reason: Reason.Code?
 
     package init(_ outcome: Decision.Outcome, until: Date? = nil, reason: Reason.Code?) {
@@ -21,14 +21,14 @@ package struct Answer: Sendable, Hashable {
 
     static let notInPolicy = Answer(.denied, reason: nil)
 
-    /// How it is written: a code of `Reason`, or `notInPolicy`.
+    /// A code of `Reason`, or `notInPolicy`.
     package var reasonName: String { reason.name }
 
-    /// Whether only a promise gives it.
+    /// Whether only a promise grants it.
     package var isPromised: Bool { outcome == .granted && reason == .promise }
 }
 
 extension Reason.Code? {
-    /// As reports write it.
+    /// The text in reports.
     package var name: String { self?.rawValue ?? "notInPolicy" }
 }

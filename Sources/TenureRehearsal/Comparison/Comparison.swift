@@ -1,15 +1,15 @@
 package import Foundation
 package import TenureCore
 
-/// What a rehearsal asks: what customers have under a policy at an instant, and what they have under the one before.
+/// The question of a rehearsal: what customers have under a policy at an instant, and under the policy before.
 ///
 /// Pure: no clock, no error, and the same verdicts for the same facts in any order.
 package struct Comparison: Sendable {
     package let new: Policy
-    /// Nil where nothing is compared: then nobody gains or loses.
+    /// Nil without a policy to compare with: then no customer gains or loses.
     package let old: Policy?
     package let instant: Date
-    /// Of the new policy in its order, then those that only the old one has.
+    /// Those of the new policy in its order, then those that only the old one has.
     package let entitlements: [String]
     /// The product IDs that entitlements of the new policy list.
     let listedProducts: Set<String>
@@ -42,7 +42,7 @@ package struct Comparison: Sendable {
             verdicts.append(
                 Verdict(entitlement: name, now: now, before: Self.answer(on: name, expectedAt: index, in: before)))
         }
-        // What only a promise names stands behind the entitlements of the policy.
+        // Entitlements that only a promise names come after those of the policies.
         guard after.count > new.entitlements.count || before.count > old.entitlements.count else { return verdicts }
         let orphans = Set((after + before).map(\.entitlement)).subtracting(entitlements)
         for name in orphans.sorted() {
@@ -54,7 +54,7 @@ package struct Comparison: Sendable {
         return verdicts
     }
 
-    /// A policy that does not name the entitlement gives nothing of it.
+    /// A policy that does not name the entitlement grants nothing of it.
     private static func answer(on name: String, expectedAt index: Int, in decisions: [Decision]) -> Answer {
         // Two versions of one policy mostly have the same entitlements in the same order.
         if decisions.indices.contains(index), decisions[index].entitlement == name { return Answer(decisions[index]) }

@@ -1,14 +1,14 @@
 package import TenureCore
 
-/// What a comparison finds out about one customer. Every rehearsal asks the same function, so that a file, a database
-/// and a publication give one number for one question.
+/// The result of a comparison for one customer. Every rehearsal uses the same function, so a file, a database and a
+/// publication give one number for one question.
 package struct Judgment: Sendable, Hashable {
-    /// By the policies as they are written: a promise counts only where the old policy doesn't give the right either, so
-    /// that an edit is blamed for nothing that an earlier one took.
+    /// By the policies as written: a promise counts only if the old policy doesn't grant the right either. So an edit
+    /// isn't blamed for what an earlier one took.
     package let written: [Verdict]
     /// With every promise kept.
     package let kept: [Verdict]
-    /// The version and the date of an acquisition prove different eras, whichever reason decides.
+    /// The version and the date of an acquisition prove different eras, whatever reason decides.
     package let hasContradictingProofs: Bool
     /// IDs of purchased products that no entitlement of the new policy lists, without consumables. Sorted.
     package let productsWithoutEntitlement: [String]
@@ -20,8 +20,8 @@ extension Comparison {
     /// Judges a customer.
     ///
     /// - Parameters:
-    ///   - promises: those that bind today.
-    ///   - restored: those that would bind again, as after a rollback.
+    /// - promises: those that apply today.
+    /// - restored: those that would apply again, as after a rollback.
     package func judgment(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
     ) -> Judgment {
@@ -39,7 +39,7 @@ extension Comparison {
             return (verdicts, verdicts)
         }
         let bare = verdicts(on: evidence, promises: promises, keeping: restored)
-        // Nearly everybody: a promise matters only where something would be lost without it.
+        // Nearly every customer: a promise matters only if something would be lost without it.
         guard !promises.isEmpty, bare.contains(where: { $0.change == .loses }) else { return (bare, bare) }
         let given = Set(
             decide(evidence, under: old, at: instant).filter { $0.outcome == .granted }.map(\.entitlement))

@@ -1,11 +1,11 @@
 import Foundation
 import TenureCore
 
-/// What becomes of one customer's right to one entitlement.
+/// What happens to one customer's right to one entitlement.
 package struct Verdict: Sendable, Hashable {
     package let entitlement: String
     package let now: Answer
-    /// Under the old policy; nil where nothing is compared.
+    /// Under the old policy; nil without one.
     package let before: Answer?
 
     package init(entitlement: String, now: Answer, before: Answer?) {
@@ -14,17 +14,17 @@ package struct Verdict: Sendable, Hashable {
         self.before = before
     }
 
-    /// Nil where nothing is compared.
+    /// Nil without an old policy.
     package var change: Change? { before.map { Change(from: $0, to: now) } }
 }
 
-/// How an answer differs from the one before it. What is certain counts: a right that becomes a doubt is lost.
+/// How an answer differs from the one before. Only certain rights count: a right that becomes undetermined is lost.
 package enum Change: String, Sendable, Hashable, CaseIterable {
-    /// Granted and was not, or granted for longer.
+    /// Granted now and not before, or granted for longer.
     case gains
-    /// Was granted and is not, or not for as long.
+    /// Granted before and not now, or not for as long.
     case loses
-    /// Neither: a denial instead of a doubt, or the other way round.
+    /// Neither: denied instead of undetermined, or the reverse.
     case changesOutcome
     /// The same outcome for another reason.
     case changesReason
@@ -40,7 +40,7 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the outcome differs, or how long a right lasts.
+    /// Whether the outcome differs, or the end of a right.
     package var isOfOutcome: Bool {
         switch self {
         case .gains, .loses, .changesOutcome: true

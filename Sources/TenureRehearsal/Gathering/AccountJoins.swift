@@ -1,17 +1,16 @@
-/// Which accounts are one customer, since an exporter gave them one `id`.
-///
-/// Nearly every `id` has one account and every account one `id`: those need no place here. What is kept in memory is
-/// the accounts of the others.
+/// The accounts that are one customer because an exporter gave them one `id`.
+/// Nearly every `id` has one account and every account one `id`; those need no memory here. Only the accounts of the
+/// others are kept.
 struct AccountJoins: Sendable {
-    /// An `id` with more accounts than this is a placeholder such as `anonymous`, and joins nobody.
+    /// An `id` with more accounts than this is a placeholder such as `anonymous`, and joins no lines.
     static let mostAccounts = 10
 
-    /// `id`s with too many accounts, and how many they have.
+    /// `id`s with too many accounts, and their numbers.
     private(set) var anonymous: [CustomerName: Int] = [:]
-    /// By an account that is joined to another one: the next one on the way to the one that stands for all.
+    /// By a joined account: the next account on the way to the representative one.
     private var parents: [CustomerName: CustomerName] = [:]
 
-    /// Takes in the accounts that lines name beside an `id`.
+    /// Adds the accounts that lines name beside an `id`.
     mutating func add(_ accounts: Set<CustomerName>, of id: CustomerName) {
         guard accounts.count > 1 else { return }
         guard accounts.count <= Self.mostAccounts else {
@@ -26,9 +25,9 @@ struct AccountJoins: Sendable {
         let roots = (root(of: one), root(of: other))
         parents[roots.0] = parents[roots.0] ?? roots.0
         parents[roots.1] = parents[roots.1] ?? roots.1
-        // The strongest stands for all, in whatever order they come.
-        let (root, other_) = roots.0.precedes(roots.1) ? (roots.0, roots.1) : (roots.1, roots.0)
-        parents[other_] = root
+        // The strongest account represents all, in any order.
+        let (root, child) = roots.0.precedes(roots.1) ? (roots.0, roots.1) : (roots.1, roots.0)
+        parents[child] = root
         // Long chains would make later searches slow.
         shorten(one, to: root)
         shorten(other, to: root)
@@ -45,14 +44,15 @@ struct AccountJoins: Sendable {
 
     func joins(_ account: CustomerName) -> Bool { parents[account] != nil }
 
-    /// The account that stands for all that are joined; the account itself where none is.
+    /// The account that represents all joined ones; the account itself without any.
     func root(of account: CustomerName) -> CustomerName {
         var name = account
         while let parent = parents[name], parent != name { name = parent }
         return name
     }
 
-    /// Where a name leads that stands beside these stronger ones: to the one customer whom all of them name.
+    /// Where a name leads that occurs beside these stronger ones: to the customer that all of them name, if there is
+    /// only one.
     func target(of names: Set<CustomerName>) -> CustomerName? {
         let known = names.filter { anonymous[$0] == nil }
         guard let first = known.min(by: { $0.precedes($1) }) else { return nil }

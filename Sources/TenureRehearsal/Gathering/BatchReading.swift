@@ -1,11 +1,11 @@
 import TenureStore
 
-/// What a batch of lines came to: records for the buckets, and what is wrong.
+/// The result of a batch of lines: records for the buckets, and problems.
 struct BatchReading: Sendable {
     let index: Int
     private(set) var counts = InputCounts()
     private(set) var records: [UInt8] = []
-    /// Where each record ends in `records`, and its bucket.
+    /// The end of each record in `records`, and its bucket.
     private(set) var places: [(bucket: Int, end: Int)] = []
     private(set) var badLines: [BadLine] = []
 
@@ -13,7 +13,7 @@ struct BatchReading: Sendable {
         self.index = index
         if let line = batch.skippedLine {
             let fault = LineFault(
-                .lineTooLong, "it has more than \(EvidenceLine.maximumSize) bytes, and nobody's artifacts do")
+                .lineTooLong, "it has more than \(EvidenceLine.maximumSize) bytes, more than any customer's artifacts")
             counts.add(line: [fault], counts: false)
             badLines.append(BadLine(line: line, fault: fault, isWholeLine: true))
         }
@@ -57,29 +57,29 @@ struct BatchReading: Sendable {
     }
 }
 
-/// A line of which something counts for nothing.
+/// A line with something that doesn't count.
 package struct BadLine: Sendable, Hashable {
     /// Counted from 1.
     package let line: Int
     package let fault: LineFault
-    /// Whether nothing of the line counts.
+    /// Whether nothing in the line counts.
     package let isWholeLine: Bool
 }
 
-/// What was read.
+/// Counts of what was read.
 package struct InputCounts: Sendable, Hashable {
     package private(set) var lines = 0
     package private(set) var blankLines = 0
-    /// Lines of which something counts.
+    /// Lines with something that counts.
     package private(set) var usableLines = 0
-    /// Lines of which something counts and something doesn't.
+    /// Lines with something that counts and something that doesn't.
     package private(set) var partlyRejectedLines = 0
-    /// Lines of which nothing counts, by the reason of their first artifact.
+    /// Lines without anything that counts, by the reason of their first artifact.
     package private(set) var rejectedLines: [String: Int] = [:]
-    /// Artifacts that count for nothing beside others that count, by reason.
+    /// Artifacts that don't count beside others that do, by reason.
     package private(set) var rejectedArtifacts: [String: Int] = [:]
 
-    /// Lines of which nothing counts.
+    /// Lines without anything that counts.
     package var rejectedLineCount: Int { rejectedLines.values.reduce(0, +) }
     /// Lines with any rejected artifact.
     package var linesWithRejections: Int { rejectedLineCount + partlyRejectedLines }

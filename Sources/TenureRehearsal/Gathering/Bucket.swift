@@ -1,13 +1,13 @@
 import TenureCore
 import TenureStore
 
-/// One bucket of records: those whose names lead to a stronger one move on, and the others are customers.
+/// One bucket of records. Records with a name that leads to a stronger one move on; the others are customers.
 struct Bucket {
     private let stage: GatheringStage
     private var groups: [CustomerName: CustomerGroup] = [:]
     private var targets: [CustomerName: Set<CustomerName>] = [:]
 
-    /// What a bucket came to.
+    /// The result of a bucket.
     struct Outcome: Sendable {
         var tally: Tally
         /// Records for another bucket.
@@ -42,7 +42,7 @@ struct Bucket {
                 if joins.joins(name) { outcome.joined.append((name, target)) }
                 move(to: target, at: GatheringStage(of: target.kind))
             } else if joins.joins(name), stage < .accounts {
-                // Only when all accounts are known is it known who stands for them.
+                // Their representative is known only when all accounts are known.
                 move(to: name, at: .accounts)
             } else if joins.joins(name), stage == .accounts {
                 move(to: joins.root(of: name), at: .joined)
@@ -56,10 +56,10 @@ struct Bucket {
     }
 }
 
-/// The order in which buckets are gathered: what moves on is in its bucket before that is read.
+/// The order in which buckets are gathered: a record that moves on is in its bucket before that is read.
 enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
     case contents, purchases, exported, downloads, accounts
-    /// Accounts that are one customer, under the one that stands for them.
+    /// Accounts that are one customer, under their representative.
     case joined
 
     init(of kind: CustomerNameKind) {

@@ -1,9 +1,9 @@
 import TenureCore
 import TenureStore
 
-/// All that the lines of one customer prove: as bytes, since most customers have one line and wait for others.
+/// Everything that the lines of one customer prove, as bytes, because most customers have one line and wait for others.
 struct CustomerGroup {
-    /// The smallest of what exporters called them.
+    /// The smallest of the exporters' IDs.
     private(set) var exportedID: String?
     private var parts: [[UInt8]] = []
     private var joinAt = 32
@@ -16,7 +16,7 @@ struct CustomerGroup {
         guard parts.count >= joinAt else { return }
         let joined = self.facts
         parts = [joined.encoded]
-        // What grows without end is joined ever less often, so that all of it costs no more than its length.
+        // A large group is joined less and less often, so joining costs no more than its length.
         joinAt = 32 + joined.purchases.count + joined.proofs.count
     }
 
@@ -30,7 +30,7 @@ struct CustomerGroup {
         joined.add(all.flatMap(\.proofs))
         joined.add(all.flatMap(\.purchases))
         joined.add(all.flatMap(\.renewals))
-        // One line that holds all purchases is enough: the others add to them.
+        // One line with all purchases is enough: the others add to them.
         joined.purchasesAreComplete = all.contains(where: \.purchasesAreComplete)
         return joined
     }

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Records by the hash of their name: in memory while they are few, in files of a temporary folder once they are many.
-///
-/// Lines of one customer may lie anywhere in the input. All of them come into one bucket, and one bucket fits into
-/// memory however many lines there are.
+/// Records by the hash of their name: in memory while they are few, then in files of a temporary folder.
+/// Lines of one customer may be anywhere in the input. They all come into one bucket, and one bucket fits into memory
+/// however many lines there are.
 final class SpillFolder {
     /// 10 million customers make 20,000 a bucket.
     static let bucketCount = 512
@@ -22,7 +21,7 @@ final class SpillFolder {
         if isMade { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// In which bucket a name's records lie.
+    /// The bucket of a name's records.
     static func bucket(of name: CustomerName, at stage: GatheringStage) -> Int {
         stage.rawValue * bucketCount + Int(name.stableHash % UInt64(bucketCount))
     }
@@ -33,7 +32,7 @@ final class SpillFolder {
         return first..<first + bucketCount
     }
 
-    /// All records of a bucket, which stay in it.
+    /// All records of a bucket, which keeps them.
     func peek(_ bucket: Int) -> BucketContents? {
         let tail = buffers[bucket] ?? []
         let file = files.contains(bucket) ? file(of: bucket) : nil
@@ -48,7 +47,7 @@ final class SpillFolder {
         }
     }
 
-    /// All records of a bucket, which is empty afterwards.
+    /// All records of a bucket, which is empty afterward.
     func take(_ bucket: Int) -> BucketContents? {
         let tail = buffers.removeValue(forKey: bucket) ?? []
         let file = files.remove(bucket).map(file)
@@ -59,7 +58,7 @@ final class SpillFolder {
 
     private func write(_ bytes: [UInt8], to bucket: Int) throws(RehearsalError) {
         if !isMade {
-            // What people bought is nobody else's.
+            // Other users must not read what people bought.
             guard mkdir(path, 0o700) == 0 else { throw .noRoom(path) }
             isMade = true
         }
@@ -86,7 +85,7 @@ struct BucketContents: Sendable {
 
     private static let chunkSize = 256 * 1024
 
-    /// Tells all records; where they are taken, the file goes with them.
+    /// Passes all records; if they are taken, the file is deleted.
     func forEach(_ body: (SpillRecord) -> Void) throws(RehearsalError) {
         var bytes: [UInt8] = []
         if let file {
@@ -104,7 +103,7 @@ struct BucketContents: Sendable {
         Self.tell(&bytes, body)
     }
 
-    /// Tells the whole records, and keeps what is left.
+    /// Passes the complete records, and keeps the rest.
     private static func tell(_ bytes: inout [UInt8], _ body: (SpillRecord) -> Void) {
         var position = 0
         while let length = SpillRecord.length(of: bytes, at: position), position + 4 + length <= bytes.count {

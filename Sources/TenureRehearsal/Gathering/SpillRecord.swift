@@ -1,21 +1,19 @@
 /// What is kept of a line until all lines are read: an entry under a customer's strongest name, or where a weaker name
 /// leads.
-///
-/// As bytes: the length of the rest (4 bytes), then kind (0: an entry, 1: an alias, 2: an entry with a weaker name), names
-/// and content. Only this process reads them, and a disk
-/// may have changed them all the same: what makes no sense is passed over.
+/// As bytes: the length of the rest (4 bytes), then kind (0: an entry, 1: an alias, 2: an entry with a weaker name),
+/// names and content. Only this process reads them, but a disk may have changed them: invalid ones are skipped.
 struct SpillRecord {
     /// What lines of one customer prove.
     struct Entry {
         let exportedID: String?
-        /// Of an entry under an `id`: the name that it has without that.
+        /// For an entry under an `id`: the name that it has without it.
         let weaker: CustomerName?
         let facts: ArraySlice<UInt8>
     }
 
     enum Content {
         case entry(Entry)
-        /// Lines that have only this name are the customer's of that one.
+        /// Lines with only this name belong to the customer of that one.
         case alias(CustomerName)
     }
 
@@ -69,7 +67,7 @@ struct SpillRecord {
         self.content = content
     }
 
-    /// Of the record that begins there, without these four bytes; nil where they are not all there.
+    /// The length of the record, without these four bytes; nil if they are incomplete.
     static func length(of bytes: [UInt8], at position: Int) -> Int? {
         guard position + 4 <= bytes.count else { return nil }
         return (0..<4).reduce(0) { $0 | Int(bytes[position + $1]) << (8 * $1) }

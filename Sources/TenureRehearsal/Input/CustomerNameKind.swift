@@ -1,13 +1,12 @@
-/// By what lines are known to speak of one customer, the weakest first.
-///
-/// A customer has the strongest name that any line gives them: a weaker one leads to it where a line has both. Where it
-/// would lead to two, it leads nowhere. Only an exporter's `id` joins several accounts (`AccountJoins`).
+/// The names by which lines belong to one customer, the weakest first.
+/// A customer has the strongest name of any line. A weaker name leads to it if a line has both. A name that would lead
+/// to two customers is ignored. Only an exporter's `id` joins several accounts (`AccountJoins`).
 enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
-    /// The digest of what was signed: the same artifact twice is one.
+    /// The digest of what was signed: the same artifact counts once.
     case content
     /// `originalTransactionId` of a purchase.
     case purchase
-    /// What the exporter of the file called the customer.
+    /// The exporter's ID of the customer.
     case exported
     /// `download_id` of a receipt.
     case download
@@ -16,7 +15,7 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// As reports write it.
+    /// The text in reports.
     var label: String {
         switch self {
         case .content: "content"
@@ -31,7 +30,7 @@ enum CustomerNameKind: UInt8, Sendable, Comparable, CaseIterable {
 /// One name of a customer in one environment.
 struct CustomerName: Sendable, Hashable {
     let kind: CustomerNameKind
-    /// Of the environment in which it was signed: environments never mix.
+    /// The environment of the signature: environments never mix.
     let realm: UInt8
     let text: String
 
@@ -41,6 +40,6 @@ struct CustomerName: Sendable, Hashable {
         return hash.value
     }
 
-    /// How a report calls the customer who has no better name.
+    /// The name in a report for a customer without a better one.
     var label: String { "\(kind.label) \(text)" }
 }

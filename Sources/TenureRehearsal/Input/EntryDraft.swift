@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// What a line proves of a customer, with all their names.
+/// What a line proves about a customer, with all their names.
 struct Entry {
     /// The strongest first; never empty.
     let names: [CustomerName]
@@ -22,14 +22,14 @@ struct EntryDraft {
     private var proofs: [AppProof] = []
     private var purchases: [Purchase] = []
     private var renewals: [Renewal] = []
-    /// In the order of the artifacts; some may stand here twice.
+    /// In the order of the artifacts; some may occur twice.
     private var names: [Name] = []
 
     private struct Name: Equatable {
         let kind: CustomerNameKind
         let text: String
 
-        /// The strongest first; of several of one kind the smallest, whatever stands first in the line.
+        /// The strongest first; of several of one kind the smallest, in any order of the line.
         func precedes(_ other: Name) -> Bool {
             kind != other.kind ? kind > other.kind : text < other.text
         }
@@ -41,13 +41,13 @@ struct EntryDraft {
         name(.exported, exportedID)
     }
 
-    /// Why it counts for nothing beside the artifacts before it; nil where it counts.
+    /// Why it doesn't count beside the artifacts before it; nil if it does.
     mutating func add(_ artifact: consuming VerifiedArtifact) -> Rejection? {
         let own = artifact.environment
         if let environment, environment != own {
             return Rejection(
                 .wrongEnvironment,
-                "it was signed in \(own.rawValue), and what stands before it in \(environment.rawValue)")
+                "it was signed in \(own.rawValue), and the artifacts before it in \(environment.rawValue)")
         }
         do throws(Rejection) {
             switch consume artifact {
@@ -74,7 +74,7 @@ struct EntryDraft {
                 for purchase in more { name(.purchase, purchase.originalTransactionID) }
                 if proof.id == nil, more.isEmpty { name(byContent: verified.signedContentDigest) }
             case .notification:
-                return Rejection(.wrongKind, "a notification is no part of a customer's artifacts")
+                return Rejection(.wrongKind, "a notification isn't one of a customer's artifacts")
             }
         } catch {
             return error
@@ -88,13 +88,13 @@ struct EntryDraft {
         names.append(Name(kind: kind, text: text))
     }
 
-    /// What names nobody is known by what it says: it may come again.
+    /// An artifact without a name is identified by its contents: it may come again.
     private mutating func name(byContent digest: [UInt8]) {
-        // 128 bits tell all artifacts of the world apart.
+        // 128 bits identify every artifact.
         name(.content, digest.prefix(16).hexadecimal)
     }
 
-    /// Nil where no artifact counts. Throws where they are of several accounts.
+    /// Nil if no artifact counts. Throws if they belong to several accounts.
     func entry() throws(LineFault) -> Entry? {
         guard let environment, let realm = AppStoreEnvironment.allCases.firstIndex(of: environment) else { return nil }
         let names = names.count > 1 ? Self.distinct(names) : names

@@ -1,7 +1,7 @@
 import TenureAppStore
 import TenureJSON
 
-/// What one line holds, not yet verified. The format is in `Docs/rehearsal.md`.
+/// The contents of one line, not yet verified. The format is in `Docs/rehearsal.md`.
 struct EvidenceLine {
     enum Content {
         case jws
@@ -13,23 +13,23 @@ struct EvidenceLine {
 
     struct Part {
         let content: Content
-        /// Mostly a part of what was read, and no copy of it.
+        /// Usually a part of the input, without a copy.
         let bytes: ArraySlice<UInt8>
-        /// Its place in the line; nil where it is the whole.
+        /// Its path in the line; nil for the whole line.
         let name: String?
     }
 
     private(set) var parts: [Part] = []
-    /// What the exporter called the customer.
+    /// The exporter's ID of the customer.
     private(set) var id: String?
-    /// Whether it holds all purchases of its customer; nil where it doesn't say.
+    /// Whether it has all purchases of its customer; nil if it doesn't say.
     private(set) var purchasesAreComplete: Bool?
 
     /// The longest line: a receipt of the largest size, and as many transactions beside it.
     static let maximumSize = 8 << 20
     private static let longestID = 256
 
-    /// Throws where the line has no shape of a customer's artifacts.
+    /// Throws if the line doesn't have the form of a customer's artifacts.
     init(_ line: ArraySlice<UInt8>) throws(LineFault) {
         switch line.first {
         case UInt8(ascii: "{"): try readObject(line)
@@ -45,25 +45,25 @@ struct EvidenceLine {
     }
 
     private mutating func readText(_ line: ArraySlice<UInt8>) throws(LineFault) {
-        guard case .string(let text) = try Self.json(line) else { throw LineFault(.wrongShape, "it is no text") }
+        guard case .string(let text) = try Self.json(line) else { throw LineFault(.wrongShape, "it isn't text") }
         add(Array(text.utf8)[...])
     }
 
     private mutating func readObject(_ line: ArraySlice<UInt8>) throws(LineFault) {
-        guard case .object(let object) = try Self.json(line) else { throw LineFault(.wrongShape, "it is no object") }
+        guard case .object(let object) = try Self.json(line) else { throw LineFault(.wrongShape, "it isn't an object") }
         for member in object.members where member.value != .null {
             switch member.name {
             case "id": id = try Self.id(member.value)
             case "purchasesAreComplete":
                 guard case .boolean(let flag) = member.value else {
-                    throw LineFault(.wrongShape, "`purchasesAreComplete` is `true` or `false`")
+                    throw LineFault(.wrongShape, "`purchasesAreComplete` must be `true` or `false`")
                 }
                 purchasesAreComplete = flag
             case "appTransaction": try add(member.value, as: .appTransaction, named: member.name)
             case "receipt": try add(member.value, as: .receipt, named: member.name)
             case "transactions": try addAll(member.value, as: .transaction, named: member.name)
             case "renewalInfos": try addAll(member.value, as: .renewalInfo, named: member.name)
-            // Fields that nobody knows are ignored, as `POST /v1/sync` does.
+            // Unknown fields are ignored, as in `POST /v1/sync`.
             default: break
             }
         }
@@ -86,7 +86,7 @@ struct EvidenceLine {
         switch value {
         case .string(let string): text = string
         case .number(let digits): text = digits
-        default: throw LineFault(.wrongShape, "`id` is a text or a number")
+        default: throw LineFault(.wrongShape, "`id` must be a text or a number")
         }
         guard text.utf8.count <= longestID else {
             throw LineFault(.wrongShape, "`id` has more than \(longestID) bytes")

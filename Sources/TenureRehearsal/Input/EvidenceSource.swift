@@ -1,16 +1,15 @@
-// Where `stat` belongs to for a compiler that read Foundation first.
+// The module of `stat` for a compiler that read Foundation first.
 import CoreFoundation
 import Foundation
 
-/// Where lines come from: a file, plain or compressed by gzip, or standard input.
-///
-/// Decompression is `gzip -dc` as a child: every system of servers has it, and it runs beside the verification.
+/// The source of lines: a file, plain or compressed by gzip, or standard input.
+/// Decompression is `gzip -dc` as a child process: every server has it, and it runs beside the verification.
 package final class EvidenceSource {
     private let descriptor: Int32
-    /// Of the file as it lies on the disk, compressed or not.
+    /// The size of the file on the disk, compressed or not.
     private let file: FileHandle?
     private let child: Process?
-    /// Bytes of the file; nil where nobody can tell.
+    /// The bytes of the file; nil if they are unknown.
     package let size: Int?
 
     /// `-` is standard input, which must not be compressed.
@@ -35,7 +34,7 @@ package final class EvidenceSource {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["gzip", "-dc"]
-        // Both share one place in the file: where the child reads says how far we are.
+        // Both share one position in the file: the child's position shows the progress.
         process.standardInput = file
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -45,7 +44,7 @@ package final class EvidenceSource {
         } catch {
             throw .noGzip(path)
         }
-        // Or the pipe would never end.
+        // Otherwise the pipe would never end.
         try? pipe.fileHandleForWriting.close()
         child = process
         self.pipe = pipe
@@ -59,13 +58,13 @@ package final class EvidenceSource {
         return pread(file.fileDescriptor, &magic, 2, 0) == 2 && magic == [0x1F, 0x8B]
     }
 
-    /// How far in the file the reading is.
+    /// The position in the file.
     package var position: Int? {
         guard let file, size != nil else { return nil }
         return Int(lseek(file.fileDescriptor, 0, SEEK_CUR))
     }
 
-    /// The next bytes; empty at the end, and where `isStopped` says so while nothing comes.
+    /// The next bytes; empty at the end, and if `isStopped` returns true while nothing comes.
     package func read(upTo count: Int, isStopped: () -> Bool) throws(RehearsalError) -> [UInt8] {
         while !isStopped() {
             // A terminal or a pipe may be silent for long.
@@ -84,7 +83,7 @@ package final class EvidenceSource {
         return []
     }
 
-    /// Ends the child; tells what it had to complain about.
+    /// Ends the child; reports its error.
     package func close() -> RehearsalError? {
         guard let child else { return nil }
         if child.isRunning, isUnread { child.terminate() }
@@ -92,7 +91,7 @@ package final class EvidenceSource {
         switch child.terminationStatus {
         case 127: return .noGzip("the evidence")
         case 0: return nil
-        // 2 is a warning, as of something behind the end of the archive.
+        // 2 is a warning, for instance about something behind the end of the archive.
         case 2 where child.terminationReason == .exit: return nil
         default: return child.terminationReason == .exit ? .damagedArchive : nil
         }

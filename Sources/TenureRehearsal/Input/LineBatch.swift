@@ -4,11 +4,11 @@ import Foundation
 struct LineBatch: Sendable {
     /// Counted from 1.
     let firstLine: Int
-    /// The first line, where it began in a piece of the input before; else empty.
+    /// The first line, if it began in an earlier piece of the input; otherwise empty.
     let head: [UInt8]
-    /// Whole lines, each with its end but perhaps the last: a part of what was read, and no copy of it.
+    /// Whole lines with their line breaks, except perhaps the last one: a part of the input, without a copy.
     let bytes: ArraySlice<UInt8>
-    /// The number of a line that was too long to be kept, and stands before these.
+    /// The number of a line that was too long to be kept, just before these.
     let skippedLine: Int?
 
     init(firstLine: Int, head: [UInt8] = [], bytes: ArraySlice<UInt8>, skippedLine: Int? = nil) {
@@ -20,7 +20,7 @@ struct LineBatch: Sendable {
 
     var size: Int { head.count + bytes.count }
 
-    /// Tells each line without its end and the blanks around it, with its number; empty ones too.
+    /// Passes each line without its line break and surrounding blanks, with its number, even empty ones.
     func forEach(_ body: (Int, ArraySlice<UInt8>) -> Void) {
         var number = firstLine
         if !head.isEmpty {
@@ -42,7 +42,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// By `memchr`, which is many times as fast as a loop.
+    /// `memchr` is many times as fast as a loop.
     func first(_ byte: UInt8, from start: Int) -> Int? {
         withUnsafeBytes { buffer in
             let offset = start - startIndex

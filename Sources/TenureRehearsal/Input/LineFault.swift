@@ -1,15 +1,15 @@
 package import TenureAppStore
 
-/// Why a line, or an artifact in it, counts for nothing.
+/// Why a line, or an artifact in it, doesn't count.
 package struct LineFault: Sendable, Hashable {
     /// A code of `Rejection`, or one of these.
     package enum Code: Sendable, Hashable {
         case rejected(Rejection.Code)
-        /// It begins as JSON, and is none.
+        /// It begins like JSON, but isn't valid.
         case invalidJSON
-        /// JSON in which a field has another shape than it should.
+        /// JSON with a field of another form.
         case wrongShape
-        /// JSON that holds no artifact.
+        /// JSON without an artifact.
         case nothingSigned
         /// Longer than a customer's artifacts can be.
         case lineTooLong
@@ -30,7 +30,7 @@ package struct LineFault: Sendable, Hashable {
 
     package let code: Code
     package let detail: String
-    /// Which artifact of the line: `transactions[3]`. Nil: the line as a whole.
+    /// The artifact in the line: `transactions[3]`. Nil: the whole line.
     package let part: String?
 
     init(_ code: Code, _ detail: String, part: String? = nil) {

@@ -6,14 +6,14 @@ import TenureStore
 /// Verifies lines. A value that many tasks share.
 struct LineReader: Sendable {
     let verifier: AppStoreVerifier
-    /// Against which a signing date in the future is refused.
+    /// A later signing date is rejected.
     let now: Date
-    /// Whether what a line holds is all that its customer has, where the line doesn't say.
+    /// Whether a line has all purchases of its customer, if it doesn't say.
     let purchasesAreComplete: Bool
 
-    /// What one line came to.
+    /// The result of one line.
     struct Reading {
-        /// Nil where nothing of it counts.
+        /// Nil if nothing of it counts.
         var entry: Entry?
         /// Of the line, or of artifacts beside others that count.
         var faults: [LineFault] = []
@@ -43,7 +43,7 @@ struct LineReader: Sendable {
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
         switch part.content {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
-        // What the App Store Server API gives is as true; nobody is let in by a rehearsal.
+        // Artifacts of the App Store Server API count too, because a rehearsal gives no access.
         case .appTransaction:
             let bytes = Array(part.bytes)
             return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))

@@ -1,10 +1,9 @@
-/// Cuts a stream of bytes into batches of whole lines, in bounded memory however long a line is.
-///
-/// Lines are not copied, but for the one that ends in the next piece.
+/// Divides a stream of bytes into batches of whole lines, in bounded memory for any length of a line.
+/// Lines aren't copied, except the one that ends in the next piece.
 struct LineSplitter {
-    /// A line is longer than this only where somebody wants memory: it is told by its number, and skipped.
+    /// A longer line is skipped, and reported by its number.
     let longestLine: Int
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line that hasn't ended yet.
     private var rest: [UInt8] = []
     private var nextLine = 1
     private var isSkipping = false
@@ -18,7 +17,7 @@ struct LineSplitter {
         self.longestLine = longestLine
     }
 
-    /// The batches that are whole with these bytes.
+    /// The batches that are complete with these bytes.
     mutating func batches(adding chunk: [UInt8]) -> [LineBatch] {
         var chunk = chunk[...]
         if isFirst {
@@ -48,7 +47,7 @@ struct LineSplitter {
         return batches
     }
 
-    /// The line that began before and ends in this chunk; empty where there is none.
+    /// The line that began before and ends in this chunk; empty without one.
     private mutating func takeHead(from chunk: inout ArraySlice<UInt8>, _ batches: inout [LineBatch]) -> [UInt8] {
         guard !rest.isEmpty, let newline = chunk.first(.newline, from: chunk.startIndex) else { return [] }
         defer {
@@ -94,7 +93,7 @@ struct LineSplitter {
         nextLine += 1
     }
 
-    /// The last line, which need not end.
+    /// The last line, which needs no line break.
     mutating func end() -> LineBatch? {
         defer { rest = [] }
         return rest.isEmpty ? nil : LineBatch(firstLine: nextLine, bytes: rest[...])

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// The eras of one platform in time: each with its beginning, as a strip above a chart. A name stands within its own
-/// span, so that it can't be read as another one's.
+/// The eras of one platform in time: each with its beginning, as a strip above a chart. A name is written within its
+/// own span, so it can't be mistaken for another one's.
 struct EraSpans {
     private struct Beginning {
         let name: String
@@ -12,10 +12,10 @@ struct EraSpans {
 
     private let first: String
     private let beginnings: [Beginning]
-    /// Eras whose beginning on this platform has no instant, and so no place in time.
+    /// Eras without an instant for their beginning on this platform, so without a position in time.
     private let undated: [String]
 
-    /// Nil where no single platform is meant, or nothing is known of it.
+    /// Nil without a single platform, or if nothing is known about it.
     init?(of policy: Policy, on platform: Platform?) {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
         else {
@@ -60,7 +60,7 @@ struct EraSpans {
 
     static let stripHeight = 15.0
 
-    /// The strip, with a line down to `bottom` where each era begins.
+    /// The strip, with a line down to `bottom` at the beginning of each era.
     func svg(_ scale: TimeScale, top: Double, bottom: Double) -> String {
         guard !beginnings.isEmpty else { return "" }
         var svg = ""
@@ -77,7 +77,7 @@ struct EraSpans {
             guard let changeover = beginning.changeover?.window else { continue }
             let from = scale.position(of: beginning.date.addingTimeInterval(changeover.from))
             let until = scale.position(of: beginning.date.addingTimeInterval(changeover.until))
-            // A window of days is thin among years, and has to be seen.
+            // A window of days is thin among years, and must be visible.
             let (x, width) = (min(from, until - 3), max(3, until - from))
             guard x >= scale.left, x + width <= right else { continue }
             svg +=

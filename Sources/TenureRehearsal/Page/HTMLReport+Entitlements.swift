@@ -1,12 +1,12 @@
 import TenureCore
 
 extension HTMLReport {
-    /// So many charts fit on a page that somebody reads to its end; those of further entitlements are folded away.
+    /// The number of charts that readers look at; those of further entitlements are collapsed.
     private static let mostPanels = 12
 
     mutating func writeEntitlements() {
         let panels = report.tally.entitlements.indices.map { PlatformPanel.all(report, entitlement: $0) }
-        // What changes comes first among those that are open.
+        // Entitlements with changes come first among those that are open.
         let order = panels.indices.sorted { left, right in
             let changes = (
                 report.tally.byEntitlement[left].counts.changed, report.tally.byEntitlement[right].counts.changed

@@ -3,11 +3,11 @@ import TenureCore
 extension HTMLReport {
     private static let mostCauses = 10
 
-    /// Losses by cause, the most frequent first; the customers themselves are folded away.
+    /// Losses by cause, the most frequent first; the customers themselves are collapsed.
     mutating func writeLosses() {
         page.element("h2", "Who loses, and why")
         guard report.tally.losing > 0 else {
-            page.element("p", "Nobody loses anything.")
+            page.element("p", "No customer loses anything.")
             return
         }
         let causes = report.entitlements
@@ -63,7 +63,7 @@ extension HTMLReport {
 }
 
 extension Decision.Outcome {
-    /// As a page says it.
+    /// The text on a page.
     var words: String {
         switch self {
         case .granted: "granted"

@@ -3,8 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// The report as one page that needs nothing else: to read, to print, and to send to somebody who has never heard of
-/// eras.
+/// The report as one self-contained page: to read, to print, and to send to someone who has never heard of eras.
 package struct HTMLReport {
     let report: RehearsalReport
     let names: ExampleNames
@@ -44,8 +43,8 @@ package struct HTMLReport {
             "p",
             "Counted by Tenure from artifacts that the App Store signed. "
                 + (report.identifies
-                    ? "Customers appear under their IDs: don’t pass this page on to everybody."
-                    : "Customers are numbered, and the numbers identify nobody."))
+                    ? "Customers appear under their IDs: share this page only with people who may know them."
+                    : "Customers are numbered, and the numbers don’t identify them."))
         page.markup("</footer>\n</body>\n</html>")
     }
 
@@ -162,6 +161,6 @@ package struct HTMLReport {
 }
 
 extension String {
-    /// Without its folder, which says nothing to whom a page is sent.
+    /// Without its folder, which means nothing to the readers of a page.
     fileprivate var shortFileName: String { split(separator: "/").last.map(String.init) ?? self }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import TenureCore
 
-/// Text for a page: what comes from outside is escaped where it is put in, and nowhere else.
+/// Text for a page. Untrusted text is escaped where it is added, and only there.
 struct HTMLText {
     private(set) var text = ""
 
-    /// Markup, as it is. Never with anything in it that was not written here or escaped.
+    /// Markup, unchanged. Only for text that was written here or escaped.
     mutating func markup(_ more: String) { text += more + "\n" }
 
-    /// `<p class="note">…</p>` around a text from anywhere.
+    /// `<p class="note">…</p>` around any text.
     mutating func element(_ name: String, class style: String? = nil, _ content: String) {
         let attribute = style.map { " class=\"\($0)\"" } ?? ""
         text += "<\(name)\(attribute)>\(content.htmlEscaped)</\(name)>\n"
@@ -16,7 +16,7 @@ struct HTMLText {
 }
 
 extension String {
-    /// As text or in a quoted attribute. Characters that would alter how the page is shown become visible.
+    /// As text or in a quoted attribute. Characters that would change how the page is shown become visible.
     var htmlEscaped: String {
         var result = ""
         result.reserveCapacity(utf8.count)
@@ -40,7 +40,7 @@ extension String {
 }
 
 extension Double {
-    /// A coordinate: two digits behind the point are finer than any screen.
+    /// A coordinate: two decimals are finer than any screen.
     var svg: String {
         let hundredths = (self * 100).rounded()
         guard hundredths.isFinite, abs(hundredths) < 1e12 else { return "0" }
@@ -54,7 +54,7 @@ extension Double {
 }
 
 extension Int {
-    /// `940`, `12k`, `1.3M`: for where there is little room.
+    /// `940`, `12k`, `1.3M`: for narrow places.
     var brief: String {
         func short(_ value: Double, _ unit: String) -> String {
             let tenths = Int((value * 10).rounded())
@@ -70,10 +70,10 @@ extension Int {
 }
 
 extension String {
-    /// As text, with what stands between backticks as code.
+    /// As text, with code between backticks.
     var htmlWithCode: String {
         let parts = components(separatedBy: "`")
-        // An odd backtick is a character like any other.
+        // An odd backtick is an ordinary character.
         guard parts.count % 2 == 1 else { return htmlEscaped }
         return parts.enumerated()
             .map { $0 % 2 == 0 ? $1.htmlEscaped : "<code>\($1.htmlEscaped)</code>" }.joined()

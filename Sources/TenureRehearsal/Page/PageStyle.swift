@@ -1,7 +1,6 @@
-/// How the page looks: in light, in dark, and on paper. Nothing is loaded from anywhere.
-///
+/// The style of the page: light, dark, and on paper. Nothing is loaded.
 /// A color has one meaning: blue has it, green gains it, amber can't be determined, gray doesn't have it, and red loses
-/// it, for which a release stops.
+/// it, which stops a release.
 enum PageStyle {
     static let css = """
         :root { color-scheme: light dark; --paper: #fff; --card: #f5f6f8; --ink: #1c2330; --soft: #5b6575;

@@ -1,6 +1,6 @@
 import TenureCore
 
-/// What becomes of customers, as every chart of a page shows it: one color for each, and no color for anything else.
+/// What happens to customers, as every chart of a page shows it: one color for each, and no color for anything else.
 enum Part: String, CaseIterable {
     // From the baseline of a chart upward.
     case granted
@@ -21,7 +21,7 @@ enum Part: String, CaseIterable {
 }
 
 extension Counts {
-    /// Each customer is in one part: who loses it is in no other, whatever the outcome is now.
+    /// Each customer is in one part: a customer who loses it is in no other, whatever the outcome is now.
     func count(_ part: Part) -> Int {
         switch part {
         case .granted: granted - gains - shortened
@@ -32,7 +32,7 @@ extension Counts {
         }
     }
 
-    /// `keeps it 12, loses it 3`: the parts that there are.
+    /// `keeps it 12, loses it 3`: the parts that exist.
     func words(isCompared: Bool) -> String {
         Part.allCases.filter { count($0) > 0 }
             .map { "\($0.label(isCompared: isCompared)) \(count($0).grouped)" }.joined(separator: ", ")

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// What becomes of one entitlement on one platform: by purchase date as a chart, and by version as rows.
+/// One entitlement on one platform: by purchase date as a chart, and by version as rows.
 struct PlatformPanel {
     let platform: Platform?
     let counts: Counts
@@ -19,7 +19,7 @@ struct PlatformPanel {
     private static let height = 92.0
     private static let mostRows = 7
 
-    /// One for each platform that has customers, the largest first.
+    /// One for each platform with customers, the largest first.
     static func all(_ report: RehearsalReport, entitlement index: Int) -> [PlatformPanel] {
         Set(report.tally.cells.counts.keys.map(\.platform))
             .map { PlatformPanel(report, entitlement: index, on: $0) }
@@ -78,7 +78,7 @@ struct PlatformPanel {
         }
     }
 
-    /// `tellingEras`: the eras stand under the chart in words too.
+    /// `tellingEras`: the eras are also listed under the chart as text.
     func markup(tellingEras: Bool) -> String {
         var markup =
             "<section class=\"panel\"><h4>\(name.htmlEscaped) <span>\(counts.total.grouped("customer"))</span></h4>"

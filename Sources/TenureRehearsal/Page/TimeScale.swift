@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// From months and instants to places on a chart. Bars are months, quarters or years, as there is room.
+/// Maps months and instants to positions on a chart. Bars are months, quarters or years, depending on the room.
 struct TimeScale {
     private let first: Month
     /// Months to a bar: 1, 3 or 12.
@@ -14,7 +14,7 @@ struct TimeScale {
     private static let mostMonths = 360
     private static let mostBars = 54
 
-    /// Over all months that have customers, and the changes of the policy that lie near them. Nil where no date is known.
+    /// Over all months with customers, and the changes of the policy near them. Nil without a known date.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
         let certain = months.filter(\.isCertain)
         guard var first = certain.min(), var last = certain.max() else { return nil }
@@ -22,7 +22,7 @@ struct TimeScale {
             if month < first, month.distance(to: first) <= 12 { first = month }
             if last < month, last.distance(to: month) <= 12 { last = month }
         }
-        // A few months make bars as broad as doors.
+        // With few months, bars would be very wide.
         while first.distance(to: last) < 11 {
             last = last.advanced(by: 1)
             if first.distance(to: last) < 11 { first = first.advanced(by: -1) }
@@ -41,7 +41,7 @@ struct TimeScale {
     /// `month`, `quarter` or `year`.
     var unitName: String { unit == 1 ? "month" : unit == 3 ? "quarter" : "year" }
 
-    /// The bar of a month; nil where it lies beyond the chart.
+    /// The bar of a month; nil if it lies beyond the chart.
     func bar(of month: Month) -> Int? {
         guard month.isCertain else { return nil }
         let bar = first.distance(to: month) / unit
@@ -60,7 +60,7 @@ struct TimeScale {
         }
     }
 
-    /// Where an instant lies, also beyond the chart.
+    /// The position of an instant, even beyond the chart.
     func position(of date: Date) -> Double {
         let month = Month(of: date)
         guard month.isCertain else { return month < first ? left - 1 : left + width + 1 }
@@ -69,7 +69,7 @@ struct TimeScale {
         return left + months / Double(unit) * step
     }
 
-    /// A line under a chart, with the years that begin there, as many as have room.
+    /// A line under a chart, with the years that begin there, as many as fit.
     func axis(at y: Double) -> String {
         var svg =
             "<line class=\"axis\" x1=\"\(left.svg)\" y1=\"\(y.svg)\" x2=\"\((left + width).svg)\" y2=\"\(y.svg)\"/>"

@@ -1,11 +1,11 @@
 import TenureCore
 
-/// The versions of a platform as rows: a version each, or where there are many, neighbors together. No row reaches over a
+/// The versions of a platform as rows: one version each, or neighbors together if there are many. No row crosses a
 /// version with which an era begins.
 struct VersionRows {
     struct Row {
         let title: String
-        /// Nil for a row of what is no version.
+        /// Nil for a row of malformed versions.
         let lowest: AppVersion?
         let versions: [Place.Version]
     }
@@ -36,7 +36,7 @@ struct VersionRows {
             + others.sorted { $0.precedes($1) }.map { Row(title: $0.title, lowest: nil, versions: [$0]) }
     }
 
-    /// As many rows as are this part's share, of about the same number of versions each.
+    /// This part's share of the rows, with about the same number of versions each.
     private static func rows(
         of part: ArraySlice<(version: AppVersion, place: Place.Version)>, of total: Int, most: Int
     ) -> [Row] {

@@ -1,12 +1,13 @@
-/// How many customers of each kind of plain facts a record has: counted by page, and told to a tally once, at the end.
+/// How many customers of each kind of plain facts a database has: counted by page, and added to a tally once, at the
+/// end.
 struct CountedKinds: Sendable {
     private(set) var known = KnownVerdicts()
     private var times: [Int] = []
-    /// Those counted here; what goes beyond is in the tally already.
+    /// Those counted here; the rest is in the tally already.
     private(set) var customers = 0
 
-    /// `own`: what the page found out beyond what was known when it began. `times`: by the place in what was known then,
-    /// the page's own ones behind. Nothing ever leaves `known`, so these places are still the same.
+    /// `own`: kinds that the page found in addition to the known ones. `times`: counts by the index of the known kinds,
+    /// followed by the page's own. Nothing is removed from `known`, so these indexes stay valid.
     mutating func add(_ own: KnownVerdicts, times more: [Int], in tally: inout Tally) {
         let first = more.count - own.count
         for index in 0..<first where more[index] > 0 { count(more[index], at: index) }

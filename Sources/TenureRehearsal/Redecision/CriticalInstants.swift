@@ -2,10 +2,9 @@ import Foundation
 import TenureCore
 
 /// The instants with which the policies of a rehearsal compare the date of a purchase of the app.
-///
-/// Between two of them no policy tells dates apart: there everybody with the same other facts has the same verdicts.
-/// Each is made as the rules make it, tolerance and rounding included, and has a class of its own, since some ends belong to
-/// what they end and some do not.
+/// No policy distinguishes dates between two of them, so customers with the same other facts have the same verdicts
+/// there. Each instant is computed as the rules do, tolerance and rounding included. It has a separate class, because
+/// some ends are inclusive and some are not.
 struct CriticalInstants: Sendable {
     private let instants: [Date]
 
@@ -34,7 +33,7 @@ struct CriticalInstants: Sendable {
         self.instants = instants.sorted()
     }
 
-    /// Twice the number of instants before the date, and one more on an instant.
+    /// Twice the number of instants before the date, plus one on an instant.
     func place(of date: Date) -> Int {
         var low = 0
         var high = instants.count
@@ -45,7 +44,7 @@ struct CriticalInstants: Sendable {
         return 2 * low + (low < instants.count && instants[low] == date ? 1 : 0)
     }
 
-    /// For `PlainFacts.key`: with the month, which is where the customer stands in a report.
+    /// For `PlainFacts.key`: with the month, which is the customer's place in a report.
     func `class`(of date: Date?) -> UInt64 {
         guard let date else { return .max }
         return UInt64(place(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))

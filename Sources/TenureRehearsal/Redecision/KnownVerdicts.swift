@@ -1,15 +1,14 @@
 import Foundation
 import TenureStore
 
-/// Verdicts by the key of plain facts: of a million customers there are a few thousand different ones.
-///
-/// A table with open addressing over the keys' bytes: it is asked for every customer, and a dictionary of arrays spends
-/// longer on hashing than all the rest of a customer takes.
+/// Verdicts by the key of plain facts: a million customers have a few thousand different ones.
+/// A table with open addressing over the keys' bytes. It is used for every customer, and a dictionary of arrays would
+/// spend more time on hashing than everything else takes.
 struct KnownVerdicts: Sendable {
     struct Known: Sendable {
         let judgment: Judgment
         let place: Place
-        /// For which examples one of these customers would stand.
+        /// The examples for which one of these customers would qualify.
         let chances: ExampleRanks.Chances
     }
 
@@ -18,15 +17,15 @@ struct KnownVerdicts: Sendable {
     /// One after the other.
     private var keys: [UInt8] = []
     private var keyEnds: [Int] = []
-    /// Places in `all` by the hash, -1 where there is none; twice as many as there can be of them at least.
+    /// Indexes in `all` by the hash, -1 for an empty slot; at least twice as many slots as entries.
     private var slots: [Int32] = Array(repeating: -1, count: 1024)
 
-    /// Beyond it customers are decided one by one, which takes time and no memory.
+    /// Beyond it, customers are decided one by one, which takes time but no memory.
     static let most = 40_000
 
     var count: Int { all.count }
 
-    /// The place of a key, with its hash.
+    /// The slot of a key, with its hash.
     func index(of key: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -47,7 +46,7 @@ struct KnownVerdicts: Sendable {
         }
     }
 
-    /// One that is not here yet.
+    /// Adds one that is missing here.
     mutating func add(_ known: Known, as key: UnsafeRawBufferPointer, hash: UInt64) {
         if (all.count + 1) * 2 > slots.count { grow() }
         place(all.count, hash: hash)
@@ -69,7 +68,7 @@ struct KnownVerdicts: Sendable {
         slots[slot] = Int32(truncatingIfNeeded: index)
     }
 
-    /// Tells each with its key.
+    /// Passes each with its key.
     func forEach(_ body: (Int, Known, UnsafeRawBufferPointer, UInt64) -> Void) {
         keys.withUnsafeBytes { keys in
             var start = 0

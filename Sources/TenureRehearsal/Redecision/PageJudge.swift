@@ -2,28 +2,27 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// Judges a page of recorded customers: each kind of plain facts once, the others one by one.
+/// Judges a page of stored customers: each kind of plain facts once, the others one by one.
 struct PageJudge: Sendable {
     let comparison: Comparison
-    /// The codes of those that count.
+    /// The codes of accepted environments.
     let realms: Set<UInt8>
-    /// By version: what promises rest on.
+    /// By version: the policies of promises.
     let policies: [Int64: Policy]
     let instants: CriticalInstants
 
     struct Outcome: Sendable {
         /// Of customers who were decided one by one, and with the examples of all.
         var tally: Tally
-        /// Customers of other realms.
+        /// Customers of other environments or authorities.
         var passedOver = 0
-        /// What this page found out beyond what was known, and how many customers there are: of what was known, then of
-        /// its own.
+        /// The kinds that this page found, and how many customers there are: of the known kinds, then of the page's
+        /// own.
         var own = KnownVerdicts()
         var times: [Int]
     }
 
-    /// Goes through the rows that `rows` tells. `ranks`: of what was counted by now, by which most customers are no
-    /// examples.
+    /// Judges the rows that `rows` passes. `ranks`: of what was counted so far; most customers can't be examples.
     func judge(
         knowing known: KnownVerdicts, ranks: ExampleRanks,
         _ rows: ((UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void)
@@ -45,9 +44,9 @@ struct PageJudge: Sendable {
         let known: KnownVerdicts
         let realms: [Bool]
         var outcome: Outcome
-        /// A version of the policy that nobody has.
+        /// A version of the policy that doesn't exist.
         var broken: Int64?
-        /// By the place in `times`: up to which rank they may be examples; nil where nobody asked yet.
+        /// By the index in `times`: up to which rank they may be examples; nil if unknown yet.
         private var ranks: [UInt64?]
         /// Keys are written here, one over the other.
         private var room = [UInt8](repeating: 0, count: 1024)
@@ -92,7 +91,7 @@ struct PageJudge: Sendable {
             guard StableHash.of(publicID) <= highest else { return }
             guard let (customer, judgment) = try judged(realm, publicID, facts) else { return }
             outcome.tally.offer(customer, judgment.written)
-            // What is offered here makes room scarcer than it was.
+            // Each candidate leaves less room for examples than before.
             ranks[index] = min(highest, ExampleRanks(of: outcome.tally).highest(of: kind(at: index).chances))
         }
 
@@ -134,7 +133,7 @@ struct PageJudge: Sendable {
             if let (customer, judgment) = try judged(realm, publicID, facts) { outcome.tally.add(customer, judgment) }
         }
 
-        /// Nil where a promise rests on a policy that nobody has.
+        /// Nil if a promise is based on a policy that doesn't exist.
         private mutating func judged(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) -> (RehearsedCustomer, Judgment)? {

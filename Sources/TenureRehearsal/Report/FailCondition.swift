@@ -67,19 +67,19 @@ package struct FailCondition: Sendable, Hashable {
         }
     }
 
-    /// What a condition came to.
+    /// The result of a condition.
     package struct Verdict: Sendable, Hashable {
         package let condition: String
         /// What was measured: a number, or percent.
         package let value: Double
         package let isPercentage: Bool
-        /// Of which entitlement, where the worst of several counts.
+        /// The entitlement, if the worst of several counts.
         package let entitlement: String?
         /// Whether the condition holds, and the rehearsal fails.
         package let fails: Bool
     }
 
-    /// `entitlements`: what there is to name. Throws `RehearsalError.condition`.
+    /// `entitlements`: the possible names. Throws `RehearsalError.condition`.
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text
@@ -93,10 +93,10 @@ package struct FailCondition: Sendable, Hashable {
         isPercentage = number.hasSuffix("%")
         if isPercentage { number = number.dropLast().trimmingCharacters(in: .whitespaces) }
         guard let limit = Double(number), limit.isFinite, limit >= 0 else {
-            throw fault("`\(number)` is no number; write one such as `0`, `100` or `0.5%`")
+            throw fault("`\(number)` isn't a number; write one such as `0`, `100` or `0.5%`")
         }
         self.limit = limit
-        // An entitlement's name may itself have periods: the last one counts.
+        // An entitlement's name may have periods: the last one counts.
         if let period = name.lastIndex(of: ".") {
             let entitlement = String(name[..<period])
             guard comparison.entitlements.contains(entitlement) else {
@@ -110,12 +110,12 @@ package struct FailCondition: Sendable, Hashable {
         }
         guard let measure = Measure(name) else {
             throw fault(
-                "`\(name)` is no measure; there are granted, denied, undetermined, gained, lost, changed, contradicting, rejected, and each reason's code"
+                "`\(name)` isn't a measure; the measures are granted, denied, undetermined, gained, lost, changed, contradicting, rejected, and each reason's code"
             )
         }
         self.measure = measure
         if measure.needsComparison, comparison.old == nil {
-            throw fault("nobody gains or loses without a policy to compare with; add --against")
+            throw fault("gains and losses need a policy to compare with; add --against")
         }
         if measure == .rejected, entitlement != nil {
             throw fault("lines are rejected for all entitlements; write `rejected` alone")
@@ -129,7 +129,7 @@ package struct FailCondition: Sendable, Hashable {
         let all = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
         func worst(of value: (EntitlementTally) -> Int) -> Verdict {
             let verdicts = all.map { verdict(value($0.tally), of: report.tally.customers, entitlement: $0.name) }
-            // The one that fails tells more than one that does not; of those the first.
+            // A failing one before one that doesn't fail; of those the first.
             return verdicts.first(where: \.fails) ?? verdicts.first ?? verdict(0, of: 0)
         }
         switch measure {

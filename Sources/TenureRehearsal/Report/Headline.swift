@@ -1,12 +1,12 @@
 package import TenureCore
 import TenurePolicyLint
 
-/// The verdict in one sentence, for somebody who reads nothing else.
+/// The verdict in one sentence, for readers who read nothing else.
 package struct Headline: Sendable, Hashable {
     package enum Level: String, Sendable, Hashable {
         /// Customers lose something, or the rehearsal fails.
         case stop
-        /// Something changes that somebody should have meant.
+        /// Something changes, and a person should confirm it.
         case check
         case go
     }
@@ -54,10 +54,10 @@ package struct Headline: Sendable, Hashable {
             let what = most.map { $0.tally.counts.gains == tally.gaining ? "`\($0.name)`" : "something" } ?? "something"
             return (
                 .check,
-                "Nobody loses anything, and \(tally.gaining.grouped) of \(customers) would gain \(what): check that this is meant"
+                "No customer loses anything, and \(tally.gaining.grouped) of \(customers) would gain \(what): check that you intend this"
             )
         }
-        let rest = tally.changed > 0 ? "nobody gains or loses anything" : "every outcome stays the same"
+        let rest = tally.changed > 0 ? "no customer gains or loses anything" : "every outcome stays the same"
         return (isDoubtful ? .check : .go, "Ready to ship: \(rest) for all \(customers)")
     }
 
@@ -73,7 +73,7 @@ package struct Headline: Sendable, Hashable {
         return sentence + ", and \(others.grouped("other")) would lose something"
     }
 
-    /// Rejected lines are in no number.
+    /// Rejected lines are in no other number.
     private static func rejections(in report: RehearsalReport) -> String {
         guard case .evidence(_, let counts, _, _) = report.input, counts.linesWithRejections > 0 else { return "" }
         let rejected = counts.linesWithRejections
@@ -107,7 +107,7 @@ extension VersionRange {
 }
 
 extension String {
-    /// A number of a hundred digits is a version, and nothing to read.
+    /// A number of a hundred digits is a version, but not readable.
     fileprivate var shortened: String { count > 16 ? prefix(15) + "…" : self }
 }
 

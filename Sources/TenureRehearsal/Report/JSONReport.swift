@@ -202,7 +202,7 @@ extension RehearsalReport {
             if let platform = example.platform { writer.member("platform", platform.rawValue) }
             if let version = example.originalAppVersion { writer.member("originalAppVersion", version) }
             if let date = example.originalPurchaseDate {
-                // An instant to the millisecond is as good as a name.
+                // An instant to the millisecond would identify a customer.
                 writer.member("originalPurchaseDate", identifies ? date.rfc3339 : CivilDay(of: date).description)
             }
             for (name, answer) in [("before", example.before), ("now", example.now)] {
@@ -229,7 +229,7 @@ extension RehearsalReport {
 }
 
 extension ExampleClass {
-    /// What matters most first.
+    /// The most important first.
     package static let all: [ExampleClass] =
         Change.allCases.sorted { $0.order < $1.order }.filter { $0 != .same }.map(ExampleClass.change)
         + [Decision.Outcome.denied, .undetermined, .granted].map(ExampleClass.outcome)

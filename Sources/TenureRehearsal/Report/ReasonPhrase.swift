@@ -1,32 +1,32 @@
 import TenureCore
 
 extension Reason.Code? {
-    /// What a deciding reason means, for somebody who has never read its code.
+    /// The meaning of a deciding reason, for readers who don't know its code.
     package var phrase: String {
         guard let self else { return "the policy does not name it" }
         switch self {
         case .eraHonored: return "got the app in an era that is honored"
         case .eraNotHonored: return "got the app in an era that is not honored"
-        case .inDoubt: return "in doubt between an honored era and another"
-        case .noHonors: return "no era gives it"
+        case .inDoubt: return "in doubt between an honored era and another one"
+        case .noHonors: return "no era grants it"
         case .nothingToCompare: return "neither version nor date can be compared"
-        case .noAcquisition: return "nothing says how the app was got"
+        case .noAcquisition: return "no evidence says how the app was acquired"
         case .outsideWindow: return "got the app outside the dates that are honored"
         case .windowNeedsDate: return "the dates that are honored need a date of purchase"
         case .honorEnded: return "what the era gave has ended"
-        case .endUnknown: return "how long the era gives it is not known"
+        case .endUnknown: return "it is unknown how long the era grants it"
         case .appRefunded: return "the app was refunded"
-        case .boughtAgain: return "had the app again after a refund, while it was honored"
-        case .boughtAgainInDoubt: return "had the app again after a refund, perhaps too late"
+        case .boughtAgain: return "got the app again after a refund, in an honored era"
+        case .boughtAgainInDoubt: return "got the app again after a refund, perhaps too late"
         case .licenseEnded: return "a volume license has ended"
-        case .product: return "has a purchase that gives it"
+        case .product: return "has a purchase that grants it"
         case .gracePeriod: return "has a subscription in its grace period"
-        case .supportGrant: return "support gave it"
-        case .supportGrantEnded: return "what support gave has ended"
-        case .supportRevocation: return "support withdrew it"
+        case .supportGrant: return "support granted it"
+        case .supportGrantEnded: return "the grant by support has ended"
+        case .supportRevocation: return "support revoked it"
         case .promise: return "it was promised before"
         case .promiseEnded: return "a promise has ended"
-        case .noPurchase: return "has no purchase that gives it"
+        case .noPurchase: return "has no purchase that grants it"
         case .purchasesIncomplete: return "not all purchases are known"
         case .testEnvironment: return "comes from a test environment"
         default: return self.rawValue

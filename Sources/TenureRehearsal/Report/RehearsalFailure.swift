@@ -1,13 +1,13 @@
-/// Why a rehearsal fails, so that the command ends with 2.
+/// Why a rehearsal fails, so that the command exits with 2.
 package enum RehearsalFailure: Sendable, Hashable {
-    /// There is no customer in it, and so no number says anything.
+    /// There is no customer, so no number means anything.
     case noCustomers
-    /// More lines have a rejected artifact than are allowed to.
+    /// More lines have a rejected artifact than allowed.
     case tooManyRejected(lines: Int, of: Int, allowedPercent: Double)
     /// A condition of `--fail-if` holds.
     case condition(FailCondition.Verdict)
 
-    /// Stable; as the JSON report names it.
+    /// Stable; the name in the JSON report.
     package var code: String {
         switch self {
         case .noCustomers: "noCustomers"
@@ -16,7 +16,7 @@ package enum RehearsalFailure: Sendable, Hashable {
         }
     }
 
-    /// As the terminal says it.
+    /// The text on the terminal.
     package var sentence: String {
         switch self {
         case .noCustomers: "no customer was rehearsed"
@@ -30,7 +30,7 @@ package enum RehearsalFailure: Sendable, Hashable {
 }
 
 extension RehearsalReport {
-    /// How many percent of the lines may have a rejected artifact, unless the command allows more.
+    /// The allowed percentage of lines with a rejected artifact, unless the command allows more.
     package static let usualAllowedRejected = 5.0
 
     package var failures: [RehearsalFailure] {

@@ -2,32 +2,32 @@ import Foundation
 import TenureCore
 package import TenurePolicyLint
 
-/// All that a rehearsal has to say: the terminal, the JSON and the page show parts of it.
+/// The whole result of a rehearsal. The terminal, the JSON and the page show parts of it.
 package struct RehearsalReport: Sendable {
-    /// Where the customers came from.
+    /// The source of the customers.
     package enum Input: Sendable {
-        /// Lines of a file; where the bad ones are listed, nil where there are none; and `id`s that join nobody.
+        /// Lines of a file, the list of rejected lines (nil without any), and the `id`s that join no lines.
         case evidence(
             name: String, counts: InputCounts, badLines: String?, anonymousIDs: [EvidenceRehearsal.AnonymousID])
-        /// A record, and how many customers of other realms were passed over.
+        /// A database, and how many customers of other environments or authorities were skipped.
         case record(name: String, passedOver: Int)
     }
 
-    /// How the policies are called: by their files, or by their versions.
+    /// The names of the policies: their files, or their versions.
     package let policyName: String
     package let oldPolicyName: String?
     package let comparison: Comparison
     package let input: Input
     package let tally: Tally
-    /// Only a part of the population was seen.
+    /// Only a part of the customers was read.
     package let isPartial: Bool
     package let problem: RehearsalError?
-    /// Whether customers are called by their ids. Otherwise by numbers, which tell nothing.
+    /// Whether customers appear under their IDs. Otherwise they have numbers, which don't identify them.
     package let identifies: Bool
     package let conditions: [FailCondition]
-    /// How many percent of the lines may have a rejected artifact.
+    /// The allowed percentage of lines with a rejected artifact.
     package let allowedRejected: Double
-    /// What the linter says of the new policy, compared with the old one.
+    /// The linter's findings about the new policy, compared with the old one.
     package let findings: [LintFinding]
 
     package init(
@@ -49,7 +49,7 @@ package struct RehearsalReport: Sendable {
         self.findings = findings
     }
 
-    /// A file's name without its folder, which says nothing to whom a page is sent.
+    /// A file's name without its folder, which means nothing to the readers of a page.
     package var shortPolicyName: String { Self.lastPart(of: policyName) }
     package var shortOldPolicyName: String? { oldPolicyName.map(Self.lastPart) }
 
@@ -57,7 +57,7 @@ package struct RehearsalReport: Sendable {
         name.split(separator: "/").last.map(String.init) ?? name
     }
 
-    /// Customers of whom nothing changes at all.
+    /// Customers without any change.
     package var unchanged: Int {
         tally.customers - tally.changingReason - tally.changed
     }
@@ -70,11 +70,11 @@ package struct RehearsalReport: Sendable {
 
     package var verdicts: [FailCondition.Verdict] { conditions.map { $0.verdict(on: self) } }
 
-    /// Who is who among the examples: by numbers in an order that tells nothing, or by their ids.
+    /// The names of the examples: numbers in an order that shows nothing, or their IDs.
     package var names: ExampleNames { ExampleNames(in: tally, identifying: identifies) }
 }
 
-/// What the customers who stand as examples are called.
+/// The names of the customers who are examples.
 package struct ExampleNames: Sendable {
     private let numbers: [String: Int]
     private let identifies: Bool
@@ -127,7 +127,7 @@ extension EntitlementTally {
 }
 
 extension Change {
-    /// What matters most comes first.
+    /// The most important first.
     package var order: Int {
         switch self {
         case .loses: 0
@@ -162,7 +162,7 @@ extension Place {
 }
 
 extension Place.Version {
-    /// Versions in their own order, then what is none.
+    /// Versions in order, then malformed ones.
     package func precedes(_ other: Place.Version) -> Bool {
         switch (self, other) {
         case (.version(let mine), .version(let others)):

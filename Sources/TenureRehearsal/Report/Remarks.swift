@@ -2,7 +2,7 @@ import Foundation
 import TenureCore
 
 extension RehearsalReport {
-    /// What is odd about the customers, in sentences.
+    /// Unusual facts about the customers, in sentences.
     package var remarks: [String] {
         var remarks: [String] = []
         if tally.contradicting > 0 {
@@ -26,7 +26,7 @@ extension RehearsalReport {
 
     private static let mostProducts = 5
 
-    /// Which `id`s join nobody.
+    /// The `id`s that join no lines.
     func remark(on anonymous: [EvidenceRehearsal.AnonymousID]) -> String {
         let count = anonymous.count
         let names =

@@ -3,7 +3,7 @@ import TenureCore
 import TenurePolicyFile
 import TenurePolicyLint
 
-/// The report for a terminal: one line after the other, each with what it is.
+/// The report for a terminal: one line after the other, each with its label.
 package struct TextReport: Sendable {
     package enum Line: Sendable, Hashable {
         case heading(String)
@@ -55,7 +55,7 @@ package struct TextReport: Sendable {
         lines.append(.heading("\(report.policyName)\(against), as of \(report.comparison.instant.written)"))
         if report.isPartial {
             let why = report.problem.map { ": \($0)" } ?? ": it was stopped"
-            lines.append(.bad("PARTIAL\(why). What follows is what was known by then"))
+            lines.append(.bad("PARTIAL\(why). The following is what was known by then"))
         }
         let customers = report.tally.customers
         switch report.input {
@@ -134,7 +134,7 @@ package struct TextReport: Sendable {
             if tally.losing > tally.losingWithPromises {
                 let held = tally.losing - tally.losingWithPromises
                 lines.append(
-                    .plain("  \(held.grouped) of those who lose were promised it, and keep it if promises are kept"))
+                    .plain("  \(held.grouped) of those who lose have a promise, and keep it if promises are kept"))
             }
         }
         if tally.heldByPromise > 0 {
@@ -170,7 +170,7 @@ package struct TextReport: Sendable {
 }
 
 extension Int {
-    /// `1,234,567`, as everybody reads it.
+    /// `1,234,567`.
     package var grouped: String {
         let digits = Array(String(magnitude))
         var text = self < 0 ? "-" : ""
@@ -181,10 +181,10 @@ extension Int {
         return text
     }
 
-    /// So many of a thing: `1 line`, `1,024 lines`.
+    /// A number with its noun: `1 line`, `1,024 lines`.
     package func grouped(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
 
-    /// `12.3%`; small ones that are not none never read as 0.
+    /// `12.3%`; a small share above zero never reads as 0.
     package func share(of total: Int) -> String {
         guard total > 0 else { return "0%" }
         let percent = Double(self) / Double(total) * 100

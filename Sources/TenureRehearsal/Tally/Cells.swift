@@ -1,12 +1,11 @@
 /// Counts by place and entitlement, in bounded memory.
-///
-/// Where there are more places than fit, versions are told apart no longer, each by a hash: those whose hash has fewer
-/// than `level` zeros join the row “other” of their platform and month. The level follows from the set of all places,
-/// so that neither the order of customers nor how tallies are merged makes a difference; every month stays exact.
+/// If there are more places than fit, versions are joined by a hash. Versions with a hash of fewer than `level` zeros
+/// join the row “other” of their platform and month. The level follows from the set of all places. So neither the order
+/// of customers nor the order of merging makes a difference, and every month stays exact.
 package struct Cells: Sendable, Hashable {
     /// By place: one count for each entitlement, in the order of the tally.
     package private(set) var counts: [Place: [Counts]] = [:]
-    /// How many zeros at its end a version's hash must have to stay apart.
+    /// The number of zeros at the end of a version's hash that keep it separate.
     package private(set) var level = 0
     private var apart = 0
     private let capacity: Int
@@ -18,7 +17,7 @@ package struct Cells: Sendable, Hashable {
     }
 
     mutating func add(_ place: Place, _ change: (inout [Counts]) -> Void) {
-        // Nearly always it is known, or nothing had to join yet.
+        // Nearly always it is known, or nothing had to be joined yet.
         let key = level == 0 ? place : joined(place)
         let isNew = counts[key] == nil
         change(&counts[key, default: []])

@@ -1,6 +1,6 @@
 package import TenureCore
 
-/// How many customers have which answer, and what a change does to them.
+/// How many customers have which answer, and how it changes.
 package struct Counts: Sendable, Hashable {
     package private(set) var granted = 0
     package private(set) var denied = 0
@@ -10,7 +10,7 @@ package struct Counts: Sendable, Hashable {
     package private(set) var changesOutcome = 0
     package private(set) var changesReason = 0
     package private(set) var same = 0
-    /// Of those who lose: still granted, and not for as long.
+    /// Of those who lose: still granted, but not for as long.
     package private(set) var shortened = 0
     /// Of those who lose: undetermined now.
     package private(set) var doubted = 0
@@ -69,6 +69,6 @@ package struct Counts: Sendable, Hashable {
         doubted += other.doubted
     }
 
-    /// Customers of whom the outcome differs, or how long the right lasts.
+    /// Customers with another outcome, or another end of the right.
     package var changed: Int { gains + loses + changesOutcome }
 }

@@ -1,13 +1,13 @@
 package import TenureCore
 
-/// What becomes of one entitlement.
+/// The counts of one entitlement.
 package struct EntitlementTally: Sendable, Hashable {
     package private(set) var counts = Counts()
     /// By outcome and deciding reason under the new policy.
     package private(set) var reasons: [OutcomeReason: Int] = [:]
-    /// By what was and what is, for those whose answer changes.
+    /// By the answers before and after, for customers with a change.
     package private(set) var transitions: [Transition: Int] = [:]
-    /// By class: the same ones in whatever order customers come.
+    /// By class: the same ones in any order of customers.
     package private(set) var examples: [ExampleClass: Examples] = [:]
     /// Customers who lose it, by cause.
     package private(set) var losses: [LossCause: LossGroup] = [:]
@@ -41,7 +41,7 @@ package struct EntitlementTally: Sendable, Hashable {
         }
     }
 
-    /// As an example, should there be room.
+    /// As an example, if there is room.
     mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict) {
         for kind in verdict.classes { offer(customer, verdict, as: kind) }
         if let cause = LossCause(verdict, on: customer.place.platform) {
@@ -50,7 +50,7 @@ package struct EntitlementTally: Sendable, Hashable {
     }
 
     private mutating func offer(_ customer: RehearsedCustomer, _ verdict: Verdict, as kind: ExampleClass) {
-        // Hardly anybody is an example: the question comes before the making of one.
+        // Few customers are examples, so that is checked before one is made.
         if let examples = examples[kind], !examples.admits(customer) { return }
         examples[kind, default: Examples(limit: kind.limit)].offer(Example(customer, verdict))
     }
@@ -65,7 +65,7 @@ package struct EntitlementTally: Sendable, Hashable {
 }
 
 extension Verdict {
-    /// For what its customer can be an example.
+    /// The examples that its customer can be.
     var classes: [ExampleClass] {
         let outcome = ExampleClass.outcome(now.outcome)
         guard let change, change != .same else { return [outcome] }
@@ -73,11 +73,11 @@ extension Verdict {
     }
 }
 
-/// For what a customer is an example.
+/// The examples that a customer is.
 package enum ExampleClass: Sendable, Hashable {
     case outcome(Decision.Outcome)
     case change(Change)
 
-    /// Of those who lose, a list that somebody works through; of others, a few to look at.
+    /// Of customers who lose, a list that a person works through; of others, a few to look at.
     package var limit: Int { self == .change(.loses) ? 100 : 10 }
 }

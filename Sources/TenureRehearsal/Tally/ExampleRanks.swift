@@ -1,21 +1,22 @@
 import TenureCore
 
-/// Up to which rank a customer is still an example, by entitlement and class: what is not here has room for anybody.
+/// Up to which rank a customer is still an example, by entitlement and class. A missing entry has room for any
+/// customer.
 struct ExampleRanks: Sendable {
     /// By entitlement and class, in the order of the tally.
     private var ranks: [UInt64]
     private var promisedOnly: [String: [ExampleClass: UInt64]]
-    /// By the place of the entitlement, then by cause.
+    /// By the index of the entitlement, then by cause.
     private var losses: [[LossCause: UInt64]]
     private var promisedLosses: [String: [LossCause: UInt64]]
 
-    /// For which examples certain verdicts give a chance.
+    /// The examples that certain verdicts allow.
     struct Chances: Sendable {
-        /// Places in `ranks`.
+        /// Indexes in `ranks`.
         fileprivate let places: [Int]
         /// Entitlements that only a promise names, with the classes.
         fileprivate let promised: [(String, [ExampleClass], LossCause?)]
-        /// Places of entitlements that are lost, with the cause.
+        /// Indexes of lost entitlements, with the cause.
         fileprivate let losses: [(Int, LossCause)]
 
         init(_ verdicts: [Verdict], on platform: Platform?, among entitlements: Int) {
@@ -41,7 +42,7 @@ struct ExampleRanks: Sendable {
         promisedLosses = tally.promisedOnly.mapValues(\.lossRanks)
     }
 
-    /// Whoever has a higher rank is no example of any of these.
+    /// A customer with a higher rank can't be any of these examples.
     func highest(of chances: Chances) -> UInt64 {
         var highest: UInt64 = 0
         for place in chances.places { highest = max(highest, ranks[place]) }
@@ -64,7 +65,7 @@ extension EntitlementTally {
 }
 
 extension Examples {
-    /// Beyond it nobody is an example; nil while there is room.
+    /// Beyond it no customer is an example; nil while there is room.
     fileprivate var highestRank: UInt64? { all.count < limit ? nil : all.last?.rank }
 }
 

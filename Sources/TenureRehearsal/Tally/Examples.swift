@@ -1,13 +1,13 @@
 package import Foundation
 package import TenureCore
 
-/// A customer to look at, with the facts that speak for themselves.
+/// A customer to look at, with the facts that show why.
 package struct Example: Sendable, Hashable {
     package let id: String
     package let exportedID: String?
     package let rank: UInt64
     package let platform: Platform?
-    /// As it is signed, cut off where nobody would read on.
+    /// As signed, shortened if it is too long to read.
     package let originalAppVersion: String?
     package let originalPurchaseDate: Date?
     package let now: Answer
@@ -25,7 +25,7 @@ package struct Example: Sendable, Hashable {
     }
 }
 
-/// The few of one class that have the smallest hashes: any order and any grouping of customers leaves the same.
+/// The few of one class with the smallest hashes: any order and any grouping of customers leaves the same ones.
 package struct Examples: Sendable, Hashable {
     package let limit: Int
     /// In the order of their hashes.

@@ -18,7 +18,7 @@ package struct LossCause: Sendable, Hashable {
 /// Customers who lose an entitlement for one cause.
 package struct LossGroup: Sendable, Hashable {
     package private(set) var count = 0
-    /// The lowest and the highest version as which they got the app.
+    /// The lowest and the highest version with which they got the app.
     package private(set) var versions: VersionRange?
     /// The first and the last month in which they got it.
     package private(set) var months: ClosedRange<Month>?
@@ -69,7 +69,7 @@ package struct VersionRange: Sendable, Hashable {
         return joined
     }
 
-    /// Of two texts of one version, such as `1` and `1.0`, always the same one counts, in whatever order they come.
+    /// Of two texts of one version, such as `1` and `1.0`, always the same one counts, in any order.
     private static func precedes(_ left: AppVersion, _ right: AppVersion) -> Bool {
         left != right ? left < right : left.description < right.description
     }

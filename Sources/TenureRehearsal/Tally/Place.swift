@@ -1,16 +1,16 @@
 package import Foundation
 package import TenureCore
 
-/// Where a customer stands in the heat map: on which platform, as which version and in which month they got the app.
+/// A customer's place in the heat map: the platform, version and month of the acquisition.
 package struct Place: Sendable, Hashable {
     package enum Version: Sendable, Hashable {
         /// No version is known.
         case none
-        /// What is known is no version: all of these are one row.
+        /// The version is malformed: all of these are one row.
         case malformed
-        /// As it is signed, without blanks around it.
+        /// As signed, without surrounding blanks.
         case version(String)
-        /// More versions than are counted apart.
+        /// More versions than are counted separately.
         case other
     }
 
@@ -24,20 +24,20 @@ package struct Place: Sendable, Hashable {
         self.month = month
     }
 
-    /// Of the customer's first acquisition; nothing is known where there is none.
+    /// Of the customer's first acquisition; everything is unknown without one.
     package init(of evidence: Evidence) {
         let acquisition = evidence.acquisitions.first
         platform = acquisition?.originalPlatform
         month = Month(of: acquisition?.originalPurchaseDate)
         if let version = acquisition?.version {
-            // A number of a thousand digits is a version, and no row of its own.
+            // A number of a thousand digits is a version, but gets no separate row.
             self.version = version.description.utf8.count <= 32 ? .version(version.description) : .other
         } else {
             version = acquisition?.originalAppVersion == nil ? .none : .malformed
         }
     }
 
-    /// The same without telling versions apart.
+    /// The same without the version.
     var ofAnyVersion: Place { Place(platform: platform, version: .other, month: month) }
 
     var stableHash: UInt64 {
@@ -48,9 +48,9 @@ package struct Place: Sendable, Hashable {
     }
 }
 
-/// A calendar month in UTC; those that no App Store can have seen are one each.
+/// A calendar month in UTC. Months that no App Store can have seen are one each.
 package struct Month: Sendable, Hashable, Comparable {
-    /// Months since the beginning of our era.
+    /// Months since the year 0.
     package let index: Int32
 
     private init(index: Int32) {

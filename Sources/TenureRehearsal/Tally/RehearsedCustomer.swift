@@ -1,13 +1,13 @@
 import Foundation
 package import TenureCore
 
-/// Who is counted: by what a report may call them, and where they stand in it.
+/// A counted customer: their possible names in a report, and their place in it.
 package struct RehearsedCustomer: Sendable, Hashable {
-    /// Told only to who asks for it: an id of Apple, of the exporter, or of the record.
+    /// Only for reports with IDs: an ID of Apple, of the exporter, or of the database.
     package let id: String
-    /// What the exporter of the evidence called them.
+    /// The exporter's ID.
     package let exportedID: String?
-    /// By which examples are chosen; of the id.
+    /// The hash of the ID, by which examples are chosen.
     package let rank: UInt64
     package let place: Place
     /// Of the first acquisition.

@@ -1,8 +1,7 @@
-/// A hash that is the same in every run and on every machine, unlike Swift's own: what is chosen by it never depends
-/// on the order in which customers came.
-///
-/// FNV-1a over words instead of bytes, with a shift that brings the upper half down, and the finish of SplitMix64, whose
-/// bits are then evenly spread. Not for secrets.
+/// A hash that is the same in every run and on every machine, unlike Swift's own. What is chosen by it never depends on
+/// the order of customers.
+/// FNV-1a over words instead of bytes, with a shift that brings the upper half down, and the finish of SplitMix64,
+/// which spreads the bits evenly. Not for secrets.
 package struct StableHash: Sendable {
     private var state: UInt64
 
@@ -15,7 +14,7 @@ package struct StableHash: Sendable {
         state ^= state >> 32
     }
 
-    /// How many bytes they are counts too: two ways of cutting the same letters are apart.
+    /// The number of bytes counts too: two ways of dividing the same letters differ.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         while position + 8 <= bytes.count {
@@ -44,7 +43,7 @@ package struct StableHash: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// The same as of the text that these bytes are.
+    /// The same hash as that of the text of these bytes.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = StableHash()
         hash.add(bytes)

@@ -1,15 +1,13 @@
 package import TenureCore
 
-/// All that a rehearsal counts, in bounded memory.
-///
-/// Adding is associative and commutative: tallies of parts of a population, merged in any order, equal the tally of the
-/// whole in any order.
+/// All counts of a rehearsal, in bounded memory.
+/// Adding is associative and commutative: tallies of parts, merged in any order, equal the tally of the whole.
 package struct Tally: Sendable, Hashable {
-    /// As the comparison names them.
+    /// In the order of the comparison.
     package let entitlements: [String]
-    /// By the place in `entitlements`.
+    /// By the index in `entitlements`.
     package private(set) var byEntitlement: [EntitlementTally]
-    /// Of entitlements that no policy of the comparison names, and a promise does.
+    /// Of entitlements that only a promise names.
     package private(set) var promisedOnly: [String: EntitlementTally] = [:]
     package private(set) var cells: Cells
 
@@ -20,13 +18,13 @@ package struct Tally: Sendable, Hashable {
     package private(set) var losing = 0
     /// Customers who lose some entitlement although every promise is kept.
     package private(set) var losingWithPromises = 0
-    /// Customers for whom some outcome differs, or how long a right lasts: those who gain or lose included.
+    /// Customers with another outcome, or another end: those who gain or lose included.
     package private(set) var changed = 0
-    /// Customers who aren't among `changed`, and of whom some reason changes.
+    /// Customers who aren't among `changed`, and have another reason.
     package private(set) var changingReason = 0
-    /// Customers who have some entitlement only because it was promised.
+    /// Customers who have some entitlement only because of a promise.
     package private(set) var heldByPromise = 0
-    /// Customers with an acquisition whose version and date prove different eras, whichever reason decides.
+    /// Customers with contradicting proofs in an acquisition, whatever reason decides.
     package private(set) var contradicting = 0
     /// Customers by the product that they bought and no entitlement lists.
     package private(set) var productsWithoutEntitlement: [String: Int] = [:]
@@ -47,7 +45,7 @@ package struct Tally: Sendable, Hashable {
         offer(customer, judgment.written)
     }
 
-    /// Counts that many customers who are judged alike and stand in the same place.
+    /// Counts that many customers with the same verdicts and the same place.
     package mutating func add(_ judgment: Judgment, in place: Place, times: Int) {
         let verdicts = judgment.written
         customers += times
@@ -63,7 +61,7 @@ package struct Tally: Sendable, Hashable {
                     .add(verdict, changing: changes[index], in: place, times: times)
             }
         }
-        // Whoever gains one entitlement and loses another counts as both.
+        // A customer who gains one entitlement and loses another counts as both.
         if changes.contains(.gains) { gaining += times }
         if changes.contains(.loses) { losing += times }
         if changes.contains(where: { $0?.isOfOutcome == true }) {
@@ -79,7 +77,7 @@ package struct Tally: Sendable, Hashable {
         }
     }
 
-    /// A customer who is counted already, as an example of what becomes of them.
+    /// Offers a customer who is counted already as an example.
     package mutating func offer(_ customer: RehearsedCustomer, _ verdicts: [Verdict]) {
         for (index, verdict) in verdicts.enumerated() {
             if index < byEntitlement.count {
@@ -90,7 +88,7 @@ package struct Tally: Sendable, Hashable {
         }
     }
 
-    /// The same with the customers of another tally of the same comparison.
+    /// Adds the customers of another tally of the same comparison.
     package mutating func add(_ other: Tally) {
         customers += other.customers
         gaining += other.gaining
@@ -112,7 +110,7 @@ package struct Tally: Sendable, Hashable {
 }
 
 extension Comparison {
-    /// Judges a customer and counts what comes of it.
+    /// Judges a customer and counts the result.
     package func count(
         _ evidence: Evidence, id: String, exportedID: String? = nil, promises: [Promise] = [], in tally: inout Tally
     ) {

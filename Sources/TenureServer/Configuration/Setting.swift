@@ -2,7 +2,7 @@ import TenurePolicyFile
 
 /// One setting of the service: where it can stand, what it takes, and what it means.
 ///
-/// The file, the environment, the command line, `--help` and the table in `Docs/service.md` all come from
+/// The file, the environment, the command line, `--help` and the table in `Docs/configuration.md` all come from
 /// `Setting.all`. A new setting is one line there, and one where `tenure serve` puts its value into the configuration.
 package struct Setting: Sendable {
     /// What stands after it.
@@ -101,7 +101,7 @@ extension Setting.Kind {
         case .choice(let names):
             names.contains(text) ? nil : "is one of \(names.joined(separator: ", ")), and not `\(text)`"
         case .list(let kind): kind.objection(to: text)
-        case .structure: "is no text; see Docs/service.md"
+        case .structure: "must be a mapping or a list, not text; see Docs/configuration.md"
         }
     }
 

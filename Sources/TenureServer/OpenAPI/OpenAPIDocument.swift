@@ -2,7 +2,7 @@ import TenureAPI
 import TenureJSON
 import Yams
 
-/// The interface's description, as it stands in `openapi.yaml` beside this file, for programs.
+/// The description of the HTTP API: `openapi.yaml` beside this file, for programs.
 enum OpenAPIDocument {
     /// The document as JSON, in the order in which it is written. Throws `failed` where it is no YAML.
     static func json() throws(ServiceError) -> [UInt8] {

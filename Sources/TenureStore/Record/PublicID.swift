@@ -17,7 +17,7 @@ package enum PublicID: String {
     package func random() -> String { text(beginning: []) }
 
     /// 45 bits of the instant in milliseconds, then 75 random ones. An index of them grows at its end, where one of
-    /// random ids would be written all over (decision 0030). An instant before 1970 counts as that,
+    /// random ids would be written all over (ADR 30). An instant before 1970 counts as that,
     /// and after the year 3084 the order begins again.
     package func ordered(at instant: Date) -> String {
         let milliseconds = UInt64(max(0, instant.millisecondsSince1970))

@@ -6,9 +6,9 @@ import Testing
 @Suite struct settings {
     @Test func `stand in the documentation as they are`() throws {
         let docs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../Docs")
-        let text = try String(contentsOf: docs.appendingPathComponent("service.md"), encoding: .utf8)
+        let text = try String(contentsOf: docs.appendingPathComponent("configuration.md"), encoding: .utf8)
         let table = ([Setting.tableHead] + Setting.all.map(\.row)).joined(separator: "\n")
-        #expect(text.contains("\n" + table + "\n\n"), "Docs/service.md should hold\n\(table)")
+        #expect(text.contains("\n" + table + "\n\n"), "Docs/configuration.md should hold\n\(table)")
     }
 
     @Test func `have names of their own`() {

@@ -1,4 +1,4 @@
-/// What the Advanced Commerce API adds to a transaction or to renewal info.
+/// Information of the Advanced Commerce API in a transaction or in renewal info.
 public struct AdvancedCommerceInfo: Sendable, Hashable {
     /// Renewal info only.
     public let consistencyToken: String?
@@ -45,7 +45,7 @@ extension AdvancedCommerceInfo: FieldObject {
     }
 }
 
-/// How the developer describes what was sold.
+/// The developer's description of the product.
 public struct AdvancedCommerceDescriptors: Sendable, Hashable {
     public let description: String?
     public let displayName: String?

@@ -2,14 +2,14 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// What an app transaction says of the app itself, as the App Store signed it.
+/// The contents of an app transaction, signed by the App Store.
 public struct AppTransactionPayload: Sendable, Hashable {
     /// The environment.
     public let receiptType: Open<AppStoreEnvironment>?
     /// Absent outside of production.
     public let appAppleID: Int64?
     public let bundleID: String?
-    /// Of the app that asked: CFBundleVersion, on macOS CFBundleShortVersionString.
+    /// The version of the requesting app: CFBundleVersion, on macOS CFBundleShortVersionString.
     public let applicationVersion: String?
     public let versionExternalIdentifier: Int64?
     /// When it was signed.
@@ -17,15 +17,15 @@ public struct AppTransactionPayload: Sendable, Hashable {
     public let originalPurchaseDate: Date?
     /// CFBundleVersion of the build that was first acquired, on macOS CFBundleShortVersionString.
     public let originalApplicationVersion: String?
-    /// Standard Base64 of 48 bytes; only in what a device got.
+    /// Standard Base64 of 48 bytes; only in a device's artifacts.
     public let deviceVerification: String?
     public let deviceVerificationNonce: String?
     public let preorderDate: Date?
     /// One per Apple Account and app.
     public let appTransactionID: String?
-    /// Where the app was first acquired; iPadOS counts as iOS.
+    /// The platform on which the app was first acquired; iPadOS counts as iOS.
     public let originalPlatform: Open<Platform>?
-    /// Seen in what Xcode signs.
+    /// Only in artifacts of Xcode, as far as known.
     public let requestDate: Date?
     /// When the purchase of the app was refunded or revoked; since the SDK of 2026.
     public let revocationDate: Date?
@@ -88,6 +88,6 @@ extension AppTransactionPayload {
     public var signedDate: Date? { receiptCreationDate }
     var environmentName: String? { receiptType?.rawValue }
 
-    /// The variant of the App Store Server API: bound to no device, so it proves nothing about who sends it.
+    /// The variant of the App Store Server API. It is bound to no device, so it proves nothing about its sender.
     public var isServerVariant: Bool { deviceVerification == nil || deviceVerificationNonce == nil }
 }

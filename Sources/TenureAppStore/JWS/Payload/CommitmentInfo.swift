@@ -30,7 +30,7 @@ extension CommitmentInfo: FieldObject {
     }
 }
 
-/// What becomes of a commitment at its renewal.
+/// What happens to a commitment at its renewal.
 public struct RenewalCommitmentInfo: Sendable, Hashable {
     public let commitmentAutoRenewProductID: String?
     public let commitmentAutoRenewStatus: Open<AutoRenewStatus>?

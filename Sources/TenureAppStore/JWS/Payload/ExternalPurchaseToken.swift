@@ -3,7 +3,7 @@ public import TenureCore
 
 /// The part of a notification about a purchase outside of the App Store.
 public struct ExternalPurchaseToken: Sendable, Hashable {
-    /// A UUID; in the sandbox behind `SANDBOX_`.
+    /// A UUID; in the sandbox with the prefix `SANDBOX_`.
     public let externalPurchaseID: String?
     public let tokenCreationDate: Date?
     public let appAppleID: Int64?
@@ -38,7 +38,7 @@ extension ExternalPurchaseToken: FieldObject {
 }
 
 extension ExternalPurchaseToken {
-    /// It has no key for it: sandbox tokens are told by their prefix.
+    /// There is no key for the environment: sandbox tokens have a prefix.
     public var environment: AppStoreEnvironment {
         externalPurchaseID?.hasPrefix("SANDBOX") == true ? .sandbox : .production
     }

@@ -1,8 +1,7 @@
 import TenureJSON
 
-/// One field of a signed payload: its name in Apple's JSON, and by its type how the value is written.
-///
-/// Each payload declares its fields once, in `Fields`; the verifier reads by them and the minter writes by them.
+/// One field of a signed payload: its name in Apple's JSON, and the type that says how the value is written.
+/// Each payload declares its fields once, in `Fields`. The verifier reads by them and the minter writes by them.
 struct Field<Value: FieldValue>: Sendable {
     let key: StaticString
 
@@ -17,7 +16,7 @@ struct Field<Value: FieldValue>: Sendable {
     }
 }
 
-/// A field as data: for those who set or show fields by their names.
+/// A field as data, for code that sets or shows fields by their names.
 public struct FieldDescription: Sendable, Hashable {
     /// Apple's name in the JSON.
     public let name: String
@@ -52,7 +51,7 @@ protocol FieldObject: FieldValue {
 struct FieldReader {
     let tape: JSONTape
     let index: Int
-    /// Where the object stands in the payload, for messages; empty for the payload itself.
+    /// The path of the object in the payload, for messages; empty for the payload itself.
     var path = ""
 
     /// Nil where the field is absent or null. Throws `malformed` where its value is of the wrong type.

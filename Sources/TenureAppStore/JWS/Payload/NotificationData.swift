@@ -8,9 +8,9 @@ public struct NotificationData: Sendable, Hashable {
     /// CFBundleVersion of the app that purchased.
     public let bundleVersion: String?
     public let environment: Open<AppStoreEnvironment>?
-    /// A JWS of its own.
+    /// A nested JWS.
     public let signedTransactionInfo: String?
-    /// A JWS of its own; subscriptions only.
+    /// A nested JWS; subscriptions only.
     public let signedRenewalInfo: String?
     public let status: Open<SubscriptionStatus>?
     public let consumptionRequestReason: Open<ConsumptionRequestReason>?
@@ -51,7 +51,7 @@ public struct NotificationAppData: Sendable, Hashable {
     public let appAppleID: Int64?
     public let bundleID: String?
     public let environment: Open<AppStoreEnvironment>?
-    /// A JWS of its own: the server variant of an app transaction.
+    /// A nested JWS: the server variant of an app transaction.
     public let signedAppTransactionInfo: String?
 
     enum Fields {

@@ -2,7 +2,7 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// An App Store Server Notification, version 2. One of its four parts is present, or one that nobody knows yet.
+/// An App Store Server Notification, version 2. It has one of four parts, or a part that isn't known here.
 public struct NotificationPayload: Sendable, Hashable {
     public let notificationType: Open<NotificationType>?
     public let subtype: Open<NotificationSubtype>?
@@ -54,8 +54,8 @@ extension NotificationPayload: StorePayload {
 }
 
 extension NotificationPayload {
-    /// Where none of the four is there, the first object that names an app: Apple's newest types came with parts of their
-    /// own, and one that nobody knows yet is kept, too.
+    /// Without any of the four parts, the first object that names an app. Apple's newest types have new parts, and an
+    /// unknown one is kept too.
     private var unknownPart: NotificationAppData? {
         for index in tape.objects(inObjectAt: tape.root) {
             let part = try? NotificationAppData(reading: FieldReader(tape: tape, index: index))
@@ -64,7 +64,7 @@ extension NotificationPayload {
         return nil
     }
 
-    // Whichever is present, in Apple's order.
+    // The present part, in Apple's order.
     var bundleID: String? {
         if let data { return data.bundleID }
         if let summary { return summary.bundleID }

@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// A value of a list that Apple extends every year: known, or kept as it was written.
+/// A value of a list that Apple extends every year: known, or kept as written.
 public enum Open<Known: RawRepresentable & Sendable & Hashable>: Sendable, Hashable
 where Known.RawValue: Sendable & Hashable {
     case known(Known)
@@ -17,7 +17,7 @@ where Known.RawValue: Sendable & Hashable {
         }
     }
 
-    /// Nil where the value is not a known one.
+    /// Nil if the value is unknown.
     public var known: Known? {
         if case .known(let value) = self { value } else { nil }
     }

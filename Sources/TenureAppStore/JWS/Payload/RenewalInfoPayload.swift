@@ -2,9 +2,9 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// What the App Store says of the next renewal of a subscription. It names no app and no transaction.
+/// The App Store's information about the next renewal of a subscription. It names no app and no transaction.
 public struct RenewalInfoPayload: Sendable, Hashable {
-    /// The subscription: renewal info counts only through its verified transaction.
+    /// The subscription's ID. Renewal info counts only through its verified transaction.
     public let originalTransactionID: String?
     /// The current product.
     public let productID: String?
@@ -14,7 +14,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     /// Only once it expired.
     public let expirationIntent: Open<ExpirationIntent>?
     public let isInBillingRetryPeriod: Bool?
-    /// The entitlement goes on until then.
+    /// The entitlement continues until then.
     public let gracePeriodExpiresDate: Date?
     public let priceIncreaseStatus: Open<PriceIncreaseStatus>?
     public let offerType: Open<OfferType>?
@@ -37,7 +37,7 @@ public struct RenewalInfoPayload: Sendable, Hashable {
     public let renewalBillingPlanType: Open<BillingPlanType>?
     public let commitmentInfo: RenewalCommitmentInfo?
     public let advancedCommerceInfo: AdvancedCommerceInfo?
-    /// Standard Base64 of 48 bytes; only in what a device got.
+    /// Standard Base64 of 48 bytes; only in a device's artifacts.
     public let deviceVerification: String?
     public let deviceVerificationNonce: String?
 

@@ -1,7 +1,7 @@
 import Foundation
 public import TenureJSON
 
-/// What the four kinds of signed payload have in common.
+/// The properties that the four kinds of signed payload share.
 protocol StorePayload: Sendable, Hashable {
     static var kind: JWSKind { get }
     static var fields: [FieldDescription] { get }

@@ -2,9 +2,9 @@ public import Foundation
 public import TenureCore
 import TenureJSON
 
-/// What one in-app transaction says, as the App Store signed it. What does not apply is absent.
+/// The contents of one in-app transaction, signed by the App Store. Fields that don't apply are absent.
 public struct TransactionPayload: Sendable, Hashable {
-    /// The first transaction of the subscription; of a one-time purchase its own id.
+    /// The ID of the subscription's first transaction; for a one-time purchase, its own.
     public let originalTransactionID: String?
     public let transactionID: String?
     /// Subscriptions only.
@@ -12,7 +12,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let bundleID: String?
     public let productID: String?
     public let subscriptionGroupIdentifier: String?
-    /// Of a renewal the start of its period, which may lie after the signing.
+    /// For a renewal, the start of its period, which may be after the signing.
     public let purchaseDate: Date?
     public let originalPurchaseDate: Date?
     /// Auto-renewable subscriptions only.
@@ -49,7 +49,7 @@ public struct TransactionPayload: Sendable, Hashable {
     public let billingPlanType: Open<BillingPlanType>?
     public let commitmentInfo: CommitmentInfo?
     public let advancedCommerceInfo: AdvancedCommerceInfo?
-    /// Standard Base64 of 48 bytes; only in what a device got.
+    /// Standard Base64 of 48 bytes; only in a device's artifacts.
     public let deviceVerification: String?
     public let deviceVerificationNonce: String?
 
