@@ -21,3 +21,18 @@ public struct PostgresBenchmark: Sendable {
             configuration: configuration, store: store, select: { try await bare.select($0) })
     }
 }
+
+/// Syncs beside a PostgreSQL server of its own.
+@_spi(Benchmarks)
+public struct PostgresSyncs: Sendable {
+    public let benchmark: RecordBenchmark
+    /// Stops with the last reference to it.
+    private let server: PostgresServer
+
+    /// Starts a server in a temporary folder. Throws where PostgreSQL is not installed.
+    public init(configuration: ServiceConfiguration) async throws {
+        server = try PostgresServer()
+        benchmark = try await RecordBenchmark(
+            configuration: configuration, store: try await PostgresStore(PostgresAddress(server.url())))
+    }
+}

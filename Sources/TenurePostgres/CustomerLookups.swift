@@ -47,6 +47,8 @@ final class CustomerLookups: @unchecked Sendable {
             switch try await find(id) {
             case .nobody: return nil
             case .customer(let customer): return customer
+            // One who is merged into themselves was erased.
+            case .another(id): return nil
             case .another(let other): id = other
             }
         }

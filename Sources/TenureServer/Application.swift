@@ -149,6 +149,7 @@ extension TenureService {
         warn(logger)
         var services: [any Service] = [
             RecordService(store: store, metrics: metrics, logger: logger),
+            LeftoverRemoval(store: store, now: configuration.now, logger: logger),
             EndpointRegistry(configuration: configuration, store: store, logger: logger),
             SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
         ]

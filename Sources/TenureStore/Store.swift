@@ -152,7 +152,7 @@ package protocol Store: Sendable {
     /// Those that have given no other sign since are told no more, and what waits for them is given up.
     func forget(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [ForgottenEndpoint]
 
-    /// Looks at customers of whom something may have to be told by now, in one transaction; returns how many. Nothing
+    /// Looks at customers of whom something may have to be told by now, some in a transaction; returns how many. Nothing
     /// happens where `judge` knows another publication as the last one than the record does.
     ///
     /// A customer for whom `judge` has no answer is looked at again a minute later.
@@ -191,6 +191,9 @@ package protocol Store: Sendable {
     func perform(
         _ act: RequestedAct, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ActOutcome
+
+    /// Removes, in pieces, what is left of customers who were erased, and of acts that won't be finished.
+    func removeLeftovers(at now: Date) async throws(StoreError)
 
     /// The numbers of all who are one with this customer; empty where there is none.
     func members(of customer: CustomerName) async throws(StoreError) -> [Int64]

@@ -5,6 +5,8 @@ package import TenureStore
 package struct CountedStore: SQLStore {
     private let base: any SQLStore
     package let counts: Counts
+    /// As in another process, so that a test can act on the store beneath before one of these transactions.
+    package let turns = Turns()
 
     /// One transaction.
     package struct Transaction: Sendable {
@@ -12,6 +14,8 @@ package struct CountedStore: SQLStore {
         package var statements = 0
         /// Values that were bound: many rows by one statement are as many.
         package var values = 0
+        /// Bytes of the texts and blobs that were bound.
+        package var bytes = 0
         /// How often what is known of a customer was read.
         package var factsRead = 0
         /// How many keys were locked.
@@ -23,12 +27,17 @@ package struct CountedStore: SQLStore {
         private let lock = NSLock()
         private var all: [Transaction] = []
         private var started = 0
+        private var running = 0
         private var before: (@Sendable (Int) async throws -> Void)?
 
         package init() {}
 
         package var transactions: [Transaction] { locked { all } }
         package var writes: [Transaction] { transactions.filter(\.writes) }
+        /// Whether a transaction that writes is under way.
+        package var isWriting: Bool { locked { running > 0 } }
+
+        fileprivate func run(_ change: Int) { locked { running += change } }
 
         package func reset(before: (@Sendable (Int) async throws -> Void)? = nil) {
             locked {
@@ -65,7 +74,6 @@ package struct CountedStore: SQLStore {
     }
 
     package var recordID: [UInt8] { base.recordID }
-    package var turns: Turns { base.turns }
 
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLSession) throws(StoreError) -> Value
@@ -85,7 +93,11 @@ package struct CountedStore: SQLStore {
         try await counts.begin()
         return try await base.write(locking: keys) { session throws(StoreError) in
             let counted = CountedSession(session, writes: true, keys: keys.count)
-            defer { counts.add(counted.transaction) }
+            counts.run(1)
+            defer {
+                counts.run(-1)
+                counts.add(counted.transaction)
+            }
             return try body(counted)
         }
     }
@@ -124,6 +136,13 @@ private final class CountedSession: SQLSession {
     private func count(_ sql: String, _ arguments: [SQLValue]) {
         transaction.statements += 1
         transaction.values += arguments.count
+        for argument in arguments {
+            switch argument {
+            case .blob(let bytes): transaction.bytes += bytes.count
+            case .text(let text): transaction.bytes += text.utf8.count
+            case .integer, .real, .null: break
+            }
+        }
         if sql.contains("public_id, created_at, facts") && sql.hasPrefix("SELECT") { transaction.factsRead += 1 }
     }
 }

@@ -263,7 +263,7 @@ private final class Seen: @unchecked Sendable {
 }
 
 extension Store {
-    fileprivate func listen(_ endpoints: Endpoint...) async throws {
+    func listen(_ endpoints: Endpoint...) async throws {
         try await announce(to: endpoints, under: "terms", at: Sample.now)
     }
 

@@ -35,6 +35,25 @@ extension StoreClause {
             let now = try await store.present(known)
             try expect(now.facts.purchases.count == 4001, "all of it: \(now.facts.purchases.count)")
         },
+        StoreClause("an act that names about as many identities as may be locked locks no more") { store in
+            let counted = try store.counted
+            for count in 62...66 {
+                let identities = (0..<count).map { Identity(.originalTransactionID, "\(count) \($0)") }
+                for round in ["first", "again"] {
+                    counted.counts.reset()
+                    let reception = try await counted.notify(identities, "\(count) \(round)")
+                    try expect(reception.isNew, "kept")
+                    _ = try await counted.amend(identities, in: Sample.production, at: Sample.now) {
+                        (Amendment(of: $0), ())
+                    }
+                    for piece in counted.counts.writes {
+                        try expect(piece.keys <= 64, "\(count), \(round): \(piece.keys) keys")
+                    }
+                }
+                let customer = try await store.customer(by: identities[count - 1], in: Sample.production)
+                try expect(customer?.facts.purchases.count == 2, "one customer with both")
+            }
+        },
         StoreClause("artifacts count with the last piece of their act, and what broke off can be repeated") { store in
             let counted = try store.counted
             counted.counts.reset()
@@ -180,7 +199,7 @@ extension Store {
     }
 
     /// What a sync of a list leaves: an artifact for each purchase.
-    fileprivate func show(_ numbers: Range<Int>, by id: String) async throws -> Customer {
+    func show(_ numbers: Range<Int>, by id: String) async throws -> Customer {
         let identities =
             [Identity(.appTransactionID, id)] + numbers.map { Identity(.originalTransactionID, "\($0)") }
         return try await amend(identities, in: Sample.production, at: Sample.now, adding: 2 * numbers.count) { known in
@@ -214,18 +233,22 @@ extension Store {
     }
 
     @discardableResult
-    fileprivate func notify(_ id: String, _ uuid: String) async throws -> Reception {
+    func notify(_ id: String, _ uuid: String) async throws -> Reception {
+        try await notify([Identity(.appTransactionID, id)], uuid)
+    }
+
+    fileprivate func notify(_ identities: [Identity], _ uuid: String) async throws -> Reception {
         let notification = StoredNotification(
             realm: Sample.production, uuid: uuid, type: "DID_RENEW", subtype: nil, signedDate: Sample.now,
             bytes: Sample.header + Array(".\(uuid).c2lnbmF0dXJl".utf8))
-        return try await receive(notification, about: [Identity(.appTransactionID, id)], at: Sample.now) { known in
+        return try await receive(notification, about: identities, at: Sample.now) { known in
             var amendment = Amendment(of: known)
             amendment.add([], purchases: [Sample.purchase("told \(uuid)")])
             return amendment
         }
     }
 
-    fileprivate func showUnbound(_ numbers: Range<Int>, naming id: String) async throws -> Customer {
+    func showUnbound(_ numbers: Range<Int>, naming id: String) async throws -> Customer {
         let names = Identity(.appTransactionID, id)
         let shown = try await recordUnbound(
             Identity(visitLedBy: .app, naming: names, showing: "\(numbers)"), naming: [names], in: Sample.production,

@@ -14,6 +14,7 @@ package struct StoreClause: Sendable, CustomStringConvertible {
         customers + merges + undoneMerges + ledger + promises + support + policies + outbox + endpoints
         + announcements + deliveries + notifications + trials + devices + concurrency + acts + links + shuffledActs
         + erasure + jobs + accounts + visits + returns + personas + publications + largeActs + pieces + unbound
+        + largeErasures + largeCustomers
 }
 
 /// A clause that a store breaks.

@@ -27,6 +27,7 @@ import TenureMint
         let names =
             ratios + [HTTPRatio.name, DurableSyncs.name, RecordGrowth.name, PostgresRead.name]
             + [ClientRatios.allows, ClientRatios.firstAnswer] + Rehearsals.names
+            + [LargeSyncs.name]
         if let only, !names.contains(only) {
             FileHandle.standardError.write(
                 Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
@@ -39,6 +40,7 @@ import TenureMint
         }
         if only == nil || only == HTTPRatio.name { try HTTPRatio.measure() }
         if only == nil || only == DurableSyncs.name { try await DurableSyncs.measure(bench) }
+        if only == nil || only == LargeSyncs.name { try await LargeSyncs.measure(bench) }
         for name in Rehearsals.names where only == nil || only == name { try await Rehearsals.measure(name, bench) }
         if only == nil || only == PostgresRead.name { try PostgresRead.measure() }
         if only == nil || only == RecordGrowth.name { try RecordGrowth.measure() }

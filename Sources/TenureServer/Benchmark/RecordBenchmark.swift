@@ -3,10 +3,10 @@ import Logging
 import TenureAPI
 import TenureAppStore
 import TenureCore
-import TenureStore
+package import TenureStore
 
-/// What the benchmark `record-durable-syncs` needs of the service: many syncs at once, each recorded and flushed, and
-/// what verifying their artifacts alone costs. For the package under `Benchmarks/` only.
+/// What the benchmarks `record-durable-syncs` and `large-sync` need of the service: syncs that are recorded and flushed,
+/// and what verifying their artifacts alone costs. For the package under `Benchmarks/` only.
 @_spi(Benchmarks)
 public struct RecordBenchmark: Sendable {
     private let service: TenureService
@@ -14,7 +14,12 @@ public struct RecordBenchmark: Sendable {
     private let now: Date
 
     public init(configuration: ServiceConfiguration) async throws(ServiceError) {
-        service = try await TenureService(configuration)
+        try await self.init(configuration: configuration, store: nil)
+    }
+
+    /// In the given database.
+    package init(configuration: ServiceConfiguration, store: (any Store)?) async throws(ServiceError) {
+        service = try await TenureService(configuration, store: store)
         sync = try service.syncService()
         now = configuration.now()
     }
@@ -56,6 +61,49 @@ public struct RecordBenchmark: Sendable {
             try await group.waitForAll()
         }
         return (ContinuousClock.now - start).seconds
+    }
+
+    /// Seconds until one sync is written and its answer encoded. Throws where the customer then has another number of
+    /// purchases.
+    ///
+    /// The receipt's hash was made with the same device.
+    public func seconds(
+        toSync appTransaction: [UInt8], transactions: [[UInt8]]? = nil, receipt: [UInt8]? = nil, from device: UUID,
+        purchases: Int
+    ) async throws -> Double {
+        let request = SyncRequest(
+            appTransaction: String(decoding: appTransaction, as: UTF8.self),
+            transactions: transactions?.map { String(decoding: $0, as: UTF8.self) },
+            receipt: receipt.map { Data($0).base64EncodedString() }, deviceVerificationID: device.uuidString,
+            deviceIdentifier: device.uuidString)
+        let logger = Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() }
+        let claimed = try ClaimedDevice(of: request)
+        let start = ContinuousClock.now
+        let answer = try await sync.sync(request, on: claimed, now: now, logger: logger)
+        var json = JSONWriter(capacity: 4096)
+        json.value(answer)
+        let seconds = (ContinuousClock.now - start).seconds
+        guard answer.purchases.count == purchases, answer.problems.isEmpty, !json.bytes.isEmpty else {
+            throw ServiceError.failed(
+                "the customer has \(answer.purchases.count) purchases in place of \(purchases): \(answer.problems)")
+        }
+        return seconds
+    }
+
+    /// Grants and revokes an entitlement of the customer with this app transaction, then erases them.
+    public func grantRevokeAndErase(appTransactionID id: String) async throws {
+        let realms = [Realm(.production), Realm(.production, isTest: true)]
+        guard let customer = try await service.store.customers(withAnyID: id, in: realms).first else {
+            throw ServiceError.failed("there is no customer \(id)")
+        }
+        let acts: [CustomerAct] = [
+            .grant(entitlement: "everything", until: nil), .revoke(entitlement: "everything"), .erase,
+        ]
+        for act in acts {
+            _ = try await service.store.perform(
+                RequestedAct(act, actor: "bench", at: now), on: .publicID(customer.publicID),
+                by: Rederivation { _ throws(StoreError) in CustomerFacts() })
+        }
     }
 
     /// How often the record was flushed.

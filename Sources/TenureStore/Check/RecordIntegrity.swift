@@ -94,14 +94,17 @@ struct RecordIntegrity {
         }
     }
 
-    /// Whoever turned out to be another leads to one who is themselves, in the same realm.
+    /// Whoever turned out to be another leads to one who is themselves, in the same realm. An erasure may be under way,
+    /// which the next start finishes.
     private func checkMerges() throws(StoreError) {
         var last = Int64.min
         while true {
             let rows = try session.rows(
                 """
-                SELECT id, public_id, realm FROM customers WHERE id > $1 AND merged_into IS NOT NULL ORDER BY id
-                LIMIT 500
+                SELECT id, public_id, realm FROM customers
+                WHERE id > $1 AND merged_into IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM unfinished_acts WHERE customer = customers.id AND act = \(Ledger.erasing)
+                ) ORDER BY id LIMIT 500
                 """, [.integer(last)])
             for row in rows {
                 last = try row.integer(0)

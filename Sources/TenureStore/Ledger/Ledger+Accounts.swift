@@ -38,6 +38,15 @@ extension Ledger {
         return rows
     }
 
+    /// How many rows a statement changes that concerns any of these, some dozens at a time.
+    @discardableResult func execute(_ sql: String, about ids: [Int64]) throws(StoreError) -> Int {
+        var count = 0
+        for chunk in ids.chunks(of: RecordTable.batchSize) {
+            count += try session.execute(sql, RecordTable.batch(Array(chunk)))
+        }
+        return count
+    }
+
     /// The account of one of them.
     func account(of member: Int64, among group: [Int64]) throws(StoreError) -> [Int64] {
         try accounts(among: group).first { $0.contains(member) } ?? [member]

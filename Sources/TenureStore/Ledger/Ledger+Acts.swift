@@ -7,6 +7,8 @@ extension Ledger {
         _ request: RequestedAct, on name: CustomerName, by rederivation: Rederivation
     ) throws(StoreError) -> ActOutcome {
         guard let member = try member(name) else {
+            // Asked again before all of it was done.
+            if case .erase = request.act, let counts = try countsOfErasure(of: name) { return .erased(counts) }
             var known: String?
             if case .publicID(let id) = name { known = id }
             return try audited(.refused(.noSuchCustomer), request, on: known)
@@ -25,10 +27,7 @@ extension Ledger {
         _ request: RequestedAct, on member: CustomerMember, by rederivation: Rederivation
     ) throws(StoreError) -> ActOutcome {
         switch request.act {
-        case .grant(let entitlement, let until):
-            try support(SupportAct(.grant, of: entitlement, date: now, until: until), request, on: member)
-        case .revoke(let entitlement):
-            try support(SupportAct(.revocation, of: entitlement, date: now), request, on: member)
+        case .grant, .revoke: try support(request, on: member)
         case .link(let user, let transfer): try link(user, to: member, transfer, actor: request.actor, by: rederivation)
         case .unlink(let user): try unlink(user, from: member, actor: request.actor, by: rederivation)
         case .merge(let other): try merge(other, with: member, request)
@@ -38,18 +37,20 @@ extension Ledger {
     }
 
     private func erase(_ member: CustomerMember) throws(StoreError) -> ActOutcome {
-        let customer = try customer(of: member)
-        let counts = try erase(customer)
+        let root = try root(of: member)
+        let counts = try hide(root).merging(hiddenBefore) { $0 + $1 }
         // After what was kept for them is gone; it carries nothing but the public id.
-        try tell(Message(.customerErased, [:]), of: customer)
+        let erased = Customer(
+            id: root.id, realm: root.realm, publicID: root.publicID, createdAt: root.createdAt, facts: CustomerFacts())
+        try tell(Message(.customerErased, [:]), of: erased)
         return .erased(counts)
     }
 
-    private func support(
-        _ act: SupportAct, _ request: RequestedAct, on member: CustomerMember
-    ) throws(StoreError) -> ActOutcome {
+    private func support(_ request: RequestedAct, on member: CustomerMember) throws(StoreError) -> ActOutcome {
         let former = try customer(of: member)
-        guard let customer = try record(act, for: member.id, reason: request.reason, actor: request.actor) else {
+        guard let act = request.support,
+            let customer = try record(act, for: member.id, reason: request.reason, actor: request.actor)
+        else {
             return .refused(.noSuchCustomer)
         }
         return .done(customer.named(as: member.id), isNew: customer.facts != former.facts)

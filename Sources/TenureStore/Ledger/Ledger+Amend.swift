@@ -79,11 +79,19 @@ extension Ledger {
     func resolve(_ identities: [Identity], in realm: Realm) throws(StoreError) -> NamedMembers {
         let members = try members(by: identities, in: realm)
         let roots = try Roots(of: Set(members.values), in: self)
-        return NamedMembers(identities, in: realm, members: members, roots: roots.known, factsSize: roots.factsSize)
+        return NamedMembers(
+            identities, in: realm, members: members, roots: roots.known, factsSize: roots.factsSize,
+            areSomeErased: roots.areSomeErased)
     }
 
     /// By member, who they turned out to be.
     func roots(of members: Set<Int64>) throws(StoreError) -> [Int64: Int64] { try Roots(of: members, in: self).known }
+
+    /// The same, empty where less than so many bytes are known of all of them.
+    func roots(of members: Set<Int64>, largerThan size: Int) throws(StoreError) -> [Int64: Int64] {
+        let roots = try Roots(of: members, in: self)
+        return roots.factsSize > size ? roots.known : [:]
+    }
 
     /// All customers whom the identities name, the strongest first, and the identities that name nobody yet.
     ///
@@ -224,6 +232,8 @@ private struct Roots {
     private(set) var known: [Int64: Int64] = [:]
     /// Bytes of the facts of all of them.
     private(set) var factsSize = 0
+    /// Whether the erasure of one of them is under way.
+    private(set) var areSomeErased = false
     /// A single customer gets a statement of its own, so that little is asked for in vain.
     private static let one = "\(columns) FROM customers WHERE id = $1"
     private static let many = "\(columns) FROM customers WHERE id IN \(RecordTable.batchPlaces)"
@@ -243,6 +253,10 @@ private struct Roots {
             for row in rows {
                 let id = try row.integer(0)
                 if let parent = try row.integerIfPresent(1) {
+                    guard parent != id else {
+                        areSomeErased = true
+                        continue
+                    }
                     parents[id] = parent
                     merged.insert(parent)
                 } else {

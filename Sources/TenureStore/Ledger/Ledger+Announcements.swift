@@ -30,13 +30,12 @@ extension Ledger {
         return forgotten
     }
 
-    /// Looks at customers of whom something may have to be told by now. Returns how many.
-    func announceDue(limit: Int, _ judge: Judge) throws(StoreError) -> Int {
-        let ids = try session.rows(
-            "SELECT id FROM customers WHERE next_end <= $1 ORDER BY next_end LIMIT $2", [milliseconds, SQLValue(limit)]
-        ).map { row throws(StoreError) in try row.integer(0) }
-        for id in ids { try announce(id, judge) }
-        return ids.count
+    /// Customers of whom something may have to be told by now.
+    func customersDue(limit: Int) throws(StoreError) -> [SizedCustomer] {
+        try session.rows(
+            "SELECT id, length(facts) FROM customers WHERE next_end <= $1 ORDER BY next_end LIMIT $2",
+            [milliseconds, SQLValue(limit)]
+        ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
     /// Under another policy everybody's rights may be others.
@@ -50,25 +49,29 @@ extension Ledger {
         return try self.publication()?.id == publication
     }
 
-    func isAnnouncingAll() throws(StoreError) -> Bool { try mark(Mark.position) != nil }
+    /// Up to where every customer was looked at, as far as the terms ask for it; nil where nobody is left.
+    func announcedPosition() throws(StoreError) -> Int64? {
+        try mark(Mark.position).map { Int64($0) ?? 0 }
+    }
 
-    /// Goes on to look at every customer, where the terms ask for it. Returns whether more are left.
-    func announceAll(limit: Int, _ judge: Judge) throws(StoreError) -> Bool {
-        guard let position = try mark(Mark.position).flatMap({ Int64($0) }) else { return false }
+    /// Nil: everybody was looked at.
+    func setAnnouncedPosition(_ position: Int64?) throws(StoreError) {
+        try setMark(Mark.position, to: position.map { String($0) })
+    }
+
+    /// The next to be looked at where every customer is.
+    func customersToAnnounce(after position: Int64, limit: Int) throws(StoreError) -> [SizedCustomer] {
         // What somebody showed who proved nothing is nobody's record.
-        let ids = try session.rows(
+        try session.rows(
             """
-            SELECT id FROM customers WHERE id > $1 AND merged_into IS NULL AND NOT EXISTS (
+            SELECT id, length(facts) FROM customers WHERE id > $1 AND merged_into IS NULL AND NOT EXISTS (
                 SELECT 1 FROM identities WHERE customer = customers.id AND kind = $2
             ) ORDER BY id LIMIT $3
             """, [.integer(position), SQLValue(Identity.Kind.visit.rawValue), SQLValue(limit)]
-        ).map { row throws(StoreError) in try row.integer(0) }
-        for id in ids { try announce(id, judge) }
-        try setMark(Mark.position, to: ids.last.map { String($0) })
-        return !ids.isEmpty
+        ).map { row throws(StoreError) in try SizedCustomer(row) }
     }
 
-    private func announce(_ id: Int64, _ judge: Judge) throws(StoreError) {
+    func announce(_ id: Int64, _ judge: Judge) throws(StoreError) {
         guard let customer = try customer(id, forUpdate: true) else { return }
         guard customer.id == id else {
             try session.execute("UPDATE customers SET next_end = NULL WHERE id = $1", [.integer(id)])
@@ -97,4 +100,38 @@ extension Ledger {
         static let terms = "announced terms"
         static let position = "announced up to"
     }
+}
+
+/// A customer by number, with how much is known of them.
+struct SizedCustomer: Sendable {
+    let id: Int64
+    /// Bytes.
+    let size: Int
+
+    fileprivate init(_ row: SQLRow) throws(StoreError) {
+        id = try row.integer(0)
+        size = Int(clamping: try row.integer(1))
+    }
+}
+
+extension [SizedCustomer] {
+    /// In their order, so many that one transaction looks at them.
+    var pieces: [[SizedCustomer]] {
+        var pieces: [[SizedCustomer]] = []
+        var size = 0
+        for customer in self {
+            if let last = pieces.indices.last, pieces[last].count < Self.mostInOnePiece,
+                size + customer.size <= Ledger.mostFactsInOnePiece
+            {
+                pieces[last].append(customer)
+                size += customer.size
+            } else {
+                pieces.append([customer])
+                size = customer.size
+            }
+        }
+        return pieces
+    }
+
+    private static var mostInOnePiece: Int { 16 }
 }

@@ -13,6 +13,8 @@ extension Ledger {
                     "SELECT \(Customer.columns) FROM customers WHERE id = $1\(lock)", [.integer(id)])
             else { return nil }
             guard let next = try row.integerIfPresent(5) else { return try Customer(row, remembering: remembered[id]) }
+            // Erased.
+            guard next != id else { return nil }
             id = next
         }
         throw .damaged("customer \(id) was merged in a circle")
@@ -62,15 +64,7 @@ extension Ledger {
     func identities(ofMember id: Int64) throws(StoreError) -> [Identity] {
         let rows = try session.rows(
             "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(id)])
-        var identities: [Identity] = []
-        for row in rows {
-            let code = try row.integer(0)
-            guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {
-                throw .damaged("no kind of identity has the number \(code)")
-            }
-            identities.append(Identity(kind, try row.text(1)))
-        }
-        return identities
+        return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
     // Whole, so that nothing is put together for every customer. Without an endpoint nothing is ever due, and nothing was
@@ -118,6 +112,7 @@ extension Ledger {
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let isTold = announcement.announced == nil || announcement.announced == customer.announced
+        let encoded = encoded ?? prepared.flatMap { $0.facts == facts ? $0 : nil }
         let isSame: Bool
         if let encoded, let remembered = remembered[customer.id], customer.facts == remembered.facts {
             isSame = encoded.hasSameBytes(as: remembered.bytes)
@@ -125,6 +120,12 @@ extension Ledger {
             isSame = facts == customer.facts
         }
         guard !isSame || !isTold else { return customer }
+        if isSame {
+            try session.execute(
+                "UPDATE customers SET announced = $1, next_end = $2 WHERE id = $3",
+                [SQLValue(announcement.announced?.json), announcement.nextLook(at: now), .integer(customer.id)])
+            return customer.with(customer.facts, announcement.announced)
+        }
         try session.execute(
             announcement == .later ? Self.updateForListeners : Self.updateTold,
             [

@@ -5,6 +5,8 @@ import TenureJSON
 extension Ledger {
     /// So many identities are asked for, or written, by one statement.
     static let identitiesPerStatement = 64
+    /// So many keys one transaction locks at most. On PostgreSQL more would take the lock that keeps all others away.
+    static let mostKeys = 64
     /// Bytes: of more, an act is worked out before anybody waits for it.
     static let mostFactsInOnePiece = 32_768
     /// So many artifacts, purchases and renewals one transaction adds at most.
@@ -88,5 +90,16 @@ extension Array {
     func padded(to count: Int) -> [Element] {
         guard let last else { return self }
         return self + repeatElement(last, count: Swift.max(0, count - self.count))
+    }
+}
+
+extension Identity {
+    /// Of a row with its kind at this place, and its value at the next.
+    init(_ row: SQLRow, kindAt place: Int) throws(StoreError) {
+        let code = try row.integer(place)
+        guard let kind = UInt8(exactly: code).flatMap({ Identity.Kind(rawValue: $0) }) else {
+            throw .damaged("no kind of identity has the number \(code)")
+        }
+        self.init(kind, try row.text(place + 1))
     }
 }

@@ -23,15 +23,30 @@ extension Ledger {
             SELECT id, realm, public_id, created_at, merged_into FROM customers
             WHERE \(column) = $1\(forUpdate ? session.dialect.forUpdate : "")
             """, [value])
-        return try row.map { row throws(StoreError) in
+        return try row.flatMap { row throws(StoreError) -> CustomerMember? in
             let code = try row.integer(1)
             guard let realm = UInt8(exactly: code).flatMap({ Realm(code: $0) }) else {
                 throw .damaged("no realm has the number \(code)")
             }
-            return CustomerMember(
+            let member = CustomerMember(
                 id: try row.integer(0), realm: realm, publicID: try row.text(2), createdAt: try row.instant(3),
                 mergedInto: try row.integerIfPresent(4))
+            // Erased.
+            return member.mergedInto == member.id ? nil : member
         }
+    }
+
+    /// Whom a member turned out to be, locked, without what is known of them.
+    func root(of member: CustomerMember) throws(StoreError) -> CustomerMember {
+        var root = member
+        for _ in 0...Self.mostMembers {
+            guard let next = root.mergedInto else { return root }
+            guard let found = try self.member(.number(next)) else {
+                throw .damaged("customer \(root.id) was merged into nobody")
+            }
+            root = found
+        }
+        throw .damaged("customer \(member.id) was merged in a circle")
     }
 
     /// Whom a member turned out to be, named as that member.

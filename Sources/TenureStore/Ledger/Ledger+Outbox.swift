@@ -58,13 +58,12 @@ extension Ledger {
     }
 
     private func removeMessages(_ ids: [Int64]) throws(StoreError) {
-        for id in ids {
-            try session.execute(
-                "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message = $1)",
-                [.integer(id)])
-            try session.execute("DELETE FROM deliveries WHERE message = $1", [.integer(id)])
-            try session.execute("DELETE FROM outbox WHERE id = $1", [.integer(id)])
-        }
+        let places = RecordTable.batchPlaces
+        try execute(
+            "DELETE FROM delivery_log WHERE delivery IN (SELECT id FROM deliveries WHERE message IN \(places))",
+            about: ids)
+        try execute("DELETE FROM deliveries WHERE message IN \(places)", about: ids)
+        try execute("DELETE FROM outbox WHERE id IN \(places)", about: ids)
     }
 }
 

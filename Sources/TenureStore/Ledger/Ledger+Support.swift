@@ -4,18 +4,7 @@ import TenureCore
 extension Ledger {
     func record(_ act: SupportAct, for id: Int64, reason: String?, actor: String?) throws(StoreError) -> Customer? {
         guard let known = try customer(id, forUpdate: true) else { return nil }
-        // In the ledger's precision, so that what is derived anew equals what stands here.
-        var act = SupportAct(
-            act.kind, of: act.entitlement, date: act.date.toMillisecond, until: act.until?.toMillisecond)
-        let latest = known.facts.support.filter { $0.entitlement == act.entitlement }.max { $0.date < $1.date }
-        if let latest {
-            guard latest != act else { return known }
-            // What is done last counts, also where a clock was set back, or another machine's goes slow.
-            let date = max(act.date, latest.date.addingTimeInterval(0.001).toMillisecond)
-            act = SupportAct(act.kind, of: act.entitlement, date: date, until: act.until)
-        }
-        var facts = known.facts
-        facts.add(act)
+        guard let (facts, act) = known.facts.adding(act) else { return known }
         try session.execute(
             """
             INSERT INTO support_acts (customer, entitlement, kind, at, until, reason, actor)
@@ -41,5 +30,24 @@ extension Ledger {
                     kind, of: try row.text(0), date: try row.instant(2), until: try row.instantIfPresent(3)),
                 reason: try row.textIfPresent(4), actor: try row.textIfPresent(5))
         }
+    }
+}
+
+extension CustomerFacts {
+    /// With what support did now, and as what it counts; nil where it was done before.
+    func adding(_ act: SupportAct) -> (facts: CustomerFacts, act: SupportAct)? {
+        // In the ledger's precision, so that what is derived anew equals what stands here.
+        var act = SupportAct(
+            act.kind, of: act.entitlement, date: act.date.toMillisecond, until: act.until?.toMillisecond)
+        let latest = support.filter { $0.entitlement == act.entitlement }.max { $0.date < $1.date }
+        if let latest {
+            guard latest != act else { return nil }
+            // What is done last counts, also where a clock was set back, or another machine's goes slow.
+            let date = max(act.date, latest.date.addingTimeInterval(0.001).toMillisecond)
+            act = SupportAct(act.kind, of: act.entitlement, date: date, until: act.until)
+        }
+        var facts = self
+        facts.add(act)
+        return (facts, act)
     }
 }

@@ -43,10 +43,17 @@ extension Ledger {
     /// 1 where that customer is a visitor.
     private static func visitColumn(of customer: String) -> String {
         """
-        CASE WHEN EXISTS (
+        CASE WHEN \(isVisit(customer)) THEN 1 ELSE 0 END
+        """
+    }
+
+    /// The condition under which that customer is a visitor.
+    private static func isVisit(_ customer: String) -> String {
+        """
+        EXISTS (
             SELECT 1 FROM identities WHERE identities.customer = \(customer)
             AND identities.kind = \(Identity.Kind.visit.rawValue)
-        ) THEN 1 ELSE 0 END
+        )
         """
     }
 
@@ -80,7 +87,7 @@ extension Ledger {
     private static let auditTable = "audit"
     private static let eventsTable = "events"
 
-    /// The last row that stays. What an unfinished act left may go. What visitors left goes without an act when newer ones come, and SQLite gives the
+    /// The last row that stays. What an unfinished act left may go, and what is being erased goes. What visitors left goes without an act when newer ones come, and SQLite gives the
     /// number after the highest again: behind a row that stays, whatever comes has a number of its own.
     private func lastRow(of table: String) throws(StoreError) -> LedgerMark.Row? {
         let condition = table == Self.artifactsTable ? " AND \(Self.counts)" : ""
@@ -89,7 +96,9 @@ extension Ledger {
             // A page of its own, so that no visitor beyond it is looked for.
             let rows = try session.rows(
                 """
-                SELECT id, customer, \(Self.visitColumn(of: "latest.customer")) FROM (
+                SELECT id, customer, CASE WHEN \(Self.isVisit("latest.customer")) OR EXISTS (
+                    SELECT 1 FROM customers WHERE customers.id = latest.customer AND customers.merged_into = customers.id
+                ) THEN 1 ELSE 0 END FROM (
                     SELECT id, customer FROM \(table) WHERE id < $1\(condition) ORDER BY id DESC LIMIT 50
                 ) AS latest ORDER BY id DESC
                 """, [.integer(before)])

@@ -4,15 +4,27 @@ import TenureCore
 import TenureJSON
 
 extension Ledger {
-    /// Remembers that whoever these name was erased, without saying whom.
-    func bury(_ identities: [Identity], in realm: Realm) throws(StoreError) {
-        for identity in identities where identity.kind.isAppStores {
+    /// Removes identities of a hidden customer, and remembers that whoever they name was erased, without saying whom.
+    /// Returns how many.
+    func buryIdentities(of id: Int64, limit: Int) throws(StoreError) -> Int {
+        let names = "SELECT realm, kind, value FROM identities WHERE customer = $1 ORDER BY kind, value LIMIT $2"
+        let rows = try session.rows(names, [.integer(id), SQLValue(limit)])
+        guard !rows.isEmpty else { return 0 }
+        let salt = try newSalt()
+        for row in rows {
+            let identity = try Identity(row, kindAt: 1)
+            guard identity.kind.isAppStores else { continue }
+            guard let realm = UInt8(exactly: try row.integer(0)).flatMap({ Realm(code: $0) }) else {
+                throw .damaged("a customer belongs to no known realm")
+            }
             try session.execute(
                 """
                 INSERT INTO erasures (digest, erased_at) VALUES ($1, $2)
                 ON CONFLICT (digest) DO UPDATE SET erased_at = excluded.erased_at
-                """, [.text(digest(of: identity, in: realm, salt: try newSalt())), milliseconds])
+                """, [.text(digest(of: identity, in: realm, salt: salt)), milliseconds])
         }
+        return try session.execute(
+            "DELETE FROM identities WHERE (realm, kind, value) IN (\(names))", [.integer(id), SQLValue(limit)])
     }
 
     /// Whether these name somebody who was erased, and nobody who is there: who uses the app again is somebody, whatever
@@ -20,15 +32,15 @@ extension Ledger {
     func areErased(
         _ identities: [Identity], in realm: Realm, forUpdate isForUpdate: Bool = true
     ) throws(StoreError) -> Bool {
-        guard let salt = try mark(Self.salt) else { return false }
+        var isErasedNow = false
         // Nobody erases them before this transaction is over. Without what is known of them, which may be much.
         for identity in identities {
-            if let number = try member(by: identity, in: realm),
-                try member(.number(number), forUpdate: isForUpdate) != nil
-            {
-                return false
-            }
+            guard let number = try member(by: identity, in: realm) else { continue }
+            if try member(.number(number), forUpdate: isForUpdate) != nil { return false }
+            isErasedNow = true
         }
+        if isErasedNow { return true }
+        guard let salt = try mark(Self.salt) else { return false }
         for identity in identities where identity.kind.isAppStores {
             let row = try session.row(
                 "SELECT 1 FROM erasures WHERE digest = $1", [.text(digest(of: identity, in: realm, salt: salt))])

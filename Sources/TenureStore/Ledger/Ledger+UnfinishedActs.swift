@@ -4,9 +4,6 @@ import Foundation
 extension Ledger {
     /// Acts that began earlier (seconds) are over: what they left is removed.
     static let longestAct: TimeInterval = 86_400
-    /// So many artifacts are removed by one piece.
-    private static let removedPerPiece = 64
-
     func begin(_ act: Int64, of member: Int64) throws(StoreError) {
         try session.execute(
             "INSERT INTO unfinished_acts (customer, act, started_at) VALUES ($1, $2, $3)",
@@ -45,22 +42,27 @@ extension Ledger {
         }
     }
 
-    /// Removes some of what an act left that won't be finished. False where nothing is left.
-    func removeLeftover() throws(StoreError) -> Bool {
-        let row = try session.row(
+    func hasLeftovers() throws(StoreError) -> Bool { try leftover() != nil }
+
+    /// The member and the act.
+    private func leftover() throws(StoreError) -> SQLRow? {
+        try session.row(
             "SELECT customer, act FROM unfinished_acts WHERE started_at < $1 LIMIT 1",
             [.integer(now.addingTimeInterval(-Self.longestAct).millisecondsSince1970)])
-        guard let row else { return false }
+    }
+
+    /// Removes some of what an act left that won't be finished, or of whom an act erased.
+    func removeLeftover() throws(StoreError) {
+        guard let row = try leftover() else { return }
         let (owner, act) = (try row.integer(0), try row.integer(1))
         // Locked, so that no piece of it is written meanwhile.
         _ = try member(.number(owner))
+        guard act != Self.erasing else { return try removeSome(ofHidden: owner) }
         let count = try session.execute(
             "DELETE FROM artifacts WHERE id IN (SELECT id FROM artifacts WHERE act = $1 LIMIT \(Self.removedPerPiece))",
             [.integer(act)])
-        guard count == 0 else { return true }
+        guard count == 0 else { return }
         try session.execute(
             "DELETE FROM unfinished_acts WHERE customer = $1 AND act = $2", [.integer(owner), .integer(act)])
-        if try isRemovedVisit(owner) { try removeRest(of: owner) }
-        return true
     }
 }

@@ -20,38 +20,6 @@ extension Ledger {
         return visits.count < Self.mostVisits ? nil : visits.first
     }
 
-    /// Removes a visit. What was written of it in pieces is removed in pieces, by `removeLeftover`; nobody finds it
-    /// anymore.
-    func removeVisit(_ id: Int64) throws(StoreError) {
-        guard try member(.number(id)) != nil else { return }
-        let pieces = try session.execute(
-            """
-            INSERT INTO unfinished_acts (customer, act, started_at)
-            SELECT DISTINCT customer, act, 0 FROM artifacts WHERE customer = $1 AND act IS NOT NULL
-            ON CONFLICT (customer, act) DO UPDATE SET started_at = 0
-            """, [.integer(id)])
-        guard pieces > 0 else { return try removeRest(of: id) }
-        _ = try removeEntries(of: id, leavingPieces: true)
-        var facts = CustomerFacts()
-        facts.isUnbound = true
-        try session.execute("UPDATE customers SET facts = $1 WHERE id = $2", [.blob(facts.encoded), .integer(id)])
-        try session.execute(
-            "UPDATE identities SET value = $1 WHERE customer = $2 AND kind = $3",
-            [.text("\(Self.removed) \(id)"), .integer(id), SQLValue(Identity.Kind.visit.rawValue)])
-    }
-
-    func removeRest(of id: Int64) throws(StoreError) {
-        _ = try removeEntries(of: id)
-        try removeCustomer(id)
-    }
-
-    func isRemovedVisit(_ id: Int64) throws(StoreError) -> Bool {
-        try identities(ofMember: id).contains(Identity(.visit, "\(Self.removed) \(id)"))
-    }
-
-    /// How the value of a visit begins that is removed: no lead is called so.
-    private static let removed = "removed"
-
     /// So many links are written by one piece.
     static let linksPerPiece = 64
 
@@ -63,24 +31,23 @@ extension Ledger {
         return record.id
     }
 
-    /// Whether one of these members is there. Locked, so that nobody is erased before a link is written.
-    func isAnyThere(of members: some Collection<Int64>) throws(StoreError) -> Bool {
-        try !rows(
-            "SELECT id FROM customers WHERE id IN \(RecordTable.batchPlaces)\(session.dialect.forUpdate)",
-            about: members.sorted()
-        ).isEmpty
+    /// Those of these members who are there. Locked, so that nobody is erased before a link is written.
+    func lockedThere(of members: some Collection<Int64>) throws(StoreError) -> [Int64] {
+        try rows(
+            """
+            SELECT id FROM customers
+            WHERE id IN \(RecordTable.batchPlaces) AND (merged_into IS NULL OR merged_into <> id)
+            ORDER BY id\(session.dialect.forUpdate)
+            """, about: members.sorted()
+        ).map { row throws(StoreError) in try row.integer(0) }
     }
 
     /// Keeps the links of an unbound record to these members, some of those whom its artifacts name, and ends no other.
     func link(_ record: Int64, to members: some Collection<Int64>) throws(StoreError) {
-        // Locked, so that nobody is erased before the link is written.
-        let rows = try rows(
-            "SELECT id FROM customers WHERE id IN \(RecordTable.batchPlaces)\(session.dialect.forUpdate)",
-            about: members.sorted())
-        for row in rows {
+        for member in try lockedThere(of: members) {
             try session.execute(
                 "INSERT INTO unbound_links (unbound, customer) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.integer(record), .integer(try row.integer(0))])
+                [.integer(record), .integer(member)])
         }
     }
 
@@ -108,13 +75,16 @@ extension Ledger {
     }
 
     /// The unbound records of artifacts that name this customer, by number.
-    func visitors(of id: Int64) throws(StoreError) -> [Int64] {
-        var found: Set<Int64> = []
-        for member in try group(of: id) {
-            let rows = try session.rows("SELECT unbound FROM unbound_links WHERE customer = $1", [.integer(member)])
-            for row in rows { found.insert(try row.integer(0)) }
-        }
-        return found.sorted()
+    func visitors(of id: Int64) throws(StoreError) -> [Int64] { try visitors(of: try group(of: id)) }
+
+    func visitors(of members: [Int64]) throws(StoreError) -> [Int64] {
+        let rows = try rows(
+            """
+            SELECT unbound FROM unbound_links WHERE customer IN \(RecordTable.batchPlaces) AND NOT EXISTS (
+                SELECT 1 FROM customers WHERE id = unbound AND merged_into = id
+            )
+            """, about: members)
+        return Set(try rows.map { row throws(StoreError) in try row.integer(0) }).sorted()
     }
 
     /// By number, which is by age.

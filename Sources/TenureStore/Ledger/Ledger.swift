@@ -11,6 +11,11 @@ struct Ledger {
     /// the same bytes.
     var remembered: [Int64: EncodedFacts] = [:]
 
+    /// What may be known of a customer after an act, encoded before this transaction.
+    var prepared: EncodedFacts?
+    /// How many entries of each kind an erasure hid in earlier pieces.
+    var hiddenBefore: [String: Int] = [:]
+
     init(_ session: any SQLSession, at now: Date = Date()) {
         self.session = session
         self.now = now

@@ -5,18 +5,22 @@ struct NamedMembers: Sendable {
     let realm: Realm
     /// Bytes of what is known of all whom they name.
     let factsSize: Int
+    /// Whether some of them name whom an act erases at present.
+    let areSomeErased: Bool
     private let members: [Identity: Int64]
     private let roots: [Int64: Int64]
 
     /// `roots`: by member, who they turned out to be.
     init(
-        _ identities: [Identity], in realm: Realm, members: [Identity: Int64], roots: [Int64: Int64], factsSize: Int
+        _ identities: [Identity], in realm: Realm, members: [Identity: Int64], roots: [Int64: Int64], factsSize: Int,
+        areSomeErased: Bool
     ) {
         self.identities = identities.count > 1 ? identities.sorted { $0.kind < $1.kind } : identities
         self.realm = realm
         self.members = members
         self.roots = roots
         self.factsSize = factsSize
+        self.areSomeErased = areSomeErased
     }
 
     /// Those that name somebody, with the member whom they name and who that turned out to be.

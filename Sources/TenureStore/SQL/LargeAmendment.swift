@@ -58,11 +58,17 @@ struct LargeAmendment<Database: SQLStore, Outcome: Sendable>: Sendable {
         switch try await self.subject(newcomer: pieces.newcomer) {
         case .done(let found?): subject = found
         case .done(nil):
-            guard case .done(let made) = try await newSubject() else { return .ended }
-            pieces.newcomer = made.customer.id
-            subject = made
+            switch try await newSubject() {
+            case .done(let made): subject = made
+            case .ended: return .ended
+            case .unfinished: return .unfinished
+            }
+            pieces.newcomer = subject.customer.id
         case .ended: return .ended
-        case .unfinished: return .unfinished
+        case .unfinished:
+            // What names somebody who is being erased names nobody afterwards.
+            try await store.removeLeftovers(at: plan.now)
+            return .unfinished
         }
         if !subject.others.isEmpty {
             guard let joined = try await join(subject) else { return .unfinished }
@@ -107,11 +113,12 @@ struct LargeAmendment<Database: SQLStore, Outcome: Sendable>: Sendable {
         try await store.writePiece(at: plan.now, locking: identities.map { $0.key(in: plan.realm) } + keys, body)
     }
 
-    /// Nobody where nobody is named who may be meant.
+    /// Nobody where nobody is named who may be meant. Unfinished where somebody is being erased.
     private func subject(newcomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         return try await read { ledger throws(StoreError) in
             let named = try ledger.resolve(plan.identities, in: plan.realm)
+            guard !named.areSomeErased else { return .unfinished }
             let found = try ledger.find(named, adopting: plan.adopting, forUpdate: false, limit: 1).known.first
             var customer = found
             if found == nil, let newcomer { customer = try ledger.customer(newcomer) }
@@ -128,10 +135,12 @@ struct LargeAmendment<Database: SQLStore, Outcome: Sendable>: Sendable {
     private func newSubject() async throws(StoreError) -> Attempt<Subject> {
         let plan = plan
         let identities = plan.identities.sorted { $0.kind < $1.kind }
-        let first = Array(identities.prefix(Ledger.identitiesPerStatement - plan.keys.count))
+        let first = Array(identities.prefix(Ledger.mostKeys - plan.keys.count))
         return try await write(locking: first, plan.keys) { ledger throws(StoreError) in
             guard try plan.condition(ledger) else { return .ended }
-            let (customer, _) = try ledger.amend(first, in: plan.realm, adopting: plan.adopting) { known in
+            let named = try ledger.resolve(first, in: plan.realm)
+            guard !named.areSomeErased else { return .unfinished }
+            let (customer, _) = try ledger.amend(named, adopting: plan.adopting) { known in
                 var amendment = Amendment(of: known)
                 if first.contains(where: { $0.kind == .visit }) {
                     amendment.leaveUnbound()
@@ -210,7 +219,7 @@ struct LargeAmendment<Database: SQLStore, Outcome: Sendable>: Sendable {
     private func claim(
         _ unknown: [Identity], for prepared: PreparedAmendment<Outcome>
     ) async throws(StoreError) -> Bool {
-        for piece in unknown.chunks(of: Ledger.identitiesPerStatement) {
+        for piece in unknown.chunks(of: Ledger.mostKeys) {
             guard try await claim(Array(piece), for: prepared.former, alone: true) else { return false }
         }
         let all = Set(plan.identities)

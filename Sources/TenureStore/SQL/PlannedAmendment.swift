@@ -36,14 +36,14 @@ extension SQLStore {
         if let visit = plan.identities.first(where: { $0.kind == .visit }) {
             try await makeRoom(for: visit, in: plan.realm, at: plan.now)
         }
-        if plan.identities.count <= Ledger.identitiesPerStatement, plan.size <= Ledger.mostEntriesInOnePiece {
-            let keys = plan.identities.map { $0.key(in: plan.realm) }
-            let attempt = try await write(locking: keys + plan.keys) {
+        let keys = plan.identities.map { $0.key(in: plan.realm) } + plan.keys
+        if keys.count <= Ledger.mostKeys, plan.size <= Ledger.mostEntriesInOnePiece {
+            let attempt = try await write(locking: keys) {
                 session throws(StoreError) -> Attempt<(Customer, Outcome)> in
                 let ledger = Ledger(session, at: plan.now)
                 guard try plan.condition(ledger) else { return .ended }
                 let named = try ledger.resolve(plan.identities, in: plan.realm)
-                guard named.factsSize <= Ledger.mostFactsInOnePiece else { return .unfinished }
+                guard named.factsSize <= Ledger.mostFactsInOnePiece, !named.areSomeErased else { return .unfinished }
                 let done = try ledger.amend(named, adopting: plan.adopting, plan.change)
                 try plan.completion(ledger, done.0)
                 return .done(done)
@@ -55,11 +55,6 @@ extension SQLStore {
             }
         }
         return try await LargeAmendment(store: self, plan: plan).run()
-    }
-
-    /// Removes what acts left that won't be finished, between which others write.
-    func removeLeftovers(at now: Date) async throws(StoreError) {
-        while try await writePiece(at: now, { ledger throws(StoreError) in try ledger.removeLeftover() }) {}
     }
 
     /// One transaction of a large act.

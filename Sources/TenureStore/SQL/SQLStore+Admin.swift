@@ -5,8 +5,13 @@ extension SQLStore {
     package func perform(
         _ act: RequestedAct, on customer: CustomerName, by rederivation: Rederivation
     ) async throws(StoreError) -> ActOutcome {
-        try await write(locking: act.keys) { session throws(StoreError) in
-            try Ledger(session, at: act.at).perform(act, on: customer, by: rederivation)
+        switch act.act {
+        case .grant, .revoke: return try await support(act, on: customer, by: rederivation)
+        case .erase: return try await erase(act, customer, by: rederivation)
+        case .link, .unlink, .merge, .unmerge:
+            return try await write(locking: act.keys) { session throws(StoreError) in
+                try Ledger(session, at: act.at).perform(act, on: customer, by: rederivation)
+            }
         }
     }
 
@@ -73,7 +78,7 @@ extension SQLStore {
 
 extension RequestedAct {
     /// Acts of one key under one id, and links of one user, happen one after the other.
-    fileprivate var keys: [String] {
+    var keys: [String] {
         var keys: [String] = []
         if let request { keys.append("request \(actor) \(request)") }
         switch act {

@@ -32,32 +32,6 @@ extension SQLStore {
         }
     }
 
-    package func announceDue(
-        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
-    ) async throws(StoreError) -> Int {
-        // Reads first: mostly nobody is due, and that writes nothing.
-        let isAnyDue = try await read { session throws(StoreError) in
-            let now = SQLValue(now.millisecondsSince1970)
-            return try session.row("SELECT 1 FROM customers WHERE next_end <= $1 LIMIT 1", [now]) != nil
-        }
-        guard isAnyDue else { return 0 }
-        return try await write(locking: [Self.announcing]) { session throws(StoreError) in
-            let ledger = Ledger(session, at: now)
-            return try ledger.isCurrent(publication) ? try ledger.announceDue(limit: limit, judge) : 0
-        }
-    }
-
-    package func announceAll(
-        at now: Date, limit: Int, under publication: Int64?, _ judge: @escaping @Sendable (Customer) -> Announcement?
-    ) async throws(StoreError) -> Bool {
-        let isAnyLeft = try await read { session throws(StoreError) in try Ledger(session).isAnnouncingAll() }
-        guard isAnyLeft else { return false }
-        return try await write(locking: [Self.announcing]) { session throws(StoreError) in
-            let ledger = Ledger(session, at: now)
-            return try ledger.isCurrent(publication) ? try ledger.announceAll(limit: limit, judge) : true
-        }
-    }
-
     package func claimDeliveries(
         to endpoint: String, at now: Date, limit: Int, lease: TimeInterval
     ) async throws(StoreError) -> [Delivery] {
@@ -103,5 +77,5 @@ extension SQLStore {
         }
     }
 
-    private static var announcing: String { "announcing" }
+    static var announcing: String { "announcing" }
 }

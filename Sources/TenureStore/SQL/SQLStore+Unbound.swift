@@ -22,7 +22,7 @@ extension SQLStore {
                 return (former.facts == amendment.facts ? Amendment(of: former) : amendment, ())
             })
         if links.count <= Ledger.linksPerPiece, unbound.size <= Ledger.mostEntriesInOnePiece {
-            plan.condition = { ledger throws(StoreError) in try ledger.isAnyThere(of: links) }
+            plan.condition = { ledger throws(StoreError) in try !ledger.lockedThere(of: links).isEmpty }
             plan.completion = { ledger, record throws(StoreError) in
                 try ledger.unlink(record.id, from: Set(try ledger.links(of: record.id)).subtracting(links))
                 try ledger.link(record.id, to: Set(links).subtracting(try ledger.links(of: record.id)))
@@ -45,7 +45,7 @@ extension SQLStore {
         let first = members.prefix(Ledger.linksPerPiece)
         let record = try await write(locking: [visit.key(in: realm)]) { session throws(StoreError) -> Int64? in
             let ledger = Ledger(session, at: now)
-            guard try ledger.isAnyThere(of: first) else { return nil }
+            guard try !ledger.lockedThere(of: first).isEmpty else { return nil }
             let known = try ledger.member(by: visit, in: realm)
             let record: Int64
             if let known { record = known } else { record = try ledger.newRecord(of: visit, in: realm) }
@@ -75,7 +75,9 @@ extension SQLStore {
             }
         }
         while let oldest = try await next() {
-            try await writePiece(at: now) { ledger throws(StoreError) in try ledger.removeVisit(oldest) }
+            try await writePiece(at: now) { ledger throws(StoreError) in
+                if try ledger.member(.number(oldest)) != nil { _ = try ledger.hide([oldest]) }
+            }
             try await removeLeftovers(at: now)
         }
     }

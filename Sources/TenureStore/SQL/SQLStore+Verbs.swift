@@ -79,7 +79,10 @@ extension SQLStore {
     }
 
     package func artifacts(of customer: Int64) async throws(StoreError) -> [Artifact] {
-        try await read { session throws(StoreError) in try Ledger(session).artifacts(of: customer) }
+        try await read { session throws(StoreError) in
+            let ledger = Ledger(session)
+            return try ledger.member(.number(customer), forUpdate: false) == nil ? [] : ledger.artifacts(of: customer)
+        }
     }
 
     package func ledger(of customer: Int64) async throws(StoreError) -> CustomerLedger? {

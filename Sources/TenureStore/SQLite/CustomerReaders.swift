@@ -20,6 +20,8 @@ struct CustomerReaders: Sendable {
                 switch try reader.customer(id) {
                 case .nobody: return Customer?.none
                 case .customer(let customer): return customer
+                // One who is merged into themselves was erased.
+                case .another(id): return nil
                 case .another(let next): id = next
                 }
             }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
+import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore
@@ -93,6 +94,48 @@ import Testing
             try await store.close()
         }
     }
+
+    /// As a process leaves it that is killed after the first piece.
+    @Test func `is removed by the next start where its erasure broke off`() async throws {
+        try await withFolder { folder in
+            let (customer, token) = try await withService(in: folder) { client in
+                let desk = Desk(client: client, key: nil)
+                let customer = try await desk.owner()
+                return (try customer.publicID, try #require(customer.accessToken?.value))
+            }
+            let store = try SQLiteStore(path: folder + "/record.sqlite")
+            let counted = CountedStore(store)
+            counted.counts.reset { if $0 == 2 { throw Broken() } }
+            let erasure = RequestedAct(.erase, actor: "ada", at: Calculator.now)
+            let rederivation = Rederivation { _ throws(StoreError) in CustomerFacts() }
+            await #expect(throws: (any Error).self) {
+                _ = try await counted.perform(erasure, on: .publicID(customer), by: rederivation)
+            }
+            @Sendable func rows() async throws -> Int64 {
+                try await store.read { session throws(StoreError) in
+                    try session.row(
+                        """
+                        SELECT (SELECT count(*) FROM artifacts) + (SELECT count(*) FROM identities)
+                            + (SELECT count(*) FROM customers) + (SELECT count(*) FROM unfinished_acts)
+                        """)?.integer(0) ?? 0
+                }
+            }
+            #expect(try await rows() > 3)
+            try await withService(in: folder) { (client: Client) async throws in
+                #expect(try await client.get("/v1/customer", token: token).status == .unauthorized)
+            }
+            try await TenureServer.withService(
+                configuration: try Calculator.configuration(folder), logger: Calculator.logger
+            ) { _ in
+                for _ in 0..<500 where try await rows() > 0 { try await Task.sleep(for: .milliseconds(20)) }
+            }
+            #expect(try await rows() == 0)
+            #expect(try await RecordWorld.findings(store) == [])
+            try await store.close()
+        }
+    }
+
+    private struct Broken: Error {}
 
     @Test func `goes with the requests by which support acted, so that their ids can be used again`() async throws {
         try await withFolder { folder in
