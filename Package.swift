@@ -195,7 +195,7 @@ let package = Package(
         .target(
             name: "ClientBenchmark",
             dependencies: [
-                "Tenure", "TenureCore", "TenureHTTP",
+                "Tenure", "TenureCore", "TenureHTTP", "TenureContent", "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The example app's model; its tests play a story with it.
