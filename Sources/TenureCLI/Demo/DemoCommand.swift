@@ -112,7 +112,11 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) asy
                 terminal.write("  \(name) \(outcome): \(entitlement.sentence)")
             }
             let packs = try await client.packs(for: answer).sorted { $0.key < $1.key }
-            if !packs.isEmpty { terminal.write("  may download: \(packs.map(\.key).joined(separator: ", "))") }
+            if !packs.isEmpty {
+                terminal.write("  may download: \(packs.map(\.key).joined(separator: ", "))")
+            } else if !answer.bound {
+                terminal.write("  may download: nothing, since this receipt doesn't prove that the device is theirs")
+            }
             if example == nil, let pack = packs.first {
                 example = (customer.name, pack.key, pack.value.archive)
             }

@@ -90,7 +90,10 @@ extension ContentLibrary {
             switch state {
             case .installed(_, nil): return
             case .installed(_, .failed(let error)), .failed(let error): throw error
-            case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
+            case .notEntitled:
+                // After a purchase, the app asks again.
+                update { $0.removeAll { $0.pack == name } }
+                throw Tenure.AssetPackError.notEntitled(name)
             case .needsAppUpdate: throw Tenure.AssetPackError.needsAppUpdate(name)
             case .unknown where !catalogs.isEmpty && catalogs.pack(name) == nil:
                 update { $0.removeAll { $0.pack == name } }
@@ -171,6 +174,8 @@ extension ContentLibrary {
 
     func url(for path: String, in name: String) throws -> URL {
         load()
+        // As the files are named, however the app spells it.
+        let path = path.precomposedStringWithCanonicalMapping
         guard let pack = packInUse(name) else { throw Tenure.AssetPackError.notInstalled(name) }
         guard isAllowed(name) else { throw Tenure.AssetPackError.notEntitled(name) }
         guard let isFile = pack.isFile(path) else { throw Tenure.AssetPackError.missingFile(path: path) }
