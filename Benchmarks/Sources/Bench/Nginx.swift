@@ -73,7 +73,7 @@ final class Nginx {
 }
 
 /// A TCP connection to this machine.
-final class Loopback {
+final class Loopback: Sendable {
     private let descriptor: CInt
 
     struct Failed: Error {}
