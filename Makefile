@@ -12,7 +12,7 @@ SOAK_CUSTOMERS ?= 100000
 
 .PHONY: run build release install test snippet-check apple-check prose-check soak bench fuzz format format-check docs clean
 
-run: ## The service on 127.0.0.1:8080, with invented customers of every era.
+run: ## The service on 127.0.0.1:8080, with invented customers of every era and an asset pack.
 	@Scripts/install-dependencies build
 	@$(SWIFT) build -c release $(TRAITS) --product tenure-cli
 	@exec $(RELEASE)/tenure-cli demo

@@ -200,7 +200,7 @@ let package = Package(
         .target(
             name: "ClientBenchmark",
             dependencies: [
-                "Tenure", "TenureCore", "TenureJSON", "TenureHTTP",
+                "Tenure", "TenureCore", "TenureJSON", "TenureHTTP", "TenureContent", "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
             ]),
         // The example app's model; its tests play a scenario with it.

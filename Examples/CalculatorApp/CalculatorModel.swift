@@ -8,16 +8,25 @@ import Tenure
     public private(set) var keypad = Keypad.basic
     /// Show neither a lock nor a price while this is true: an owner may just have been asked for.
     public private(set) var isResolving = true
-    public private(set) var notice: String?
+    public internal(set) var notice: String?
+    public internal(set) var sounds = Sounds.locked
     /// One for the whole app, from its start on.
-    private let tenure: Tenure
+    let tenure: Tenure
     private var arithmetic = Arithmetic()
 
     public var display: String { arithmetic.display }
 
+    /// - Parameter service: has the sounds of the keys; nil: the app has none.
     /// - Throws: if the app was built without its policy, which `tenure policy compile` writes.
-    public init() throws {
-        tenure = try Tenure(policy: .bundled("tenure.json", in: .module))
+    public init(service: CalculatorService? = nil) throws {
+        let policy = Tenure.PolicySource.bundled("tenure.json", in: .module)
+        guard let service else {
+            tenure = try Tenure(policy: policy)
+            return
+        }
+        var options = Tenure.Options()
+        options.content = .service(keys: [service.contentKey])
+        tenure = try Tenure(service: service.url, key: service.key, policy: policy, options: options)
     }
 
     /// As long as the window is open: a purchase, a refund, another account, the end of a trial session.

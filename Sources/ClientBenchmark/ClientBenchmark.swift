@@ -8,7 +8,7 @@ import TenureJSON
 /// What the benchmarks `client-allows` and `client-first-answer` need: a device that keeps an entitlement token of its service.
 /// For the package under `Benchmarks/` only.
 public struct ClientBenchmark: Sendable {
-    private let setup: Setup
+    let setup: Setup
     private let tenure: Tenure
     private let key: P256.Signing.PublicKey
     private let signature: P256.Signing.ECDSASignature

@@ -54,7 +54,7 @@ extension Tenure {
         public var accessGroup: String?
 
         /// Where asset packs come from: see `Tenure.content`. Nil: the app has none.
-        public var content: ContentSource?
+        public var content: ContentSources?
         /// The bytes that downloads may transfer over an expensive network without consent, for all packs together.
         public var expensiveNetworkLimit: Int64 = 50_000_000
 

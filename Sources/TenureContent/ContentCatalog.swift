@@ -190,7 +190,7 @@ extension ContentCatalog {
 
 extension ContentCatalog.Unlock {
     /// Nil unless exactly one of the two is there.
-    init?(entitlement: String?, product: String?) {
+    package init?(entitlement: String?, product: String?) {
         switch (entitlement, product) {
         case (let entitlement?, nil): self = .entitlement(entitlement)
         case (nil, let product?): self = .product(product)

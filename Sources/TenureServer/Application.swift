@@ -154,6 +154,7 @@ extension TenureService {
             SigningKeyWatch(keys: signingKeys, now: configuration.now, logger: logger),
         ]
         if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
+        if let links = content?.s3 { services.append(S3SecretReloading(links: links, logger: logger)) }
         if let webhooks = try configuration.webhookServices(announcer, store: store, logger: logger) {
             services += [webhooks.announcements, webhooks.deliveries]
         }

@@ -25,8 +25,27 @@ import Testing
             #expect(first.output.contains(sentence))
         }
         #expect(customers(first).count == 8)
+        // A line for each customer whom the policy gives `everything`. The one with a receipt alone gets no link.
+        let packs = first.output.matches(of: #/  may download: grand-piano\n/#).count
+        let unbound = first.output.matches(of: #/  may download: nothing, since this receipt /#).count
+        #expect(packs == 4 && unbound == 1)
+        #expect(packs + unbound == first.output.matches(of: #/  everything granted: /#).count)
         let second = try await visit(folder)
         #expect(customers(second) == customers(first))
+    }
+
+    @Test func `the link to a pack that is shown downloads it`() async throws {
+        let folder = try Folder()
+        let demo = try RunningCommand(["demo", "--folder", folder.url("var").path, "--port", "0"])
+        #expect(try await demo.writes("Ctrl-C stops the service"), "\(demo.errors)")
+        let shown = try #require(demo.output.firstMatch(of: /"(http:\/\/127.0.0.1:[^"]+)"/))
+        let archive = folder.url("grand-piano.tar").path
+        let result = try Tool.run("/usr/bin/env", ["curl", "-sSf", "-o", archive, String(shown.1)])
+        #expect(result.status == 0, "\(result.errors)")
+        let listed = try Tool.run("/usr/bin/env", ["tar", "-tf", archive])
+        #expect(listed.output.split(separator: "\n") == ["samples/a3.wav", "samples/a4.wav", "samples/a5.wav"])
+        demo.signal(SIGINT)
+        #expect(await demo.ended() == 0)
     }
 
     @Test func `a policy that was changed decides, unless it takes something from somebody`() async throws {

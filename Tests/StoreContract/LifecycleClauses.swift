@@ -98,6 +98,35 @@ extension StoreClause {
             let next = try unwrap(try await store.begin("c", for: both.id, of: 3), "a session")
             try expect(next.use.sessions == 2, "two different sessions, not \(next.use.sessions)")
         },
+        StoreClause("sessions that began are told by entitlement, the first and the latest, of all members") { store in
+            let one = try await store.amend([Identity(.originalTransactionID, "x")])
+            let two = try await store.amend([Identity(.originalTransactionID, "y")])
+            try expect(try await store.begunSessions(of: one.id).isEmpty, "none yet")
+            try expect(try await store.begunSessions(of: 4711).isEmpty, "none of a customer that isn't there")
+            func begin(_ session: String, _ customer: Customer, after seconds: Double, _ name: String) async throws {
+                _ = try await store.beginTrialSession(
+                    session, of: name, for: customer.id, at: Sample.now.addingTimeInterval(seconds)
+                ) { _, _ in true }
+            }
+            try await begin("a", one, after: 10, "everything")
+            try await begin("b", one, after: 30, "everything")
+            try await begin("b", one, after: 99, "everything")
+            try await begin("a", one, after: 50, "cloud")
+            try await begin("c", two, after: 5, "everything")
+            func times(_ customer: Customer) async throws -> [String: [Double]] {
+                try await store.begunSessions(of: customer.id).mapValues { sessions in
+                    [sessions.first, sessions.latest].map { $0.timeIntervalSince(Sample.now) }
+                }
+            }
+            try expect(
+                try await times(one) == ["everything": [10, 30], "cloud": [50, 50]], "a repeated session counts once")
+            try expect(try await times(two) == ["everything": [5, 5]], "only its own")
+            let both = try await store.amend([
+                Identity(.originalTransactionID, "x"), Identity(.originalTransactionID, "y"),
+            ])
+            try expect(
+                try await times(both) == ["everything": [5, 30], "cloud": [50, 50]], "of both who are one now")
+        },
         StoreClause("nobody's trial begins, and no visitor's") { store in
             try expect(try await store.begin("a", for: 4711, of: 3) == nil, "nobody")
             let visit = try await store.amend([Identity(.visit, "app 1 704")])

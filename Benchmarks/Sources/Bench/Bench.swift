@@ -19,6 +19,7 @@ import TenureMint
     private static func run() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         let only = arguments.first
+        if only == "--serve-content" { return try await ContentDownloads.serve(Array(arguments.dropFirst())) }
         if only == "--serve" { return try await HTTPRatio.serve(Array(arguments.dropFirst())) }
         let ratios = [
             "jws-verify-warm", "receipt-verify-small", "receipt-verify-large", "receipt-growth", "json-escaped-names",
@@ -27,7 +28,7 @@ import TenureMint
         let names =
             ratios + [HTTPRatio.name, DurableSyncs.name, RecordGrowth.name, PostgresRead.name]
             + [ClientRatios.allows, ClientRatios.firstAnswer] + Rehearsals.names
-            + [LargeSyncs.name]
+            + [LargeSyncs.name, ContentDownloads.name] + ContentClients.names
         if let only, !names.contains(only) {
             FileHandle.standardError.write(
                 Data("error: there is no ratio `\(only)`; there are \(names.joined(separator: ", "))\n".utf8))
@@ -42,6 +43,8 @@ import TenureMint
         if only == nil || only == DurableSyncs.name { try await DurableSyncs.measure(bench) }
         if only == nil || only == LargeSyncs.name { try await LargeSyncs.measure(bench) }
         for name in Rehearsals.names where only == nil || only == name { try await Rehearsals.measure(name, bench) }
+        if only == nil || only == ContentDownloads.name { try await ContentDownloads.measure() }
+        for name in ContentClients.names where only == nil || only == name { try await ContentClients.measure(name) }
         if only == nil || only == PostgresRead.name { try PostgresRead.measure() }
         if only == nil || only == RecordGrowth.name { try RecordGrowth.measure() }
     }

@@ -83,46 +83,6 @@ extension Tenure {
         public func allowExpensiveNetwork() async { await library.allowExpensiveNetwork(name) }
     }
 
-    /// The app's asset packs.
-    public struct Content: Sendable {
-        let library: ContentLibrary
-
-        public subscript(name: String) -> AssetPack { AssetPack(name: name, library: library) }
-
-        /// The packs of the catalog and those on the device, by name.
-        public var packs: [Listing] { get async { await library.listings } }
-
-        /// Asks for a newer catalog.
-        public func refresh() async { await library.refresh() }
-
-        public struct Listing: Sendable, Hashable {
-            public let name: String
-            public let state: AssetPack.State
-            public let bytesOnDisk: Int64
-        }
-    }
-
     /// The app's asset packs: see `Options.content`.
     public var content: Content { Content(library: library) }
-
-    /// Where asset packs come from.
-    public struct ContentSource: Sendable {
-        enum Kind: Sendable {
-            case service(keys: [String])
-            case webServer(URL, keys: [String])
-        }
-
-        let kind: Kind
-
-        /// The service, which gives links only to customers who may use a pack.
-        ///
-        /// - Parameter keys: what `tenure policy key` prints: the keys that may sign the catalog.
-        public static func service(keys: [String]) -> ContentSource { ContentSource(kind: .service(keys: keys)) }
-
-        /// A web server with a published folder. It has no access control: anyone who knows the address can download
-        /// all packs.
-        public static func webServer(_ url: URL, keys: [String]) -> ContentSource {
-            ContentSource(kind: .webServer(url, keys: keys))
-        }
-    }
 }

@@ -9,6 +9,8 @@ final class CustomerState: Sendable {
     /// What the engine found out.
     struct Snapshot: Sendable {
         var customer: Tenure.Customer
+        /// Of products that unlock something by themselves: see `Evaluation.productAnswers`.
+        var productAnswers: [String: Tenure.Answer] = [:]
         /// The latest instant at which this device has been.
         var floor: Date
         /// How often a new signature has shown that the clock had been wrong.
@@ -76,7 +78,7 @@ final class CustomerState: Sendable {
         self.waitUntil = waitUntil
         state = Locked(
             State(
-                snapshot: snapshot, ends: snapshot.customer.ends,
+                snapshot: snapshot, ends: snapshot.ends,
                 floor: snapshot.floor.timeIntervalSinceReferenceDate))
     }
 
@@ -128,10 +130,19 @@ final class CustomerState: Sendable {
         state.withLock { $0.knowsAllNames && $0.snapshot.customer.answers[entitlement] == nil }
     }
 
+    /// The next instant at which time alone ends a right. Nil: none ends.
+    var nextEnd: Date? {
+        let clock = clock().timeIntervalSinceReferenceDate
+        return state.withLock { state in
+            state.observe(clock)
+            return state.nextChange.map { Date(timeIntervalSinceReferenceDate: $0) }
+        }
+    }
+
     // MARK: Changes
 
     func post(_ snapshot: Snapshot) {
-        let ends = snapshot.customer.ends
+        let ends = snapshot.ends
         state.withLock { state in
             let floor = snapshot.floor.timeIntervalSinceReferenceDate
             // Only a new signature turns time back. A caller may have seen a later clock meanwhile.
@@ -268,7 +279,7 @@ extension CustomerState.State {
             return false
         }
         if let end = ends[entitlement], end <= floor { return false }
-        if let answer = snapshot.customer.answers[entitlement] {
+        if let answer = snapshot.customer.answers[entitlement] ?? snapshot.productAnswers[entitlement] {
             guard answer.outcome == .undetermined, !answer.isUnknownName else { return false }
         } else if knowsAllNames {
             return false
@@ -305,11 +316,13 @@ extension CustomerState.State {
     }
 }
 
-extension Tenure.Customer {
+extension CustomerState.Snapshot {
     fileprivate var ends: [String: Double] {
         var ends: [String: Double] = [:]
-        for answer in answers.values where answer.outcome == .granted {
-            ends[answer.entitlement] = answer.until?.timeIntervalSinceReferenceDate ?? .infinity
+        for answers in [customer.answers, productAnswers] {
+            for answer in answers.values where answer.outcome == .granted {
+                ends[answer.entitlement] = answer.until?.timeIntervalSinceReferenceDate ?? .infinity
+            }
         }
         return ends
     }

@@ -34,6 +34,7 @@ extension Engine {
         for await event in setup.events() {
             switch event {
             case .keychainUnlocked: if state.isUnreadable { await searchAgain() }
+            case .appEnteredBackground: break
             case .appBecameActive, .networkReturned: if isSomethingMissing || isReportMissing { await recheck() }
             }
         }

@@ -64,6 +64,8 @@ actor Engine {
     var areProductsWanted = false
     /// The request for the service's products that is under way.
     var productsTask: Task<Void, Never>?
+    /// Products that unlock something by themselves.
+    var contentProducts: Set<String> = []
     /// Told of everything that may change a right.
     var changed: AsyncStream<Void>.Continuation?
     /// The sign-in that is open.
@@ -240,7 +242,7 @@ actor Engine {
     /// next release can't read its policy.
     private func noteOutcomes() {
         let evaluation = evaluation()
-        for (name, answer) in evaluation.answers {
+        for (name, answer) in evaluation.answers.merging(evaluation.productAnswers, uniquingKeysWith: { $1 }) {
             switch answer.outcome {
             case .denied: memory.account.denials.insert(name)
             case .granted: memory.account.denials.remove(name)
@@ -253,8 +255,9 @@ actor Engine {
 
     /// A grant ends an earlier denial at once.
     func noteGrants() {
-        for (name, answer) in evaluation().answers where answer.outcome == .granted {
-            memory.account.denials.remove(name)
+        let evaluation = evaluation()
+        for answers in [evaluation.answers, evaluation.productAnswers] {
+            for (name, answer) in answers where answer.outcome == .granted { memory.account.denials.remove(name) }
         }
     }
 
@@ -298,6 +301,7 @@ actor Engine {
         Evaluation(
             setup: setup, distribution: distribution, persona: persona, policy: policy, policyError: policyError,
             memory: memory, reading: reading, claims: claims, fresh: fresh, isSearched: isSearched,
-            checkedAt: checkedAt, clock: setup.clock(), lists: lists, heals: heals, accountChanges: accountChanges)
+            checkedAt: checkedAt, clock: setup.clock(), lists: lists, contentProducts: contentProducts, heals: heals,
+            accountChanges: accountChanges)
     }
 }

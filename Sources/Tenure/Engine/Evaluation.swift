@@ -19,6 +19,8 @@ struct Evaluation {
     let checkedAt: Date?
     let clock: Date
     var lists = Tenure.VersionRights()
+    /// Products that unlock something by themselves.
+    var contentProducts: Set<String> = []
     var heals = 0
     var accountChanges = 0
 
@@ -31,7 +33,7 @@ struct Evaluation {
                 answers: answers, acquisition: account.acquisition, environment: environment,
                 distribution: distribution, steps: reading.steps, policyError: policyError,
                 optionsError: setup.optionsError),
-            floor: memory.time.now(clock), heals: heals, isSearched: isSearched, checkedAt: checkedAt,
+            productAnswers: productAnswers, floor: memory.time.now(clock), heals: heals, isSearched: isSearched, checkedAt: checkedAt,
             accountChanges: accountChanges, knowsAllNames: knowsAllNames, graceEnds: graceEnds,
             denials: account.denials,
             allowsEverything: setup.isListening || (isOutside && setup.options.outsideAppStore == .allow),
@@ -78,17 +80,19 @@ struct Evaluation {
     /// The service's rules, applied to what this device has seen.
     private var deviceAnswers: [String: Tenure.Answer] {
         guard let policy else { return policyError == nil ? [:] : storedGrants }
+        return Dictionary(answers(under: policy).map { ($0.entitlement, $0) }) { first, _ in first }
+    }
+
+    /// A policy's rules, applied to what this device has seen.
+    func answers(under policy: Policy) -> [Tenure.Answer] {
         let evidence = account.evidence(
             in: assumedEnvironment, purchasesAreComplete: reading.knowsPurchases, persona: persona?.evidence)
         let decisions = decide(evidence, under: policy, at: memory.time.now(clock))
-        var answers: [String: Tenure.Answer] = [:]
-        for (decision, entitlement) in zip(decisions, policy.entitlements) {
+        return zip(decisions, policy.entitlements).map { decision, entitlement in
             let answer = Tenure.Answer(decision, in: setup.options.languages)
-            answers[decision.entitlement] =
-                decision.outcome == .denied && !isWhole(for: entitlement)
+            return decision.outcome == .denied && !isWhole(for: entitlement)
                 ? answer.demoted(because: .notAnswered, title: title(of: decision.entitlement)) : answer
         }
-        return answers
     }
 
     private var assumedEnvironment: AppStoreEnvironment { environment ?? distribution.environment(of: nil) }

@@ -46,6 +46,8 @@ package struct Setup: Sendable {
     package var network: @Sendable () -> AsyncStream<NetworkCondition> = NetworkCondition.ofThisDevice
     /// Bytes that can be written to a folder; nil if that isn't known.
     package var freeSpace: @Sendable (_ folder: String) -> Int64? = { Disk.freeSpace(in: $0) }
+    /// What downloads while the app isn't in the foreground. Nil: nothing does.
+    package var background: (any BackgroundDownloads)?
     /// Why the options can't be used.
     var optionsError: Tenure.Error?
     /// How long the first search may keep callers waiting, in seconds.
@@ -73,9 +75,10 @@ package struct Setup: Sendable {
     }
 }
 
-/// Something that makes it worthwhile to check a denial again.
+/// Something that happens to the device or the app: most events make it worthwhile to check a denial again.
 package enum DeviceEvent: Sendable {
     case appBecameActive
+    case appEnteredBackground
     case networkReturned
     /// The device was unlocked for the first time since it started.
     case keychainUnlocked

@@ -40,10 +40,14 @@ extension DeviceEvent {
             #if canImport(UIKit) && !os(watchOS)
                 [
                     (UIApplication.didBecomeActiveNotification, .appBecameActive),
+                    (UIApplication.didEnterBackgroundNotification, .appEnteredBackground),
                     (UIApplication.protectedDataDidBecomeAvailableNotification, .keychainUnlocked),
                 ]
             #elseif canImport(WatchKit)
-                [(WKExtension.applicationDidBecomeActiveNotification, .appBecameActive)]
+                [
+                    (WKExtension.applicationDidBecomeActiveNotification, .appBecameActive),
+                    (WKExtension.applicationDidEnterBackgroundNotification, .appEnteredBackground),
+                ]
             #elseif canImport(AppKit)
                 [(NSApplication.didBecomeActiveNotification, .appBecameActive)]
             #else

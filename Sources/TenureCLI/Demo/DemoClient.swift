@@ -41,6 +41,18 @@ struct DemoClient {
         return try JSONDecoder().decode(CustomerResponse.self, from: data)
     }
 
+    /// The packs that the customer may download, by name.
+    func packs(for customer: CustomerResponse) async throws -> [String: ContentResponse.Links] {
+        guard let token = customer.accessToken?.value else { return [:] }
+        var request = URLRequest(url: try url("/v1/content"))
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+            throw Refusal(description: String(decoding: data, as: UTF8.self))
+        }
+        return try JSONDecoder().decode(ContentResponse.self, from: data).packs
+    }
+
     private func body(of customer: DemoCustomer) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in

@@ -13,9 +13,10 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Run the service with an invented app, and let customers of every era come.",
         discussion: """
-            Everything lies in one folder: a policy to play with, a test authority, and the record. The customers' \
-            artifacts are signed by that authority and sent over HTTP, and each decision is told as a sentence. Then \
-            the service goes on until Ctrl-C; the next run finds its customers again.
+            Everything is in one folder: a policy to play with, an asset pack, a test authority, and the database. The \
+            customers' artifacts are signed by that authority and sent over HTTP. The demo prints each decision as a \
+            sentence, and which packs the customer may download. Then the service runs until Ctrl-C; the next run finds \
+            its customers again.
             """
     )
 
@@ -41,6 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
             let adminKey = try folder.adminKey()
             configuration.adminKey = adminKey
             var logger = Logger(label: "tenure") { TextLogHandler(label: $0) }
+            configuration.content = try DemoContent.publish(folder, for: configuration.policy)
             // That another policy decides than the file's is no news here: see `publish`.
             logger.logLevel = .error
 
@@ -100,6 +102,7 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
 private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
     let terminal = Terminal.standardOutput
     let client = DemoClient(port: port)
+    var example: (customer: String, pack: String, link: String)?
     for customer in customers {
         do {
             let answer = try await client.sync(customer)
@@ -108,12 +111,29 @@ private func visit(port: Int, customers: [DemoCustomer], folder: DemoFolder) asy
                 let outcome = terminal.styled(entitlement.outcome.rawValue, entitlement.outcome.style)
                 terminal.write("  \(name) \(outcome): \(entitlement.sentence)")
             }
+            let packs = try await client.packs(for: answer).sorted { $0.key < $1.key }
+            if !packs.isEmpty {
+                terminal.write("  may download: \(packs.map(\.key).joined(separator: ", "))")
+            } else if !answer.bound {
+                terminal.write("  may download: nothing, since this receipt doesn't prove that the device is theirs")
+            }
+            if example == nil, let pack = packs.first {
+                example = (customer.name, pack.key, pack.value.archive)
+            }
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
             // Told to stop while they came: whoever is late meets nobody, and nothing is wrong.
             if !(error is DemoClient.Refusal), await !client.isServed { return }
             Terminal.standardError.write("error: \(customer.name) could not be synced: \(describe(error))")
         }
+    }
+    if let example {
+        terminal.write(
+            """
+            The asset packs are described in \(folder.content). \(example.customer) downloads `\(example.pack)` with this link, for a day:
+              curl -C - -o \(example.pack).tar "http://127.0.0.1:\(port)\(example.link)"
+              tar -tf \(example.pack).tar
+            """)
     }
     terminal.write(
         """

@@ -10,6 +10,10 @@ struct DemoFolder {
     var database: String { path + "/tenure.sqlite" }
     var adminKeyPath: String { path + "/admin-key" }
     var authorityPath: String { path + "/authority" }
+    /// Describes the asset packs.
+    var content: String { path + "/content.yaml" }
+    var published: String { path + "/published" }
+    var policyKeyPath: String { path + "/policy-key.pem" }
 
     /// Throws one clear line where the folder cannot be written.
     func prepare() throws {
@@ -29,6 +33,7 @@ struct DemoFolder {
             )
         }
         if !files.fileExists(atPath: policy) { try OutputFile(path: policy).write(Array(Self.samplePolicy.utf8)) }
+        if !files.fileExists(atPath: content) { try DemoContent.write(to: self) }
     }
 
     /// Made once, for who wants to try the admin interface.

@@ -15,7 +15,8 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Every setting can stand in a configuration file (YAML or JSON), in the environment and on the command \
             line; the command line wins, then the environment. Docs/configuration.md has the table. SIGINT and SIGTERM end \
-            the service after it has finished what it accepted; SIGHUP reads the certificate again.
+            the service after it has finished what it accepted; SIGHUP reads the certificate and the secrets of \
+            `content.s3` again.
 
             Exit codes: 0 stopped by a signal, or nothing wrong with --check; 1 could not start, failed, or something \
             wrong with --check; 64 wrong usage.

@@ -7,7 +7,8 @@ package struct ContentEmbedder: Sendable {
 
     package init(folder: String) { self.folder = folder }
 
-    /// Writes all packs and `content.json`. The folder is replaced when they are complete.
+    /// Writes all packs and `content.json`. The folder is replaced when they are complete, in one step where the file
+    /// system can.
     ///
     /// - Parameter progress: called with the number of bytes of files that were read since the last call.
     /// - Throws: `foreignFiles` if the folder has anything that an earlier call didn't write.
@@ -15,14 +16,12 @@ package struct ContentEmbedder: Sendable {
         _ sources: [PackSource], progress: (Int) -> Void = { _ in }
     ) throws(PublishingError) -> EmbeddedContent {
         for source in sources { try source.files.checkOutside(folder) }
-        let exists = try checkExisting()
         let target = URL(fileURLWithPath: folder)
         let parent = target.deletingLastPathComponent().path
         let prefix = ".\(target.lastPathComponent)\(NewFile.prefix)"
         try make(parent)
-        for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
-            try remove("\(parent)/\(name)")
-        }
+        try recover(target.path, in: parent, prefix)
+        let exists = try checkExisting()
         let aside = "\(parent)/\(prefix)\(UInt64.random(in: .min ... .max))"
         try make(aside)
         defer { try? FileManager.default.removeItem(atPath: aside) }
@@ -43,15 +42,34 @@ package struct ContentEmbedder: Sendable {
         let description = try NewFile(in: aside)
         try description.write(content.json)
         try description.complete(as: EmbeddedContent.fileName)
-        if exists {
-            let old = aside + "-old"
-            guard rename(target.path, old) == 0 else { throw .writing(target.path) }
-            guard rename(aside, target.path) == 0 else { throw .writing(target.path) }
-            try remove(old)
-        } else {
-            guard rename(aside, target.path) == 0 else { throw .writing(target.path) }
-        }
+        if exists { try replace(target.path, by: aside) } else { try move(aside, to: target.path) }
         return content
+    }
+
+    /// Cleans up after a run that was killed.
+    private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
+        for case let name? in try FolderListing.names(in: parent) where name.hasPrefix(prefix) {
+            if name.hasSuffix(Self.oldSuffix), FileState(path: target) == nil {
+                try move("\(parent)/\(name)", to: target)
+            } else {
+                try remove("\(parent)/\(name)")
+            }
+        }
+    }
+
+    private static let oldSuffix = "-old"
+
+    private func replace(_ target: String, by new: String) throws(PublishingError) {
+        if try FolderSwap.exchange(new, target) { return try remove(new) }
+        // Between these two, only the next run can put the folder back.
+        let old = new + Self.oldSuffix
+        try move(target, to: old)
+        try move(new, to: target)
+        try remove(old)
+    }
+
+    private func move(_ source: String, to target: String) throws(PublishingError) {
+        guard rename(source, target) == 0 else { throw .writing(target) }
     }
 
     /// Whether the folder is there already.

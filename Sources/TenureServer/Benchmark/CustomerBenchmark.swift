@@ -21,7 +21,12 @@ public struct CustomerBenchmark: Sendable {
     /// The floor of a database server: one bare SELECT of the customer whom the token names, and those bytes.
     public static let selectPath = "/benchmark/select"
 
-    public init(configuration: ServiceConfiguration) async throws(ServiceError) {
+    /// - Parameter downloadsPerCustomer: how many downloads of content a customer may have at once; nil: as many as usual.
+    public init(
+        configuration: ServiceConfiguration, downloadsPerCustomer: Int? = nil
+    ) async throws(ServiceError) {
+        var configuration = configuration
+        if let downloadsPerCustomer { configuration.downloadsPerCustomer = downloadsPerCustomer }
         try await self.init(configuration: configuration, store: nil, select: nil)
     }
 

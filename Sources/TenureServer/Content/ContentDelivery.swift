@@ -7,7 +7,7 @@ struct ContentDelivery: Sendable {
     let folder: ContentFolder
     let linkKey: ContentLinkKey
     /// Nil: the service sends the files.
-    let s3: S3Presigner?
+    let s3: S3Links?
     let linkLifetime: TimeInterval
     let downloads: Downloads
 
@@ -20,7 +20,7 @@ struct ContentDelivery: Sendable {
             path: settings.folder, bundleID: configuration.policy.app.bundleID,
             staleness: configuration.contentStaleness)
         linkKey = try ContentLinkKey(folder: configuration.folderOfKeys, recordID: recordID)
-        s3 = try settings.s3.map { settings throws(ServiceError) in try S3Presigner(settings) }
+        s3 = try settings.s3.map { settings throws(ServiceError) in try S3Links(settings) }
         linkLifetime = settings.linkLifetime
         self.downloads = downloads
     }

@@ -32,12 +32,13 @@ struct ContentRoute: Sendable {
         let expiresAt = Date(
             timeIntervalSince1970: (now.timeIntervalSince1970 + delivery.linkLifetime).rounded(.down))
         var packs: [String: ContentResponse.Links] = [:]
+        let bucket = delivery.s3?.presigner
         let wanted = request.uri.queryParameters["appVersion"].map { AppVersion(String($0)) }
         for pack in signed.catalog.packs where allowed.contains(pack.unlock) {
             let version = if let wanted { pack.version(for: wanted) } else { pack.versions.last }
             guard let version else { continue }
             func url(_ file: ContentLink.File, _ digest: ContentDigest) -> String {
-                if let s3 = delivery.s3 { return s3.url(of: digest, lifetime: delivery.linkLifetime, at: now) }
+                if let bucket { return bucket.url(of: digest, lifetime: delivery.linkLifetime, at: now) }
                 let link = ContentLink(
                     file: file, digest: digest, pack: pack.name, unlock: pack.unlock, customer: token.customer,
                     realm: token.realm, persona: token.persona, expiresAt: expiresAt)

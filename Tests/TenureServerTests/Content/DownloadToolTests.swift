@@ -22,11 +22,13 @@ import Testing
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
+    private static func has(_ tool: String) -> Bool { path(of: tool) != nil }
+
     /// Runs a tool for a link while a part of the file is there already, and checks the result.
     private func resume(
         _ tool: String, _ arguments: @escaping @Sendable (_ url: String, _ file: String) -> [String]
     ) async throws {
-        guard let path = Self.path(of: tool) else { return }
+        let path = try #require(Self.path(of: tool))
         try await withContent(.live) { world in
             let archive = try world.published.publish([
                 world.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)
@@ -59,16 +61,18 @@ import Testing
         }
     }
 
-    @Test func `curl goes on where it stopped`() async throws {
+    @Test(.enabled(if: has("curl"), "curl isn't installed")) func `curl goes on where it stopped`() async throws {
         try await resume("curl") { ["-sS", "-f", "-C", "-", "-o", $1, $0] }
     }
 
-    @Test func `wget goes on where it stopped`() async throws {
+    @Test(.enabled(if: has("wget"), "wget isn't installed")) func `wget goes on where it stopped`() async throws {
         try await resume("wget") { ["-nv", "-c", "-O", $1, $0] }
     }
 
-    @Test func `aria2c comes in four parts at once`() async throws {
-        guard let path = Self.path(of: "aria2c") else { return }
+    @Test(.enabled(if: has("aria2c"), "aria2c isn't installed")) func `aria2c comes in four parts at once`()
+        async throws
+    {
+        let path = try #require(Self.path(of: "aria2c"))
         try await withContent(.live) { world in
             let archive = try world.published.publish([
                 world.published.pack("grand-piano", .entitlement("everything"), size: 20_000_000)

@@ -6,14 +6,27 @@ import TenureJSON
 /// The asset packs on the disk: installed versions, and downloads that aren't complete.
 ///
 /// ```
+/// packs.lock                      held for moments, while one of the records changes
+/// requests.json                   see `SharedRequests`
+/// transfer.json                   see `TransferLease`
+/// catalogs/…                      see `Catalogs`
 /// packs/NAME/installed.json       the version in use, and its folder
 /// packs/NAME/DIGEST.json          manifests
 /// packs/NAME/versions/FOLDER/…    the files of a version
 /// packs/NAME/users/FOLDER.PID     processes that handed out URLs of a version
 /// packs/NAME/partial/             see `PartialPack`
+/// packs/NAME/old/                 a partial version that a newer one replaces, while that takes its files
+/// packs/NAME/removed-…            what is being removed
 /// ```
 struct PackStore: Sendable {
     let location: ContentLocation
+
+    /// Runs `body` while no other process, and nothing else in this one, changes a record.
+    ///
+    /// Only for moments: the system ends an app that is suspended while it holds a lock.
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        try InterProcessLock(path: location.durable.path + "/packs.lock").withLock(body)
+    }
 
     /// The folder of a pack: where it is installed or begun, otherwise where it belongs.
     func folder(of pack: String, isPurgeable: Bool = false) -> String {
@@ -63,10 +76,12 @@ struct PackStore: Sendable {
     func installed(inFolder folder: String) -> InstalledPack? {
         guard let data = Disk.contents(of: folder + "/" + Self.installedName, most: 4096),
             let record = try? JSONDecoder().decode(InstalledRecord.self, from: data), record.isSafe,
-            let version = ContentDigest(record.version), let manifest = manifest(version, inFolder: folder)
+            let version = ContentDigest(record.description.manifest),
+            let manifest = manifest(version, inFolder: folder)
         else { return nil }
         return InstalledPack(
-            version: version, manifest: manifest, path: folder + "/versions/" + record.folder, folder: record.folder)
+            version: version, manifest: manifest, path: folder + "/versions/" + record.folder, folder: record.folder,
+            description: record.description, embedded: record.embedded)
     }
 
     /// A manifest that was stored; nil if it isn't the one that the digest names.
@@ -82,10 +97,18 @@ struct PackStore: Sendable {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }
 
-    /// Makes a version the one in use.
-    static func setInstalled(_ version: ContentDigest, folder name: String, in folder: String) throws(DiskFailure) {
-        let record = InstalledRecord(version: version.description, folder: name)
-        try Disk.replace(folder + "/" + installedName, with: (try? JSONEncoder().encode(record)) ?? Data())
+    /// Makes the version of a plan the one in use, and forgets the plan.
+    ///
+    /// - Parameter embedded: the version in the app's bundle.
+    func setInstalled(_ plan: PartialPack.Plan, embedded: ContentDigest?, in folder: String) throws {
+        let record = InstalledRecord(
+            description: plan.description, folder: plan.folder, embedded: embedded?.description)
+        let data = try JSONEncoder().encode(record)
+        // At once: a process that looks between the two would take the new version for one that nothing uses.
+        try withLock {
+            try Disk.replace(folder + "/" + Self.installedName, with: data)
+            PartialPack.discard(in: folder)
+        }
     }
 
     /// Removes versions that aren't in use and of which no running process has URLs.
@@ -93,15 +116,32 @@ struct PackStore: Sendable {
         for place in location.folders {
             let folder = path(of: pack, in: place)
             guard Disk.exists(folder) else { continue }
-            let current = installed(inFolder: folder)
-            let partial = PartialPack.plan(in: folder)
-            for name in Disk.names(in: folder + "/versions") where name != current?.folder && name != partial?.folder {
-                if !VersionUse.isUsed(name, inFolder: folder) { Disk.remove(folder + "/versions/" + name) }
+            try? withLock {
+                let current = installed(inFolder: folder)
+                let partial = PartialPack.plan(in: folder)
+                for name in Disk.names(in: folder + "/versions")
+                where name != current?.folder && name != partial?.folder && !VersionUse.isUsed(name, inFolder: folder) {
+                    try? setAside(folder + "/versions/" + name, in: folder)
+                }
+                let manifests = [current?.version.description, partial?.description.manifest].compactMap(\.self)
+                for name in Disk.names(in: folder) where name.hasSuffix(".json") && name != Self.installedName {
+                    if !manifests.contains(String(name.dropLast(5))) { Disk.remove(folder + "/" + name) }
+                }
             }
-            let manifests = [current?.version.description, partial?.version].compactMap(\.self)
-            for name in Disk.names(in: folder) where name.hasSuffix(".json") && name != Self.installedName {
-                if !manifests.contains(String(name.dropLast(5))) { Disk.remove(folder + "/" + name) }
-            }
+            removeWhatIsSetAside(in: folder)
+        }
+    }
+
+    private static let removedPrefix = "removed-"
+
+    /// Renames what is to be removed, because removing many files takes too long for a lock.
+    private func setAside(_ path: String, in folder: String) throws(DiskFailure) {
+        try Disk.rename(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
+    }
+
+    private func removeWhatIsSetAside(in folder: String) {
+        for name in Disk.names(in: folder) where name.hasPrefix(Self.removedPrefix) {
+            Disk.remove(folder + "/" + name)
         }
     }
 
@@ -115,6 +155,9 @@ struct InstalledPack: Sendable {
     /// The folder with its files.
     let path: String
     let folder: String
+    let description: PackDescription
+    /// The version in the app's bundle when this one was installed.
+    let embedded: String?
 
     func path(of file: PackManifest.File) -> String { path + "/" + file.path }
 
@@ -122,32 +165,22 @@ struct InstalledPack: Sendable {
     var lostFiles: [PackManifest.File] { manifest.files.filter { FileStatus(path: path(of: $0))?.size != $0.size } }
 
     /// Whether a file has the contents that the manifest names.
-    func isIntact(_ file: PackManifest.File) -> Bool {
-        let path = path(of: file)
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return false }
-        defer { _ = close(descriptor) }
-        var hash = ContentHash()
-        guard FileStatus(path: path)?.size == file.size,
-            (try? Disk.read(0..<file.size, of: descriptor, path) { hash.update($0) }) == true
-        else { return false }
-        return hash.digest == file.digest
-    }
+    func isIntact(_ file: PackManifest.File) -> Bool { file.hasContents(at: path(of: file)) }
 }
 
 private struct InstalledRecord: Codable {
-    /// The digest of the manifest.
-    let version: String
+    let description: PackDescription
     /// The name of the folder with the files.
     let folder: String
+    let embedded: String?
 
     var isSafe: Bool { PackStore.isFolderName(folder) }
 }
 
 extension PackStore {
     /// A name for the folder of a version. The same version can be installed again beside itself, after it lost files.
-    static func newFolderName(for version: ContentDigest) -> String {
-        "\(version.description.prefix(16))-\(UInt32.random(in: .min ... .max))"
+    static func newFolderName(for version: String) -> String {
+        "\(version.prefix(16))-\(UInt32.random(in: .min ... .max))"
     }
 
     static func isFolderName(_ name: String) -> Bool {

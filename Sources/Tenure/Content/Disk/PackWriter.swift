@@ -25,7 +25,13 @@ final class PackWriter {
         var isHashed: Bool
     }
 
-    init(_ partial: PartialPack) { self.partial = partial }
+    /// Throws if another process writes this pack now.
+    private let confirm: () throws -> Void
+
+    init(_ partial: PartialPack, confirm: @escaping () throws -> Void) {
+        self.partial = partial
+        self.confirm = confirm
+    }
 
     deinit { closeFile() }
 
@@ -35,26 +41,69 @@ final class PackWriter {
     // MARK: Ranges
 
     static let largestRange: Int64 = 32 << 20
-    private static let smallestGap: Int64 = 64 << 10
+    static let smallestGap: Int64 = 64 << 10
 
-    /// The next range to ask for: missing parts that lie close to each other. Nil if nothing is missing.
-    func nextRange() -> Range<Int64>? {
-        guard let first = partial.missing.first?.archiveRange else { return nil }
-        var end = first.upperBound
-        for gap in partial.missing.dropFirst() {
-            guard gap.archiveRange.lowerBound - end < Self.smallestGap, end - first.lowerBound < Self.largestRange
-            else {
-                break
+    /// The next range to ask for: missing parts that lie close to each other. Nil if nothing is to be fetched.
+    ///
+    /// A file grows from its start, so a part behind one that others fetch waits for that.
+    ///
+    /// - Parameter others: what the system is downloading.
+    func nextRange(except others: [Range<Int64>] = []) -> Range<Int64>? {
+        let taken = others + partial.arrived.map(\.range)
+        var found: Range<Int64>?
+        for gap in partial.gaps {
+            let range = gap.archiveRange
+            // What is free of a gap, from its start.
+            guard let free = taken.isEmpty ? range : range.subtracting(taken).first,
+                free.lowerBound == range.lowerBound
+            else { continue }
+            guard let first = found else {
+                found = free
+                continue
             }
-            end = gap.archiveRange.upperBound
+            let between = first.upperBound..<max(first.upperBound, free.lowerBound)
+            guard between.count < Self.smallestGap, first.count < Self.largestRange,
+                !taken.contains(where: { $0.overlaps(between) })
+            else { break }
+            found = first.lowerBound..<free.upperBound
         }
-        return first.lowerBound..<min(end, first.lowerBound + Self.largestRange)
+        return found.map { $0.lowerBound..<min($0.upperBound, $0.lowerBound + Self.largestRange) }
+    }
+
+    /// Puts ranges that the system has downloaded into their files, as far as what lies before them is there.
+    func takeArrived() throws {
+        partial.findArrived()
+        for arrived in partial.arrived {
+            let touched = partial.gaps.filter { $0.archiveRange.overlaps(arrived.range) }
+            guard touched.allSatisfy({ $0.archiveRange.lowerBound >= arrived.range.lowerBound }) else { continue }
+            if !touched.isEmpty { try take(arrived) }
+            partial.remove(arrived)
+        }
+    }
+
+    private func take(_ arrived: ArrivedRange) throws {
+        let descriptor = systemOpen(arrived.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0)
+        guard descriptor >= 0 else { return }
+        defer { _ = close(descriptor) }
+        begin(arrived.range)
+        defer { end() }
+        var failure: (any Error)?
+        _ = try Disk.read(0..<Int64(arrived.range.count), of: descriptor, arrived.path) { piece in
+            guard failure == nil else { return }
+            do {
+                try Task.checkCancellation()
+                try write(Data(piece))
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
     }
 
     /// Begins a range, whose bytes come next.
     func begin(_ range: Range<Int64>) {
         offset = range.lowerBound
-        gaps = partial.missing.compactMap { gap in
+        gaps = partial.gaps.compactMap { gap in
             let part = gap.archiveRange.clamped(to: range)
             return part.isEmpty ? nil : PartialPack.Gap(file: gap.file, archiveRange: part)
         }
@@ -62,6 +111,7 @@ final class PackWriter {
 
     /// Takes the next bytes of the range.
     func write(_ data: Data) throws {
+        try confirm()
         var rest = data[...]
         while !rest.isEmpty, let gap = gaps.first {
             let skipped = Int(min(Int64(rest.count), max(0, gap.archiveRange.lowerBound - offset)))
@@ -171,6 +221,7 @@ final class PackWriter {
             defer { _ = close(descriptor) }
             for index in unread {
                 try Task.checkCancellation()
+                try confirm()
                 var hash = ContentHash()
                 let isWhole = try Disk.read(file.range(ofChunk: index), of: descriptor, path) { hash.update($0) }
                 let isGood = isWhole && hash.digest == file.chunks[index]
@@ -181,30 +232,28 @@ final class PackWriter {
                 try note(PartialPack.Chunk(file: place, index: index), isGood: isGood, of: file)
             }
         }
-        return partial.missing.isEmpty
+        return partial.gaps.isEmpty
     }
 
     /// Puts the complete version in place and makes it the one in use.
-    func install() throws(DiskFailure) {
+    ///
+    /// - Parameter embedded: the version in the app's bundle.
+    func install(in store: PackStore, embedded: ContentDigest?) throws {
         closeFile()
         try flush()
+        try confirm()
         let versions = partial.packFolder + "/versions"
         try Disk.makeFolder(versions)
         try Disk.rename(partial.filesFolder, to: versions + "/" + partial.plan.folder)
         Disk.flushFolder(versions)
-        try finish()
-    }
-
-    private func finish() throws(DiskFailure) {
-        try PackStore.setInstalled(partial.version, folder: partial.plan.folder, in: partial.packFolder)
-        PartialPack.discard(in: partial.packFolder)
+        try store.setInstalled(partial.plan, embedded: embedded, in: partial.packFolder)
     }
 
     /// Continues an installation that ended after its files were put in place.
-    func finishInstallation() throws(DiskFailure) -> Bool {
+    func finishInstallation(in store: PackStore, embedded: ContentDigest?) throws -> Bool {
         guard !Disk.exists(partial.filesFolder), Disk.exists(partial.packFolder + "/versions/" + partial.plan.folder)
         else { return false }
-        try finish()
+        try store.setInstalled(partial.plan, embedded: embedded, in: partial.packFolder)
         return true
     }
 

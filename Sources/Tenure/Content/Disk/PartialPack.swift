@@ -8,6 +8,7 @@ import TenureCore
 /// partial/plan.json    the version, the name of its later folder, and the files that were taken from other versions
 /// partial/bad.json     chunks that arrived with wrong bytes
 /// partial/files/…      the files; each is as long as what has arrived of it
+/// partial/ranges/…     see `ArrivedRange`
 /// ```
 ///
 /// The length of a file says how much of it is here, so that a process that dies leaves no claim without bytes. Bytes of
@@ -16,9 +17,8 @@ import TenureCore
 struct PartialPack {
     static let folderName = "partial"
 
-    struct Plan: Codable, Sendable {
-        /// The digest of the manifest.
-        let version: String
+    struct Plan: Codable, Sendable, Hashable {
+        let description: PackDescription
         /// The name of the version's folder, once it is installed.
         let folder: String
         /// Places in the manifest of files that were already on the device.
@@ -40,6 +40,8 @@ struct PartialPack {
     /// How much of each file is here, from its start.
     private(set) var lengths: [Int64]
     private(set) var bad: Set<Chunk>
+    /// Ranges of the archive that the system has downloaded, in order. They aren't in their files yet.
+    private(set) var arrived: [ArrivedRange]
     /// Chunks of which this process has seen the digest.
     private(set) var verified: Set<Chunk> = []
 
@@ -56,7 +58,7 @@ struct PartialPack {
 
     /// Continues what was begun. Nil if nothing was, or of another version.
     init?(_ version: ContentDigest, _ manifest: PackManifest, in packFolder: String) {
-        guard let plan = Self.plan(in: packFolder), plan.version == version.description,
+        guard let plan = Self.plan(in: packFolder), plan.description.manifest == version.description,
             plan.reused.allSatisfy(manifest.files.indices.contains)
         else { return nil }
         self.version = version
@@ -66,6 +68,7 @@ struct PartialPack {
         reused = Set(plan.reused)
         lengths = []
         bad = []
+        arrived = ArrivedRange.all(in: packFolder + "/" + Self.folderName, of: manifest.archiveSize)
         let stored = Disk.contents(of: folder + "/bad.json", most: 1 << 20)
         bad = Set(stored.flatMap { try? JSONDecoder().decode([Chunk].self, from: $0) } ?? [])
             .filter {
@@ -81,8 +84,10 @@ struct PartialPack {
     }
 
     /// Begins a version: takes the files that `known` finds on the device, so that only the others are missing.
+    ///
+    /// What has arrived of another version counts, too.
     static func begin(
-        _ version: ContentDigest, _ manifest: PackManifest, in packFolder: String, reusing known: ReusableFiles
+        _ description: PackDescription, _ manifest: PackManifest, in packFolder: String, reusing known: ReusableFiles
     ) throws -> PartialPack {
         let folder = packFolder + "/" + folderName
         Disk.remove(folder)
@@ -90,24 +95,51 @@ struct PartialPack {
         var reused: [Int] = []
         for (place, file) in manifest.files.enumerated() where file.size > 0 {
             try Task.checkCancellation()
-            guard let source = known.path(of: file) else { continue }
             let path = folder + "/files/" + file.path
-            try Disk.makeFolder((path as NSString).deletingLastPathComponent)
-            // A file system without hard links gets the file from the network.
-            if (try? Disk.link(source, as: path)) != nil { reused.append(place) }
+            if try known.put(file, at: path) { reused.append(place) }
         }
         let plan = Plan(
-            version: version.description, folder: PackStore.newFolderName(for: version), reused: reused)
+            description: description, folder: PackStore.newFolderName(for: description.manifest), reused: reused)
         // Last: a folder without a plan is begun anew.
         try Disk.replace(folder + "/plan.json", with: JSONEncoder().encode(plan))
-        guard var partial = PartialPack(version, manifest, in: packFolder) else {
-            throw DiskFailure.failed("cannot read what was just written in `\(folder)`")
-        }
+        guard let version = ContentDigest(description.manifest),
+            var partial = PartialPack(version, manifest, in: packFolder)
+        else { throw DiskFailure.failed("cannot read what was just written in `\(folder)`") }
         for place in reused { partial.verified.formUnion(partial.chunks(of: place)) }
+        Disk.remove(packFolder + "/" + oldFolderName)
         return partial
     }
 
-    static func discard(in packFolder: String) { Disk.remove(packFolder + "/" + folderName) }
+    static func discard(in packFolder: String) {
+        // First the plan: without it, nothing was begun, whatever else is left.
+        Disk.remove(packFolder + "/\(folderName)/plan.json")
+        Disk.remove(packFolder + "/" + folderName)
+        Disk.remove(packFolder + "/" + oldFolderName)
+    }
+
+    // MARK: Versions that are given up
+
+    static let oldFolderName = "old"
+
+    /// Gives a version up. What has arrived of it stays for the next one.
+    static func setAside(in packFolder: String) throws(DiskFailure) {
+        guard plan(in: packFolder) != nil else { return }
+        Disk.remove(packFolder + "/" + oldFolderName)
+        try Disk.rename(packFolder + "/" + folderName, to: packFolder + "/" + oldFolderName)
+    }
+
+    /// The complete files of a version that was given up, in the form of an installed one.
+    static func old(in packFolder: String, _ store: PackStore) -> InstalledPack? {
+        let folder = packFolder + "/" + oldFolderName
+        guard let data = Disk.contents(of: folder + "/plan.json", most: 1 << 20),
+            let plan = try? JSONDecoder().decode(Plan.self, from: data),
+            let version = ContentDigest(plan.description.manifest),
+            let manifest = store.manifest(version, inFolder: packFolder)
+        else { return nil }
+        return InstalledPack(
+            version: version, manifest: manifest, path: folder + "/files", folder: oldFolderName,
+            description: plan.description, embedded: nil)
+    }
 
     // MARK: What is here, and what is missing
 
@@ -122,11 +154,32 @@ struct PartialPack {
 
     /// Those of them that have arrived. Chunks with wrong bytes count until they are replaced: progress never goes back.
     var bytes: Int64 {
-        zip(manifest.files.indices, lengths).reduce(0) { reused.contains($1.0) ? $0 : $0 + $1.1 }
+        let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) { reused.contains($1.0) ? $0 : $0 + $1.1 }
+        guard !arrived.isEmpty else { return inFiles }
+        let rests = manifest.files.indices.compactMap { rest(of: $0)?.archiveRange }
+        return inFiles + rests.reduce(0) { $0 + bytes(arrivedIn: $1) }
+    }
+
+    private func bytes(arrivedIn range: Range<Int64>) -> Int64 {
+        arrived.reduce(0) { $0 + Int64(range.clamped(to: $1.range).count) }
+    }
+
+    /// What is missing at the end of a file.
+    private func rest(of place: Int) -> Gap? {
+        let file = manifest.files[place]
+        guard lengths[place] < file.size else { return nil }
+        return Gap(file: place, archiveRange: file.offset + lengths[place]..<file.offset + file.size)
     }
 
     /// Bytes still to be transferred.
-    var missingBytes: Int64 { missing.reduce(0) { $0 + Int64($1.archiveRange.count) } }
+    var missingBytes: Int64 { missing.reduce(0) { $0 + Int64($1.count) } }
+
+    /// Ranges of the archive still to be transferred, in order.
+    var missing: [Range<Int64>] {
+        let gaps = gaps.map(\.archiveRange)
+        guard !arrived.isEmpty else { return gaps }
+        return gaps.flatMap { $0.subtracting(arrived.map(\.range)) }
+    }
 
     /// Missing bytes of one file, by their place in the archive.
     struct Gap: Sendable {
@@ -134,8 +187,8 @@ struct PartialPack {
         let archiveRange: Range<Int64>
     }
 
-    /// In order of the archive.
-    var missing: [Gap] {
+    /// What isn't in its file yet, in order of the archive.
+    var gaps: [Gap] {
         var badByFile: [Int: [Int]] = [:]
         for chunk in bad { badByFile[chunk.file, default: []].append(chunk.index) }
         var gaps: [Gap] = []
@@ -148,15 +201,21 @@ struct PartialPack {
                     gaps.append(Gap(file: place, archiveRange: file.offset + range.lowerBound..<file.offset + end))
                 }
             }
-            if lengths[place] < file.size {
-                gaps.append(
-                    Gap(file: place, archiveRange: file.offset + lengths[place]..<file.offset + file.size))
-            }
+            if let rest = rest(of: place) { gaps.append(rest) }
         }
         return gaps
     }
 
     // MARK: Changes
+
+    /// Looks for ranges that the system has downloaded since.
+    mutating func findArrived() { arrived = ArrivedRange.all(in: folder, of: manifest.archiveSize) }
+
+    /// Forgets a range whose bytes are in their files now.
+    mutating func remove(_ range: ArrivedRange) {
+        Disk.remove(range.path)
+        arrived.removeAll { $0 == range }
+    }
 
     /// Notes that a file has grown.
     mutating func extend(_ file: Int, to length: Int64) { lengths[file] = max(lengths[file], length) }

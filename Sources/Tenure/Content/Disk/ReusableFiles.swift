@@ -1,26 +1,70 @@
 import Foundation
 import TenureContent
+import TenureCore
 
 /// Contents that are on the device already, under whatever name.
 struct ReusableFiles {
     private var paths: [Content: [(pack: InstalledPack, file: PackManifest.File)]] = [:]
+    /// The pack in the app's bundle, which has no digests.
+    private let embedded: EmbeddedPack?
+    private let embeddedSizes: [String: Int64]
 
     private struct Content: Hashable {
         let digest: ContentDigest
         let size: Int64
     }
 
-    init(_ packs: [InstalledPack]) {
+    init(_ packs: [InstalledPack], embedded: EmbeddedPack? = nil) {
         for pack in packs {
             for file in pack.manifest.files {
                 paths[Content(digest: file.digest, size: file.size), default: []].append((pack, file))
             }
         }
+        self.embedded = embedded
+        embeddedSizes = Dictionary(embedded?.pack.files.map { ($0.path, $0.size) } ?? []) { first, _ in first }
     }
 
-    /// A file with these contents, which are read: a damaged file isn't passed on.
-    func path(of file: PackManifest.File) -> String? {
-        paths[Content(digest: file.digest, size: file.size)]?.first { $0.pack.isIntact($0.file) }
-            .map { $0.pack.path(of: $0.file) }
+    /// Puts a file with the same contents at a path, if there is one. Contents are read first: a damaged file isn't passed
+    /// on. Returns whether there was one.
+    func put(_ file: PackManifest.File, at path: String) throws -> Bool {
+        let candidates = paths[Content(digest: file.digest, size: file.size)] ?? []
+        if let known = candidates.first(where: { $0.pack.isIntact($0.file) }) {
+            try Disk.makeFolder((path as NSString).deletingLastPathComponent)
+            let source = known.pack.path(of: known.file)
+            if (try? Disk.link(source, as: path)) != nil { return true }
+            return try copy(source, to: path)
+        }
+        guard let embedded, embeddedSizes[file.path] == file.size,
+            file.hasContents(at: embedded.path + "/" + file.path)
+        else { return false }
+        try Disk.makeFolder((path as NSString).deletingLastPathComponent)
+        return try copy(embedded.path + "/" + file.path, to: path)
+    }
+
+    /// Without space, the download waits. Any other failure leaves the file to the network.
+    private func copy(_ source: String, to path: String) throws -> Bool {
+        do {
+            try FileManager.default.copyItem(atPath: source, toPath: path)
+            return true
+        } catch CocoaError.fileWriteOutOfSpace {
+            throw DiskFailure.full
+        } catch {
+            Disk.remove(path)
+            return false
+        }
+    }
+}
+
+extension PackManifest.File {
+    /// Whether a file has the contents that the manifest names.
+    func hasContents(at path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        var hash = ContentHash()
+        guard FileStatus(path: path)?.size == size,
+            (try? Disk.read(0..<size, of: descriptor, path) { hash.update($0) }) == true
+        else { return false }
+        return hash.digest == digest
     }
 }

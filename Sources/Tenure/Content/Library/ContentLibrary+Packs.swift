@@ -1,32 +1,35 @@
 import Foundation
 import TenureContent
+import TenureCore
 
 extension ContentLibrary {
     // MARK: States
 
     func publish() {
-        let names = Set(catalog?.catalog.packs.map(\.name) ?? []).union(installed.keys).union(lost.keys)
-            .union(requests.map(\.pack))
         var states: [String: State] = [:]
         for name in names { states[name] = state(of: name) }
         board.post(states, fallback: .unknown)
     }
 
-    private func state(of name: String) -> State {
-        let pack = catalog?.catalog[name]
-        if let here = installed[name] {
-            if let pack, !isAllowed(pack) { return .notEntitled }
-            guard let version = pack?.version(for: setup.appVersion), version.manifest != here.version else {
+    private var names: Set<String> {
+        Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys).union(installed.keys).union(rests.keys)
+            .union(plans.keys).union(requests.map(\.pack))
+    }
+
+    func state(of name: String) -> State {
+        guard unlock(of: name) != nil else { return .unknown }
+        guard isAllowed(name) else { return .notEntitled }
+        let target = target(of: name)
+        if let here = packInUse(name) {
+            guard let target, target.version.manifest != here.version else {
                 return .installed(version: here.version.description, update: nil)
             }
             return .installed(
                 version: here.version.description,
-                update: transferState(of: name) ?? .available(size: version.archiveSize))
+                update: transferState(of: name) ?? .available(size: rests[name] ?? target.version.archiveSize))
         }
-        guard let pack else { return .unknown }
-        guard isAllowed(pack) else { return .notEntitled }
-        guard let version = target(of: pack) else { return .needsAppUpdate }
-        return transferState(of: name) ?? .available(size: lost[name] ?? version.archiveSize)
+        guard let target else { return catalogs.pack(name) == nil ? .unknown : .needsAppUpdate }
+        return transferState(of: name) ?? .available(size: rests[name] ?? target.version.archiveSize)
     }
 
     /// The state of a download that was asked for. Nil if none was.
@@ -35,13 +38,28 @@ extension ContentLibrary {
         guard let request = requests.first(where: { $0.pack == name }) else { return nil }
         if request.isPaused { return .paused }
         if running?.pack == name, let phase { return phase }
-        return .waiting(waits[name] ?? .turn)
+        if let state = stateElsewhere(of: name) { return state }
+        if let wait = waits[name] { return .waiting(wait) }
+        if let progress = progress[name], background?.packs.contains(name) == true { return .downloading(progress) }
+        return .waiting(.turn)
+    }
+
+    /// The pack that opens now: a downloaded version, or the one in the app's bundle.
+    func packInUse(_ name: String) -> PackInUse? {
+        let embedded = catalogs.embedded(name).map { PackInUse.embedded($0) }
+        guard let downloaded = installed[name] else { return embedded }
+        guard let embedded else { return .installed(downloaded) }
+        switch catalogs.pack(name)?.version(for: setup.appVersion)?.manifest {
+        case downloaded.version?: return .installed(downloaded)
+        case embedded.version?: return embedded
+        // A newer release of the app may bring a newer version.
+        default: return downloaded.embedded == embedded.version.description ? .installed(downloaded) : embedded
+        }
     }
 
     var listings: [Tenure.Content.Listing] {
         load()
-        let names = Set(catalog?.catalog.packs.map(\.name) ?? []).union(store.names)
-        return names.sorted().map { name in
+        return names.union(store.names).sorted().map { name in
             Tenure.Content.Listing(name: name, state: board.state(of: name), bytesOnDisk: store.bytesOnDisk(of: name))
         }
     }
@@ -50,32 +68,35 @@ extension ContentLibrary {
 
     func download(_ name: String) async throws {
         load()
-        look(at: name)
         guard ContentCatalog.isName(name) else { throw Tenure.AssetPackError.unknownPack(name) }
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
+        if running?.pack != name { look(at: name) }
         switch state(of: name) {
         case .installed(_, nil): return
         case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
         default: break
         }
         failures[name] = nil
-        if let place = requests.firstIndex(where: { $0.pack == name }) {
-            requests[place].isPaused = false
-        } else {
-            requests.append(ContentRequest(pack: name))
-        }
         if waits[name] != .consent { waits[name] = nil }
-        save()
+        update { requests in
+            if let place = requests.firstIndex(where: { $0.pack == name }) {
+                requests[place].isPaused = false
+            } else {
+                requests.append(PackRequest(pack: name))
+            }
+        }
         schedule()
         for await state in board.watch(name) {
             switch state {
             case .installed(_, nil): return
             case .installed(_, .failed(let error)), .failed(let error): throw error
-            case .notEntitled: throw Tenure.AssetPackError.notEntitled(name)
+            case .notEntitled:
+                // After a purchase, the app asks again.
+                update { $0.removeAll { $0.pack == name } }
+                throw Tenure.AssetPackError.notEntitled(name)
             case .needsAppUpdate: throw Tenure.AssetPackError.needsAppUpdate(name)
-            case .unknown where catalog != nil && catalog?.catalog[name] == nil:
-                requests.removeAll { $0.pack == name }
-                save()
+            case .unknown where !catalogs.isEmpty && catalogs.pack(name) == nil:
+                update { $0.removeAll { $0.pack == name } }
                 throw Tenure.AssetPackError.unknownPack(name)
             case .available, .installed(_, .available):
                 throw Tenure.AssetPackError.canceled(name)
@@ -86,79 +107,125 @@ extension ContentLibrary {
         throw Tenure.AssetPackError.canceled(name)
     }
 
-    func pause(_ name: String) {
+    func pause(_ name: String) async {
         load()
-        guard let place = requests.firstIndex(where: { $0.pack == name }) else { return }
-        requests[place].isPaused = true
-        save()
-        schedule()
+        change(name) { $0.isPaused = true }
+        await background?.cancel(name)
     }
 
     func resume(_ name: String) {
         load()
-        guard let place = requests.firstIndex(where: { $0.pack == name }) else { return }
-        requests[place].isPaused = false
         (failures[name], waits[name]) = (nil, nil)
-        save()
+        change(name) { $0.isPaused = false }
+    }
+
+    func allowExpensiveNetwork(_ name: String) {
+        load()
+        change(name) { $0.allowsExpensiveNetwork = true }
+    }
+
+    private func change(_ name: String, _ change: (inout PackRequest) -> Void) {
+        update { requests in
+            if let place = requests.firstIndex(where: { $0.pack == name }) { change(&requests[place]) }
+        }
         schedule()
     }
 
     func cancel(_ name: String) async {
         await stop(name)
         PartialPack.discard(in: store.folder(of: name))
+        progress[name] = nil
+        look(at: name)
         schedule()
     }
 
     func remove(_ name: String) async {
         await stop(name)
         store.remove(name)
+        progress[name] = nil
         look(at: name)
+        for entry in catalogs.entries { await entry.source.remove(name) }
+        // Other processes look at the pack again.
+        update { _ in }
         schedule()
     }
 
     /// Takes a request back, and waits until nothing writes for it anymore.
     private func stop(_ name: String) async {
         load()
-        requests.removeAll { $0.pack == name }
         (failures[name], waits[name]) = (nil, nil)
-        save()
-        guard let running, running.pack == name else { return }
-        running.task.cancel()
-        await running.task.value
-    }
-
-    func allowExpensiveNetwork(_ name: String) {
-        load()
-        guard let place = requests.firstIndex(where: { $0.pack == name }) else { return }
-        requests[place].allowsExpensiveNetwork = true
-        save()
-        schedule()
+        update { $0.removeAll { $0.pack == name } }
+        await background?.cancel(name)
+        if let running, running.pack == name {
+            running.task.cancel()
+            await running.task.value
+        }
+        await waitForOthers(with: name)
     }
 
     func verify(_ name: String) -> Bool {
         load()
-        guard let pack = store.installed(name) else { return false }
+        guard let pack = store.installed(name) else { return packInUse(name) != nil }
         for file in pack.manifest.files where !pack.isIntact(file) { Disk.remove(pack.path(of: file)) }
         look(at: name)
         publish()
-        return installed[name] != nil
+        return packInUse(name) != nil
     }
 
     func url(for path: String, in name: String) throws -> URL {
         load()
-        guard let pack = installed[name] else { throw Tenure.AssetPackError.notInstalled(name) }
-        if let known = catalog?.catalog[name], !isAllowed(known) { throw Tenure.AssetPackError.notEntitled(name) }
-        let isFile = pack.manifest.files.contains { $0.path == path }
-        guard path.isEmpty || isFile || pack.manifest.files.contains(where: { $0.path.hasPrefix(path + "/") }) else {
-            throw Tenure.AssetPackError.missingFile(path: path)
-        }
+        // As the files are named, however the app spells it.
+        let path = path.precomposedStringWithCanonicalMapping
+        guard let pack = packInUse(name) else { throw Tenure.AssetPackError.notInstalled(name) }
+        guard isAllowed(name) else { throw Tenure.AssetPackError.notEntitled(name) }
+        guard let isFile = pack.isFile(path) else { throw Tenure.AssetPackError.missingFile(path: path) }
         let file = path.isEmpty ? pack.path : pack.path + "/" + path
         guard Disk.exists(file) else {
             look(at: name)
             publish()
             throw Tenure.AssetPackError.notInstalled(name)
         }
-        VersionUse.note(pack.folder, inFolder: store.folder(of: name), at: Date())
+        if case .installed(let pack) = pack {
+            VersionUse.note(pack.folder, inFolder: store.folder(of: name), at: Date())
+        }
         return URL(fileURLWithPath: file, isDirectory: !isFile)
+    }
+}
+
+/// A pack whose files are on the device.
+enum PackInUse: Sendable {
+    case installed(InstalledPack)
+    case embedded(EmbeddedPack)
+
+    var version: ContentDigest {
+        switch self {
+        case .installed(let pack): pack.version
+        case .embedded(let pack): pack.pack.version
+        }
+    }
+
+    var path: String {
+        switch self {
+        case .installed(let pack): pack.path
+        case .embedded(let pack): pack.path
+        }
+    }
+
+    /// Whether a path is that of a file, and not of a folder. Nil if the pack has neither.
+    func isFile(_ path: String) -> Bool? {
+        switch self {
+        case .installed(let pack): Self.isFile(path, among: pack.manifest.files.lazy.map(\.path))
+        case .embedded(let pack): Self.isFile(path, among: pack.pack.files.lazy.map(\.path))
+        }
+    }
+
+    private static func isFile(_ path: String, among files: some Sequence<String>) -> Bool? {
+        if path.isEmpty { return false }
+        var isFolder = false
+        for file in files {
+            if file == path { return true }
+            if file.hasPrefix(path + "/") { isFolder = true }
+        }
+        return isFolder ? false : nil
     }
 }

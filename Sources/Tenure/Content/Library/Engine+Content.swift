@@ -8,8 +8,17 @@ extension Engine {
         load()
         guard let service = setup.service else { throw ServiceFailure.noAnswer("the app names no service") }
         if token.map({ $0.expiresAt <= setup.clock() }) ?? true { await searchAgain() }
-        guard let token else { throw ServiceFailure.noAnswer("it gave no access token") }
-        return try await service.content(appVersion: appVersion, token: token.value)
+        guard let known = token else { throw ServiceFailure.noAnswer("it gave no access token") }
+        do {
+            return try await service.content(appVersion: appVersion, token: known.value)
+        } catch {
+            // By the service's clock, the token has expired.
+            guard case .refused(let problem, _) = error, problem.code == .notAuthenticated else { throw error }
+            if token == known { token = nil }
+            await searchAgain()
+            guard let token else { throw ServiceFailure.noAnswer("it gave no access token") }
+            return try await service.content(appVersion: appVersion, token: token.value)
+        }
     }
 
     /// Yields after everything that may change a right.
@@ -19,23 +28,48 @@ extension Engine {
         return stream
     }
 
-    /// Whether the customer may use what a product unlocks: an entitlement that only this product grants.
-    func allowsProduct(_ id: String) -> Bool {
-        if setup.isListening || !distribution.hasPurchases && setup.options.outsideAppStore == .allow { return true }
-        let length = policy?.entitlements.flatMap(\.products).first { $0.id == id }?.length
-        let entitlement = Entitlement(
-            name: "content",
-            products: [.init(id: id, length: length ?? memory.catalog?.catalog?.length(of: id))])
+    /// Decides also about products that unlock something by themselves.
+    func follow(products: Set<String>) {
+        load()
+        guard products != contentProducts else { return }
+        contentProducts = products
+        post()
+    }
+
+    /// Those of the products of which a purchase isn't delivered yet.
+    func undelivered(_ products: Set<String>) -> [String] {
+        load()
+        return products.filter { product in
+            memory.account.purchases.contains {
+                $0.productID == product && !delivered.contains($0.originalTransactionID)
+            }
+        }
+    }
+}
+
+extension Evaluation {
+    /// The name of a right that only one product grants, in the customer's state.
+    static func right(ofProduct id: String) -> String { "product:\(id)" }
+
+    /// Decides about products that unlock something by themselves. A purchase of one counts as an entitlement that only
+    /// this product grants.
+    var productAnswers: [String: Tenure.Answer] {
+        guard !contentProducts.isEmpty, !setup.isListening, distribution.hasPurchases else { return [:] }
+        let entitlements = contentProducts.sorted().map { id in
+            let length = policy?.entitlements.lazy.flatMap(\.products).first { $0.id == id }?.length
+            return Entitlement(
+                name: Self.right(ofProduct: id),
+                products: [.init(id: id, length: length ?? memory.catalog?.catalog?.length(of: id))])
+        }
         guard
             // No entitlement honors the era, which a policy must have.
-            let policy = try? Policy(
+            let products = try? Policy(
                 app: Policy.App(bundleID: "content"), eras: [Era(name: "any", model: .free)],
-                entitlements: [entitlement])
-        else { return false }
-        let evidence = memory.account.evidence(
-            in: memory.account.environment ?? distribution.environment(of: nil),
-            purchasesAreComplete: reading.knowsPurchases)
-        return decide(evidence, under: policy, at: memory.time.now(setup.clock())).first?.outcome == .granted
+                entitlements: entitlements)
+        else { return [:] }
+        return Dictionary(
+            answers(under: products).map { ($0.entitlement, $0) }
+        ) { first, _ in first }
     }
 }
 

@@ -42,6 +42,14 @@ final class StateBoard: Sendable {
         }
     }
 
+    func post(_ state: State, of name: String) {
+        contents.withLock { contents in
+            let before = contents.states.updateValue(state, forKey: name) ?? contents.fallback
+            guard before != state else { return }
+            for watcher in contents.watchers.values where watcher.name == name { watcher.continuation.yield(state) }
+        }
+    }
+
     func close() {
         let watchers = contents.withLock { contents in
             contents.isClosed = true

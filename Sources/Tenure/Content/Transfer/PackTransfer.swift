@@ -1,13 +1,6 @@
 import Foundation
 import TenureContent
 import TenureCore
-import TenureHTTP
-
-/// Where a version can be downloaded.
-struct PackLinks: Sendable {
-    let manifest: URL
-    let archive: URL
-}
 
 /// Why a download stopped before its end. What has arrived stays.
 enum TransferStop: Error {
@@ -15,6 +8,10 @@ enum TransferStop: Error {
     case network(retryAfter: Double?, madeProgress: Bool)
     /// No space is left.
     case space(missing: Int64)
+    /// The source no longer has this version.
+    case gone
+    /// The system downloads the rest.
+    case inBackground
     case failed(Tenure.AssetPackError)
 }
 
@@ -27,19 +24,23 @@ struct PackTransfer: Sendable {
 
     let pack: ContentCatalog.Pack
     let version: ContentCatalog.Version
+    let source: any Tenure.ContentSource
     let store: PackStore
-    let transport: any Transport
+    /// The pack in the app's bundle.
+    let embedded: EmbeddedPack?
     /// Seconds without a byte after which a connection counts as lost.
     let timeout: Double
     let allowsExpensiveNetwork: Bool
     let allowsConstrainedNetwork: Bool
-    /// Gets links; new ones if an earlier one was refused.
-    let links: @Sendable (_ isFresh: Bool) async throws -> PackLinks
+    /// Whether the app is in the foreground. In the background, only what the system has downloaded is installed.
+    let isInForeground: Bool
+    let background: BackgroundTransfers?
+    let lease: TransferLease
     let freeSpace: @Sendable (String) -> Int64?
     let report: @Sendable (Event) -> Void
 
     /// Space that stays free for the system.
-    private static let reserve: Int64 = 16 << 20
+    static let reserve: Int64 = 16 << 20
     private static let reportingStep: Int64 = 256 << 10
 
     func run() async throws {
@@ -56,33 +57,40 @@ struct PackTransfer: Sendable {
 
     private func transferAndInstall() async throws {
         let folder = try store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable)
-        let manifest = try await manifest(in: folder)
-        var known = PartialPack(version.manifest, manifest, in: folder)
-        if known == nil {
-            let reusable = ReusableFiles(store.names.compactMap { store.installed($0) })
-            known = try PartialPack.begin(version.manifest, manifest, in: folder, reusing: reusable)
-        }
-        guard let partial = known else { return }
-        let writer = PackWriter(partial)
-        if try writer.finishInstallation() { return }
+        guard let partial = try await partial(in: folder) else { return }
+        let lease = lease
+        let writer = PackWriter(partial, confirm: { try lease.confirm() })
+        if try writer.finishInstallation(in: store, embedded: embedded?.pack.version) { return }
         repeat {
             try await fetch(into: writer, folder)
             report(.installing)
             try writer.makeEmptyFiles()
         } while try !writer.verify()
         try Task.checkCancellation()
-        try writer.install()
+        try writer.install(in: store, embedded: embedded?.pack.version)
+    }
+
+    /// What is here of the version. Begins it if nothing is.
+    func partial(in folder: String) async throws -> PartialPack? {
+        let manifest = try await manifest(in: folder)
+        if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
+        try lease.confirm()
+        try PartialPack.setAside(in: folder)
+        let packs = store.names.compactMap { store.installed($0) } + [PartialPack.old(in: folder, store)]
+            .compactMap(\.self)
+        return try PartialPack.begin(
+            PackDescription(pack, version, from: source.identifier), manifest, in: folder,
+            reusing: ReusableFiles(packs, embedded: embedded))
     }
 
     private func manifest(in folder: String) async throws -> PackManifest {
         if let known = store.manifest(version.manifest, inFolder: folder) { return known }
+        guard isInForeground else { throw TransferStop.inBackground }
         var text = Data()
-        try await exchange(
-            { links in
-                var request = TransportRequest(links.manifest, timeout: timeout, bodyLimit: version.manifestSize)
-                request.headers["Accept-Encoding"] = "identity"
-                return request
-            }, accept: { $0.status == 200 }, body: { text += $0 })
+        let size = Int64(version.manifestSize)
+        try await exchange(version.manifest, size: size, 0..<size) { delivery in
+            if case .bytes(let piece) = delivery { text += piece }
+        }
         guard ContentDigest(of: text) == version.manifest, let manifest = try? PackManifest(json: text),
             manifest.archiveSize == version.archiveSize
         else { throw TransferStop.failed(.corrupted(pack.name)) }
@@ -93,65 +101,89 @@ struct PackTransfer: Sendable {
     private func fetch(into writer: PackWriter, _ folder: String) async throws {
         report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
         var received = 0
-        while let range = writer.nextRange() {
+        while true {
             try Task.checkCancellation()
+            try writer.takeArrived()
+            let others = background?.ranges(of: pack.name, version) ?? []
+            guard isInForeground, let range = writer.nextRange(except: others) else {
+                if writer.partial.gaps.isEmpty { return }
+                guard isInForeground, let background else { throw TransferStop.inBackground }
+                try await background.waitForChange(of: pack.name, version)
+                report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
+                continue
+            }
             if let free = freeSpace(folder), free < writer.partial.missingBytes + Self.reserve {
                 throw TransferStop.space(missing: writer.partial.missingBytes + Self.reserve - free)
             }
-            writer.begin(range)
-            defer { writer.end() }
-            let size = version.archiveSize
-            var reported = writer.partial.bytes
-            do {
-                try await exchange(
-                    { links in
-                        var request = TransportRequest(
-                            links.archive, timeout: timeout, bodyLimit: range.count)
-                        request.ask(for: range)
-                        return request
-                    },
-                    accept: { head in
-                        head.status == 206
-                            && head.header("Content-Range")
-                                == "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
-                    },
-                    body: { piece in
-                        try writer.write(piece)
-                        received += piece.count
-                        guard writer.partial.bytes - reported >= Self.reportingStep else { return }
-                        reported = writer.partial.bytes
-                        report(.progress(bytes: reported, total: writer.partial.total))
-                    })
-            } catch TransferStop.network(let retryAfter, _) {
-                report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
-                throw TransferStop.network(retryAfter: retryAfter, madeProgress: received > 0)
-            }
+            try await fetch(range, into: writer, &received)
             report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
         }
     }
 
-    /// Sends a request. A link that is refused is replaced once.
-    private func exchange(
-        _ request: (PackLinks) -> TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
-        body: (Data) throws -> Void
-    ) async throws {
-        for isFresh in [false, true] {
-            var request = request(try await links(isFresh))
-            request.allowsExpensiveNetwork = allowsExpensiveNetwork
-            request.allowsConstrainedNetwork = allowsConstrainedNetwork
-            let head: TransportResponse
-            do {
-                head = try await transport.receive(request, accept: accept, body: body)
-            } catch let failure as TransportFailure {
-                if case .canceled = failure { throw CancellationError() }
-                throw TransferStop.network(retryAfter: nil, madeProgress: false)
+    private func fetch(_ range: Range<Int64>, into writer: PackWriter, _ received: inout Int) async throws {
+        writer.begin(range)
+        defer { writer.end() }
+        var reported = writer.partial.bytes
+        var count = 0
+        do {
+            try await exchange(version.archive, size: version.archiveSize, range) { delivery in
+                switch delivery {
+                case .preparing(let fraction):
+                    let total = writer.partial.total
+                    let prepared = Int64(Double(total) * min(max(fraction, 0), 1))
+                    report(.progress(bytes: max(writer.partial.bytes, prepared), total: total))
+                case .bytes(let piece):
+                    guard piece.count <= range.count - count else { throw Tenure.ContentSourceError.unavailable() }
+                    try writer.write(piece)
+                    count += piece.count
+                    guard writer.partial.bytes - reported >= Self.reportingStep else { return }
+                    reported = writer.partial.bytes
+                    report(.progress(bytes: reported, total: writer.partial.total))
+                }
             }
-            if accept(head) { return }
-            guard [401, 403].contains(head.status) else {
-                let seconds = head.header("Retry-After").flatMap { Double($0) }
+            guard count == range.count else { throw TransferStop.network(retryAfter: nil, madeProgress: false) }
+            received += count
+        } catch TransferStop.network(let retryAfter, _) {
+            report(.progress(bytes: writer.partial.bytes, total: writer.partial.total))
+            throw TransferStop.network(retryAfter: retryAfter, madeProgress: received + count > 0)
+        }
+    }
+
+    /// Asks the source, and once more if it refuses.
+    private func exchange(
+        _ digest: ContentDigest, size: Int64, _ range: Range<Int64>,
+        receive: (Tenure.ContentDelivery) throws -> Void
+    ) async throws {
+        var request = Tenure.ContentRequest(
+            pack: pack.name, digest: digest.description, size: size, range: range, timeout: timeout,
+            allowsExpensiveNetwork: allowsExpensiveNetwork, allowsConstrainedNetwork: allowsConstrainedNetwork)
+        var hasDelivered = false
+        for wasRefused in [false, true] {
+            request.wasRefused = wasRefused
+            do {
+                return try await source.fetch(request) { delivery in
+                    if case .bytes = delivery { hasDelivered = true }
+                    try receive(delivery)
+                }
+            } catch Tenure.ContentSourceError.refused {
+                // The next request asks for what is missing then.
+                if hasDelivered { throw TransferStop.network(retryAfter: nil, madeProgress: true) }
+            } catch Tenure.ContentSourceError.missing {
+                throw TransferStop.gone
+            } catch Tenure.ContentSourceError.unavailable(let seconds) {
                 throw TransferStop.network(retryAfter: seconds.map { min(max($0, 0), 3600) }, madeProgress: false)
+            } catch let error where Self.isOurs(error) {
+                throw error
+            } catch {
+                if Task.isCancelled { throw CancellationError() }
+                throw TransferStop.network(retryAfter: nil, madeProgress: false)
             }
         }
         throw TransferStop.failed(.refused(pack.name))
+    }
+
+    /// Whether an error came from writing, and not from the source.
+    private static func isOurs(_ error: any Error) -> Bool {
+        error is DiskFailure || error is CorruptedContent || error is TransferLease.Lost || error is TransferStop
     }
 }

@@ -1,0 +1,83 @@
+package import Foundation
+
+/// The system's downloads, which go on while the app is suspended or isn't running: a background `URLSession`, or a test's
+/// imitation of it.
+///
+/// It makes no decisions. Everything that a download means is in its label, because the process that gets the file may be
+/// another one than the one that asked for it.
+package protocol BackgroundDownloads: Sendable {
+    /// Connects this process. Reports every download that ends, and those that have ended while no process was connected.
+    ///
+    /// - Parameters:
+    ///   - ended: moves the file before it returns; afterward the system deletes it.
+    ///   - delivered: called when everything was reported that ended while the app wasn't running.
+    func connect(
+        ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void)
+
+    /// The downloads that haven't ended.
+    func downloads() async -> [BackgroundStatus]
+
+    func start(_ orders: [BackgroundOrder]) async
+
+    /// Cancels the downloads with these labels.
+    func cancel(_ labels: Set<String>) async
+
+    /// Runs `body`, and keeps the app from being suspended meanwhile, as long as the system lets it.
+    func keepRunning(_ body: @escaping @Sendable () async -> Void) async
+}
+
+extension BackgroundDownloads {
+    package func keepRunning(_ body: @escaping @Sendable () async -> Void) async { await body() }
+}
+
+/// A download for the system.
+package struct BackgroundOrder: Sendable, Hashable {
+    package let url: URL
+    package let headers: [String: String]
+    /// Comes back with the result.
+    package let label: String
+    /// In bytes.
+    package let expectedSize: Int64
+    package let allowsExpensiveNetwork: Bool
+    package let allowsConstrainedNetwork: Bool
+
+    package init(
+        url: URL, headers: [String: String], label: String, expectedSize: Int64, allowsExpensiveNetwork: Bool,
+        allowsConstrainedNetwork: Bool
+    ) {
+        self.url = url
+        self.headers = headers
+        self.label = label
+        self.expectedSize = expectedSize
+        self.allowsExpensiveNetwork = allowsExpensiveNetwork
+        self.allowsConstrainedNetwork = allowsConstrainedNetwork
+    }
+}
+
+package struct BackgroundStatus: Sendable, Hashable {
+    package let label: String
+    /// Bytes of the body so far.
+    package let received: Int64
+
+    package init(label: String, received: Int64) {
+        self.label = label
+        self.received = received
+    }
+}
+
+/// What came of a download.
+package struct BackgroundResult: Sendable, Hashable {
+    package let label: String
+    /// Nil if there was no response.
+    package let status: Int?
+    package let contentRange: String?
+    /// The body; nil after a failure. It may be that of any status.
+    package let file: URL?
+
+    package init(label: String, status: Int? = nil, contentRange: String? = nil, file: URL? = nil) {
+        self.label = label
+        self.status = status
+        self.contentRange = contentRange
+        self.file = file
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import TenureContent
+import TenureCore
+import TenureHTTP
+
+/// Ranges that the system downloads for the app.
+final class BackgroundTransfers: Sendable {
+    private struct State: Sendable {
+        /// Downloads that haven't ended, with the bytes that they had last.
+        var known: [RangeLabel: Int64] = [:]
+        var isConnected = false
+        /// Whether everything was reported that ended while the app wasn't running.
+        var isDelivered = false
+        /// Called with the pack of each download that ended.
+        var ended: (@Sendable (_ pack: String) -> Void)?
+    }
+
+    private let downloads: any BackgroundDownloads
+    private let store: PackStore
+    /// Seconds without a byte after which a download is taken back.
+    private let stallTimeout: Double
+    private let state = Locked(State())
+
+    init(_ downloads: any BackgroundDownloads, store: PackStore, stallTimeout: Double) {
+        self.downloads = downloads
+        self.store = store
+        self.stallTimeout = stallTimeout
+    }
+
+    // MARK: The record
+
+    /// Ranges that were handed over, for other processes and for the next start.
+    private struct Record: Codable {
+        let ranges: [RangeLabel]
+    }
+
+    private static func path(in store: PackStore) -> String { store.location.durable.path + "/background.json" }
+
+    /// Packs of which the system downloads parts, as far as it was recorded.
+    static func packs(in store: PackStore) -> Set<String> {
+        let data = Disk.contents(of: path(in: store), most: 1 << 20)
+        let record = data.flatMap { try? JSONDecoder().decode(Record.self, from: $0) }
+        return Set(record?.ranges.map(\.pack) ?? [])
+    }
+
+    private func record() {
+        let ranges = state.withLock { Array($0.known.keys) }.sorted { ($0.pack, $0.lower) < ($1.pack, $1.lower) }
+        let path = Self.path(in: store)
+        guard !ranges.isEmpty else { return Disk.remove(path) }
+        try? ContentLocation.make(store.location.durable)
+        if let data = try? JSONEncoder().encode(Record(ranges: ranges)) {
+            try? Disk.replace(path, with: data, isLasting: false)
+        }
+    }
+
+    // MARK: Connecting
+
+    /// Connects once, and learns what the system still downloads.
+    func connect(_ ended: @escaping @Sendable (_ pack: String) -> Void) async {
+        let isFirst = state.withLock { state in
+            defer { state.isConnected = true }
+            state.ended = ended
+            return !state.isConnected
+        }
+        if isFirst {
+            downloads.connect { [weak self] in
+                self?.take($0)
+            } delivered: { [weak self] in
+                self?.state.withLock { $0.isDelivered = true }
+            }
+        }
+        await refresh()
+    }
+
+    /// Waits until everything was reported that ended while the app wasn't running, for some seconds.
+    func waitForDelivery() async {
+        for _ in 0..<200 where !state.withLock({ $0.isDelivered }) {
+            guard (try? await Task.sleep(nanoseconds: 50_000_000)) != nil else { return }
+        }
+    }
+
+    private func refresh() async {
+        let known = Dictionary(
+            await downloads.downloads().compactMap { status in RangeLabel(status.label).map { ($0, status.received) } }
+        ) { first, _ in first }
+        state.withLock { $0.known = known }
+        record()
+    }
+
+    /// Takes the file of a download to where the pack is. Called while the system waits.
+    private func take(_ result: BackgroundResult) {
+        guard let label = RangeLabel(result.label), ContentCatalog.isName(label.pack) else { return }
+        if let file = result.file, result.status == 206,
+            result.contentRange == HTTPContent.contentRange(label.range, of: label.size),
+            FileStatus(path: file.path)?.size == Int64(label.range.count)
+        {
+            keep(file, label)
+        }
+        let ended = state.withLock { state in
+            state.known[label] = nil
+            return state.ended
+        }
+        record()
+        ended?(label.pack)
+    }
+
+    private func keep(_ file: URL, _ label: RangeLabel) {
+        let folder = store.folder(of: label.pack)
+        // Of a version that was given up meanwhile, nothing is of use.
+        guard PartialPack.plan(in: folder)?.description.manifest == label.version else { return }
+        let partial = folder + "/" + PartialPack.folderName
+        let path = ArrivedRange.path(of: label.range, in: partial)
+        do {
+            try ContentLocation.make(URL(fileURLWithPath: ArrivedRange.folder(in: partial), isDirectory: true))
+            Disk.remove(path)
+            // The system's folder may be on another volume.
+            try FileManager.default.moveItem(atPath: file.path, toPath: path)
+        } catch {
+            Disk.remove(path)
+        }
+    }
+
+    // MARK: What the system downloads
+
+    /// The ranges of a version that haven't ended.
+    func ranges(of pack: String, _ version: ContentCatalog.Version) -> [Range<Int64>] {
+        let manifest = version.manifest.description
+        return state.withLock { state in
+            state.known.keys.filter { $0.pack == pack && $0.version == manifest }.map(\.range)
+        }
+    }
+
+    var packs: Set<String> { state.withLock { Set($0.known.keys.map(\.pack)) } }
+    var count: Int { state.withLock { $0.known.count } }
+
+    func start(_ orders: [BackgroundOrder]) async {
+        state.withLock { state in
+            for order in orders { if let label = RangeLabel(order.label) { state.known[label] = 0 } }
+        }
+        // First: whatever happens next, no other process fetches these ranges.
+        record()
+        await downloads.start(orders)
+    }
+
+    /// Runs `body` before the system suspends the app.
+    func keepRunning(_ body: @escaping @Sendable () async -> Void) async { await downloads.keepRunning(body) }
+
+    func cancel(_ pack: String) async { await cancel { label, _ in label.pack == pack } }
+
+    /// Takes back the downloads that have no bytes yet. The others end in the background.
+    func returnToForeground() async {
+        await refresh()
+        await cancel { $1 == 0 }
+    }
+
+    private func cancel(_ isWanted: (RangeLabel, Int64) -> Bool) async {
+        let labels = state.withLock { state in state.known }.filter { isWanted($0.key, $0.value) }.map(\.key)
+        guard !labels.isEmpty else { return }
+        await downloads.cancel(Set(labels.map(\.text)))
+        state.withLock { state in for label in labels { state.known[label] = nil } }
+        record()
+    }
+
+    /// Waits until a download of the version has ended. Takes back those that get no bytes for some time.
+    func waitForChange(of pack: String, _ version: ContentCatalog.Version) async throws {
+        let manifest = version.manifest.description
+        func isOurs(_ label: RangeLabel) -> Bool { label.pack == pack && label.version == manifest }
+        let before = state.withLock { Set($0.known.keys.filter(isOurs)) }
+        var received: [RangeLabel: (bytes: Int64, since: SuspendingClock.Instant)] = [:]
+        while true {
+            let now = state.withLock { Set($0.known.keys.filter(isOurs)) }
+            guard now == before, !now.isEmpty else { return }
+            let statuses = await downloads.downloads().compactMap { status in
+                RangeLabel(status.label).map { ($0, status.received) }
+            }
+            for (label, bytes) in statuses where isOurs(label) && received[label]?.bytes != bytes {
+                received[label] = (bytes, .now)
+            }
+            let gone = now.subtracting(statuses.map(\.0))
+            let stalled = now.filter { label in
+                received[label].map { SuspendingClock.now - $0.since > .seconds(stallTimeout) } ?? false
+            }
+            // The system tells of the end of a download a moment after it has ended.
+            for label in gone where received[label] == nil { received[label] = (-1, .now) }
+            if !stalled.isEmpty {
+                await cancel { label, _ in stalled.contains(label) }
+                return
+            }
+            try await Task.sleep(nanoseconds: 200_000_000)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// Divides what is missing into ranges for the system's downloads: few and large.
+enum HandOver {
+    /// Of all packs together.
+    static let mostDownloads = 64
+
+    /// - Parameters:
+    ///   - missing: the missing ranges of each pack, in order.
+    ///   - limit: how many downloads there may be.
+    /// - Returns: the ranges for each pack. Where more than `limit` small parts lie far apart, the last ones are left out.
+    static func ranges(for missing: [[Range<Int64>]], limit: Int) -> [[Range<Int64>]] {
+        guard limit > 0 else { return missing.map { _ in [] } }
+        var (size, gap) = (PackWriter.largestRange, PackWriter.smallestGap)
+        var ranges = missing.map { divide($0, into: size, joining: gap) }
+        while ranges.reduce(0, { $0 + $1.count }) > limit, size < largestSize {
+            size *= 2
+            gap = min(gap * 2, largestGap)
+            ranges = missing.map { divide($0, into: size, joining: gap) }
+        }
+        var left = limit
+        return ranges.map { ranges in
+            let part = Array(ranges.prefix(left))
+            left -= part.count
+            return part
+        }
+    }
+
+    /// Larger than any archive.
+    private static let largestSize: Int64 = 1 << 40
+    /// Bytes that may be fetched in vain for one download less.
+    private static let largestGap: Int64 = 1 << 20
+
+    private static func divide(
+        _ missing: [Range<Int64>], into size: Int64, joining gap: Int64
+    ) -> [Range<Int64>] {
+        var joined: [Range<Int64>] = []
+        for range in missing where !range.isEmpty {
+            if let last = joined.last, range.lowerBound - last.upperBound < gap {
+                joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+        return joined.flatMap { range in
+            stride(from: range.lowerBound, to: range.upperBound, by: Int(size)).map {
+                $0..<min(range.upperBound, $0 + size)
+            }
+        }
+    }
+}

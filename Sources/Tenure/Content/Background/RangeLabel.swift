@@ -1,0 +1,37 @@
+import Foundation
+
+/// Which range of which version a background download brings.
+struct RangeLabel: Codable, Sendable, Hashable {
+    let pack: String
+    /// The digest of the manifest.
+    let version: String
+    let lower: Int64
+    let upper: Int64
+    /// Of the archive, in bytes.
+    let size: Int64
+
+    var range: Range<Int64> { lower..<max(lower, upper) }
+
+    /// JSON, the same for the same range.
+    var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    init(pack: String, version: String, range: Range<Int64>, size: Int64) {
+        self.pack = pack
+        self.version = version
+        lower = range.lowerBound
+        upper = range.upperBound
+        self.size = size
+    }
+
+    /// Nil for a label that this library didn't write.
+    init?(_ text: String) {
+        guard let label = try? JSONDecoder().decode(RangeLabel.self, from: Data(text.utf8)), 0 <= label.lower,
+            label.lower < label.upper, label.upper <= label.size
+        else { return nil }
+        self = label
+    }
+}

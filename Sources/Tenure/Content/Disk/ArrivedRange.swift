@@ -1,0 +1,43 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+/// A range of an archive that the system has downloaded for the app: `partial/ranges/LOWER-UPPER`.
+///
+/// The system delivers ranges in any order. Files grow from their start only, so a range waits until the bytes before it
+/// are there.
+struct ArrivedRange: Sendable, Hashable {
+    let range: Range<Int64>
+    let path: String
+
+    static func folder(in partialFolder: String) -> String { partialFolder + "/ranges" }
+
+    static func path(of range: Range<Int64>, in partialFolder: String) -> String {
+        "\(folder(in: partialFolder))/\(range.lowerBound)-\(range.upperBound)"
+    }
+
+    /// All complete ones, in order.
+    static func all(in partialFolder: String, of archiveSize: Int64) -> [ArrivedRange] {
+        Disk.names(in: folder(in: partialFolder)).compactMap { name in
+            let bounds = name.split(separator: "-").compactMap { Int64($0) }
+            guard bounds.count == 2, 0 <= bounds[0], bounds[0] < bounds[1], bounds[1] <= archiveSize else { return nil }
+            let range = ArrivedRange(
+                range: bounds[0]..<bounds[1], path: path(of: bounds[0]..<bounds[1], in: partialFolder))
+            return FileStatus(path: range.path)?.size == Int64(range.range.count) ? range : nil
+        }.sorted { ($0.range.lowerBound, $0.range.upperBound) < ($1.range.lowerBound, $1.range.upperBound) }
+    }
+}
+
+extension Range<Int64> {
+    /// The parts that none of the others has, in order.
+    func subtracting(_ others: [Range<Int64>]) -> [Range<Int64>] {
+        var parts: [Range<Int64>] = []
+        var start = lowerBound
+        for other in others.sorted(by: { $0.lowerBound < $1.lowerBound }) where other.overlaps(self) {
+            if start < other.lowerBound { parts.append(start..<other.lowerBound) }
+            start = Swift.max(start, other.upperBound)
+        }
+        if start < upperBound { parts.append(start..<upperBound) }
+        return parts
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+/// The app hands its downloads over to the system when it leaves the foreground, and takes them back.
+extension ContentLibrary {
+    /// Follows the app between foreground and background, until its task is canceled.
+    func followDevice() async {
+        guard let background else { return }
+        await connect(background)
+        let waiting = Task { await self.assumeForeground() }
+        defer { waiting.cancel() }
+        for await event in setup.events() {
+            switch event {
+            case .appBecameActive: await enterForeground()
+            case .appEnteredBackground: await background.keepRunning { await self.enterBackground() }
+            case .networkReturned, .keychainUnlocked: break
+            }
+        }
+    }
+
+    private func connect(_ background: BackgroundTransfers) async {
+        await background.connect { [weak self] pack in
+            Task { await self?.arrived(pack) }
+        }
+    }
+
+    private func arrived(_ pack: String) {
+        delivered.insert(pack)
+        if running == nil { look(at: pack) }
+        schedule()
+    }
+
+    /// The system starts an app in the background only to report downloads, which it does at once.
+    private func assumeForeground() async {
+        guard !isInForeground, (try? await Task.sleep(nanoseconds: 2_000_000_000)) != nil else { return }
+        if !isHandlingEvents { await enterForeground() }
+    }
+
+    private func enterForeground() async {
+        guard !isInForeground else { return }
+        isInForeground = true
+        isHandlingEvents = false
+        await background?.returnToForeground()
+        for name in background?.packs ?? [] { look(at: name) }
+        schedule()
+    }
+
+    // MARK: Handing over
+
+    private func enterBackground() async {
+        guard let background, isInForeground else { return }
+        // Nothing stops a background download that gets the whole file in answer to a range. So only servers count that
+        // have answered with a range before. Other downloads go on as long as the system lets them.
+        let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
+        guard let first = ready.first, await provenLink(of: first) != nil else { return }
+        isInForeground = false
+        if let running {
+            running.task.cancel()
+            await running.task.value
+        }
+        await handOver(ready, to: background)
+        schedule()
+    }
+
+    private func provenLink(of request: PackRequest) async -> (url: URL, source: any LinkedContentSource)? {
+        guard let (pack, version) = target(of: request.pack),
+            let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
+                as? any LinkedContentSource
+        else { return nil }
+        let wanted = Tenure.ContentRequest(
+            pack: pack.name, digest: version.archive.description, size: version.archiveSize,
+            range: 0..<version.archiveSize, timeout: setup.stallTimeout, allowsExpensiveNetwork: true,
+            allowsConstrainedNetwork: true)
+        guard let url = try? await source.link(to: wanted), source.http.servesRanges(url) else { return nil }
+        return (url, source)
+    }
+
+    private func handOver(_ requests: [PackRequest], to background: BackgroundTransfers) async {
+        var packs: [(request: PackRequest, partial: PartialPack, url: URL)] = []
+        for request in requests {
+            guard let (url, source) = await provenLink(of: request), let (pack, version) = target(of: request.pack),
+                (try? lease.take(for: pack.name)) == true
+            else { continue }
+            defer { lease.release() }
+            let transfer = transfer(request, pack, version, from: source, isInForeground: true) { _ in }
+            guard let folder = try? store.prepareFolder(of: pack.name, isPurgeable: pack.isPurgeable),
+                let partial = try? await transfer.partial(in: folder)
+            else { continue }
+            look(at: pack.name)
+            packs.append((request, partial, url))
+        }
+        let others = packs.map { pack in
+            target(of: pack.request.pack).map { background.ranges(of: pack.request.pack, $0.version) } ?? []
+        }
+        let missing = zip(packs, others).map { pack, others in pack.partial.missing.flatMap { $0.subtracting(others) } }
+        let ranges = HandOver.ranges(for: missing, limit: HandOver.mostDownloads - background.count)
+        let orders = zip(packs, ranges).flatMap { pack, ranges in
+            ranges.map { order($0, of: pack.partial, from: pack.url, for: pack.request) }
+        }
+        guard !orders.isEmpty else { return }
+        await background.start(orders)
+    }
+
+    private func order(
+        _ range: Range<Int64>, of partial: PartialPack, from url: URL, for request: PackRequest
+    ) -> BackgroundOrder {
+        let size = partial.manifest.archiveSize
+        return BackgroundOrder(
+            url: url,
+            headers: [
+                "Range": "bytes=\(range.lowerBound)-\(range.upperBound - 1)", "Accept-Encoding": "identity",
+            ],
+            label: RangeLabel(
+                pack: request.pack, version: partial.version.description, range: range, size: size
+            ).text, expectedSize: Int64(range.count),
+            allowsExpensiveNetwork: request.allowsExpensiveNetwork || !isAboveLimit,
+            allowsConstrainedNetwork: request.allowsExpensiveNetwork)
+    }
+
+    // MARK: After the system has started the app
+
+    /// Installs what the system has downloaded. Hands over again what is missing, as long as something arrives.
+    func finishBackgroundDownloads() async {
+        guard let background, isUsed else { return }
+        load()
+        isHandlingEvents = true
+        await connect(background)
+        await background.waitForDelivery()
+        // The first search has to say what the customer may use.
+        for await customer in engine.customerState.watch() where !customer.isResolving { break }
+        guard !isInForeground else { return }
+        await Task.yield()
+        let hasArrived = !delivered.isEmpty
+        schedule()
+        while let running, !isInForeground { await running.task.value }
+        guard hasArrived, background.count == 0, !isInForeground else { return }
+        await handOver(requests.filter { isReady($0) }, to: background)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+extension ContentLibrary {
+    /// What unlocks a pack: by the newest catalog, or by what was known when it was embedded, begun or installed.
+    func unlock(of name: String) -> ContentCatalog.Unlock? {
+        catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
+            ?? installed[name]?.description.unlock
+    }
+
+    /// Whether the customer may download and open a pack.
+    func isAllowed(_ name: String) -> Bool {
+        guard let unlock = unlock(of: name) else { return false }
+        return engine.customerState.allows(unlock.right)
+    }
+
+    /// Notes rights, and drops the requests for packs whose right has ended: after another purchase, the app asks again.
+    func followRights() {
+        for name in Set(requests.map(\.pack)).union(wasAllowed) {
+            if isAllowed(name) {
+                wasAllowed.insert(name)
+                continue
+            }
+            guard wasAllowed.contains(name), let unlock = unlock(of: name) else { continue }
+            wasAllowed.remove(name)
+            // A subscription may have been renewed.
+            if case .ended = engine.customerState.verdict(on: unlock.right) {
+                Task { [weak self] in
+                    await self?.engine.search()
+                    await self?.dropRequestWithoutRight(name)
+                }
+            } else {
+                dropRequestWithoutRight(name)
+            }
+        }
+        setAlarm()
+    }
+
+    private func dropRequestWithoutRight(_ name: String) {
+        guard !isAllowed(name), requests.contains(where: { $0.pack == name }) else { return schedule() }
+        update { $0.removeAll { $0.pack == name } }
+        if let background { Task { await background.cancel(name) } }
+        schedule()
+    }
+
+    /// The rights of products end without a change of the customer.
+    private func setAlarm() {
+        let next = engine.customerState.nextEnd
+        guard next != alarm?.at else { return }
+        alarm?.task.cancel()
+        alarm = next.map { next in
+            let waitUntil = setup.waitUntil
+            return (
+                next,
+                Task { [weak self] in
+                    guard (try? await waitUntil(next)) != nil else { return }
+                    await self?.ring(next)
+                }
+            )
+        }
+    }
+
+    private func ring(_ date: Date) {
+        if alarm?.at == date { alarm = nil }
+        schedule()
+    }
+
+    /// Finishes purchases whose packs are all installed: see `Options.Finishing.afterContent`.
+    func finishPurchases() async {
+        guard case .afterContent(let products) = setup.options.finishing, isUsed else { return }
+        let waiting = await engine.undelivered(products)
+        guard !waiting.isEmpty else { return }
+        let sold = await engine.knownCatalog()
+        let names = Set(catalogs.packs.map(\.name)).union(catalogs.embedded.keys)
+        for product in waiting.sorted() {
+            let gifts = Set(sold?.gifts(of: product).map(\.entitlement) ?? [])
+            let unlocked = names.filter { name in
+                switch unlock(of: name) {
+                case .entitlement(let name): gifts.contains(name)
+                case .product(let id): id == product
+                case nil: false
+                }
+            }
+            guard !unlocked.isEmpty, unlocked.allSatisfy({ packInUse($0) != nil }) else { continue }
+            await engine.contentArrived(forProduct: product)
+        }
+    }
+}
+
+extension ContentCatalog.Unlock {
+    /// The name under which the customer's state has the right.
+    var right: String {
+        switch self {
+        case .entitlement(let name): name
+        case .product(let id): Evaluation.right(ofProduct: id)
+        }
+    }
+}

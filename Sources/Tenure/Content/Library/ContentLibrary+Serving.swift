@@ -1,0 +1,236 @@
+import Foundation
+import TenureContent
+import TenureCore
+
+extension ContentLibrary {
+    // MARK: What may be downloaded
+
+    /// What a download brings: the version with which it began, or the newest.
+    func target(of name: String) -> (pack: ContentCatalog.Pack, version: ContentCatalog.Version)? {
+        if let running, running.pack == name, let pack = catalogs.pack(name) ?? plans[name]?.description.pack {
+            return (pack, running.version)
+        }
+        if let plan = plans[name]?.description, let version = plan.version, let begun = plan.pack {
+            return (catalogs.pack(name) ?? begun, version)
+        }
+        guard let pack = catalogs.pack(name), let version = pack.version(for: setup.appVersion) else { return nil }
+        return (pack, version)
+    }
+
+    private func missingBytes(of request: PackRequest) -> Int64 {
+        guard let (_, version) = target(of: request.pack) else { return 0 }
+        return rests[request.pack] ?? version.archiveSize
+    }
+
+    var isAboveLimit: Bool {
+        requests.lazy.filter { !$0.isPaused }.reduce(0) { $0 + missingBytes(of: $1) }
+            > setup.options.expensiveNetworkLimit
+    }
+
+    private func needsConsent(_ request: PackRequest) -> Bool {
+        guard let network, !request.allowsExpensiveNetwork else { return false }
+        return network.isConstrained || network.isExpensive && isAboveLimit
+    }
+
+    func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
+
+    /// Whether a download may go on, at least once the network or space is there.
+    func isWanted(_ request: PackRequest) -> Bool {
+        guard !request.isPaused, failures[request.pack] == nil, target(of: request.pack) != nil,
+            isAllowed(request.pack)
+        else { return false }
+        if needsConsent(request) {
+            waits[request.pack] = .consent
+            return false
+        }
+        if waits[request.pack] == .consent { waits[request.pack] = nil }
+        return true
+    }
+
+    // MARK: Serving requests
+
+    /// Stops what may not go on, and begins what may.
+    func schedule() {
+        load()
+        followRights()
+        defer { publish() }
+        if let running {
+            guard let request = requests.first(where: { $0.pack == running.pack }), isReady(request),
+                running.isInForeground == isInForeground || running.isInForeground && background == nil
+            else {
+                running.task.cancel()
+                return
+            }
+            return
+        }
+        guard
+            let request = requests.first(where: {
+                (isInForeground || delivered.contains($0.pack)) && !isWithSystem($0.pack) && isReady($0)
+            }), let (pack, version) = target(of: request.pack),
+            let source = catalogs.source(of: pack.name, begunWith: plans[pack.name]?.description.source)
+        else { return }
+        do {
+            guard try lease.take(for: pack.name) else { return waitForOther() }
+        } catch DiskFailure.full {
+            return suspend(pack.name, .space(missing: PackTransfer.reserve), seconds: 10)
+        } catch {
+            setup.options.log.error("a download can't begin: \(error)")
+            return suspend(pack.name, .network, seconds: 2)
+        }
+        other = nil
+        delivered.remove(pack.name)
+        start(request, pack, version, from: source)
+    }
+
+    /// Whether the app has handed the pack over to the system, and this process isn't the app.
+    private func isWithSystem(_ pack: String) -> Bool {
+        background == nil && BackgroundTransfers.packs(in: store).contains(pack)
+    }
+
+    private func start(
+        _ request: PackRequest, _ pack: ContentCatalog.Pack, _ version: ContentCatalog.Version,
+        from source: any Tenure.ContentSource
+    ) {
+        let (events, continuation) = AsyncStream.makeStream(
+            of: PackTransfer.Event.self, bufferingPolicy: .bufferingNewest(1))
+        let transfer = transfer(request, pack, version, from: source, isInForeground: isInForeground) {
+            continuation.yield($0)
+        }
+        rate = TransferRate()
+        let renewing = Task { [weak self] in
+            while (try? await Task.sleep(nanoseconds: UInt64(TransferLease.renewalInterval * 1e9))) != nil {
+                guard let self else { return }
+                await self.renewLease()
+            }
+        }
+        let task = Task { [weak self] in
+            let work = Task.detached {
+                defer { continuation.finish() }
+                do {
+                    try await transfer.run()
+                    return Result<Void, any Error>.success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            let result = await withTaskCancellationHandler {
+                for await event in events { await self?.note(event, of: pack.name) }
+                return await work.value
+            } onCancel: {
+                work.cancel()
+            }
+            renewing.cancel()
+            transfer.lease.release()
+            await self?.finish(pack.name, version, result)
+        }
+        running = Running(pack: pack.name, version: version, task: task, isInForeground: isInForeground)
+    }
+
+    func transfer(
+        _ request: PackRequest, _ pack: ContentCatalog.Pack, _ version: ContentCatalog.Version,
+        from source: any Tenure.ContentSource, isInForeground: Bool,
+        report: @escaping @Sendable (PackTransfer.Event) -> Void
+    ) -> PackTransfer {
+        PackTransfer(
+            pack: pack, version: version, source: source, store: store, embedded: catalogs.embedded(pack.name),
+            timeout: setup.stallTimeout, allowsExpensiveNetwork: request.allowsExpensiveNetwork || !isAboveLimit,
+            allowsConstrainedNetwork: request.allowsExpensiveNetwork, isInForeground: isInForeground,
+            background: background, lease: lease, freeSpace: setup.freeSpace, report: report)
+    }
+
+    private func note(_ event: PackTransfer.Event, of pack: String) {
+        guard running?.pack == pack else { return }
+        switch event {
+        case .installing: phase = .installing
+        case .progress(let bytes, let total): phase = downloading(pack, bytes, total)
+        }
+        board.post(state(of: pack), of: pack)
+    }
+
+    /// Progress that never goes back.
+    func downloading(_ pack: String, _ bytes: Int64, _ total: Int64) -> State {
+        let best = min(total, max(bytes, progress[pack]?.bytes ?? 0))
+        rate.note(best)
+        let now = Tenure.AssetPack.Progress(bytes: best, total: total, bytesPerSecond: rate.bytesPerSecond)
+        progress[pack] = now
+        return .downloading(now)
+    }
+
+    private func renewLease() {
+        guard let running else { return }
+        let phase = phase
+        do {
+            try lease.renew { holder in
+                if case .downloading(let progress) = phase {
+                    (holder.bytes, holder.total) = (progress.bytes, progress.total)
+                }
+                holder.isInstalling = phase == .installing
+            }
+        } catch is TransferLease.Lost {
+            running.task.cancel()
+        } catch {
+            // Tried again in a second.
+        }
+    }
+
+    private func finish(
+        _ pack: String, _ version: ContentCatalog.Version, _ result: Result<Void, any Error>
+    ) async {
+        running = nil
+        phase = nil
+        look(at: pack)
+        switch result {
+        case .success:
+            update { $0.removeAll { $0.pack == pack } }
+            (backoffs[pack], progress[pack]) = (nil, nil)
+            let source = catalogs.source(of: pack, begunWith: installed[pack]?.description.source)
+            await source?.remove(pack)
+            await finishPurchases()
+        case .failure(TransferStop.network(let retryAfter, let madeProgress)):
+            // A connection that carried bytes is opened again soon.
+            if madeProgress { backoffs[pack] = nil } else { backoffs[pack, default: Backoff()].fail() }
+            let wait = backoffs[pack].map { $0.wait(chance: setup.chance()) / 4 } ?? 0.1
+            suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))
+        case .failure(TransferStop.space(let missing)): suspend(pack, .space(missing: missing), seconds: 10)
+        case .failure(TransferStop.gone): await replace(version, of: pack)
+        case .failure(TransferStop.failed(let error)): await fail(pack, error)
+        case .failure(TransferStop.inBackground), .failure(is TransferLease.Lost), .failure(is CancellationError): break
+        case .failure(let error): failures[pack] = .storage("\(error)")
+        }
+        schedule()
+    }
+
+    /// A failure doesn't count if the right has ended meanwhile.
+    private func fail(_ pack: String, _ error: Tenure.AssetPackError) async {
+        if case .refused = error { await engine.searchIsOver() }
+        if isAllowed(pack) { failures[pack] = error }
+    }
+
+    /// Goes on with the newest version after the source has lost another one. What has arrived stays for it.
+    private func replace(_ version: ContentCatalog.Version, of pack: String) async {
+        await refreshCatalogs()
+        guard running == nil else { return }
+        let newest = catalogs.pack(pack)?.version(for: setup.appVersion)
+        if let newest, newest.manifest != version.manifest {
+            try? PartialPack.setAside(in: store.folder(of: pack))
+            progress[pack] = nil
+            return look(at: pack)
+        }
+        backoffs[pack, default: Backoff()].fail()
+        suspend(pack, .network, seconds: backoffs[pack]?.wait(chance: setup.chance()) ?? 1)
+    }
+
+    func suspend(_ pack: String, _ wait: Tenure.AssetPack.Wait, seconds: Double) {
+        waits[pack] = wait
+        Task { [weak self] in
+            try? await Task.sleep(nanoseconds: UInt64(seconds * 1e9))
+            await self?.endWait(of: pack, wait)
+        }
+    }
+
+    private func endWait(of pack: String, _ wait: Tenure.AssetPack.Wait) {
+        guard waits[pack] == wait else { return }
+        waits[pack] = nil
+        schedule()
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// The app and its extensions share packs, requests and one transfer.
+extension ContentLibrary {
+    /// Whether another process can use the same folder.
+    private var isShared: Bool {
+        setup.options.accessGroup != nil || setup.options.folder != nil || setup.contentLocation != nil
+    }
+
+    /// Looks at what other processes have changed, until its task is canceled.
+    func followOtherProcesses() async {
+        guard isShared else { return }
+        while !Task.isCancelled {
+            let isBusy = !requests.isEmpty
+            guard (try? await Task.sleep(nanoseconds: isBusy ? 500_000_000 : 2_000_000_000)) != nil else { return }
+            lookAtOthers()
+        }
+    }
+
+    private func lookAtOthers() {
+        let contents = shared.read()
+        if contents.revision != revision {
+            take(contents)
+            for name in Set(store.names).union(installed.keys) where name != running?.pack { look(at: name) }
+            schedule()
+        } else if other != nil {
+            schedule()
+        }
+    }
+
+    /// Shows the transfer of another process, and looks again in a moment.
+    func waitForOther() {
+        let holder = lease.other
+        if holder?.pack != other?.pack { rate = TransferRate() }
+        other = holder
+        guard !isWatchingOther else { return }
+        isWatchingOther = true
+        Task { [weak self] in
+            try? await Task.sleep(nanoseconds: 250_000_000)
+            await self?.endWaitForOther()
+        }
+    }
+
+    private func endWaitForOther() {
+        isWatchingOther = false
+        lookAtOthers()
+    }
+
+    /// The state of a pack that another process downloads.
+    func stateElsewhere(of name: String) -> State? {
+        guard let other, other.pack == name, running == nil else { return nil }
+        return other.isInstalling ? .installing : downloading(name, other.bytes, other.total)
+    }
+
+    /// Waits until no other process writes a pack.
+    func waitForOthers(with pack: String) async {
+        while let holder = lease.other, holder.pack == pack {
+            guard (try? await Task.sleep(nanoseconds: 100_000_000)) != nil else { return }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+public import Foundation
+
+extension Tenure {
+    /// Where asset packs come from: one source, or several in an array.
+    ///
+    /// ```swift
+    /// options.content = [.embedded(), .service(keys: ["…"])]
+    /// ```
+    ///
+    /// If several catalogs name a pack, the first source in the array delivers it. A pack in the app's bundle is installed
+    /// at once, and the version that a catalog names is its update.
+    public struct ContentSources: Sendable, ExpressibleByArrayLiteral {
+        enum Element: Sendable {
+            case service(keys: [String])
+            case webServer(URL, keys: [String])
+            case embedded(URL)
+            case custom(any ContentSource, keys: [String])
+        }
+
+        let elements: [Element]
+
+        private init(_ elements: [Element]) { self.elements = elements }
+
+        /// Combines sources, the preferred one first.
+        public init(arrayLiteral sources: ContentSources...) { elements = sources.flatMap(\.elements) }
+
+        /// The service, which gives links only to customers who may use a pack.
+        ///
+        /// - Parameter keys: what `tenure policy key` prints: the keys that may sign the catalog.
+        public static func service(keys: [String]) -> ContentSources { ContentSources([.service(keys: keys)]) }
+
+        /// A web server with a published folder. It has no access control: anyone who knows the address can download
+        /// all packs.
+        public static func webServer(_ url: URL, keys: [String]) -> ContentSources {
+            ContentSources([.webServer(url, keys: keys)])
+        }
+
+        /// A folder in the app's bundle that `tenure content embed` wrote. Its packs are installed without a download, and
+        /// their files open in place.
+        ///
+        /// - Parameters:
+        ///   - folder: the name of the folder.
+        ///   - bundle: the bundle that has it.
+        public static func embedded(_ folder: String = "Content", in bundle: Bundle = .main) -> ContentSources {
+            let root = bundle.resourceURL ?? bundle.bundleURL
+            return embedded(at: root.appendingPathComponent(folder, isDirectory: true))
+        }
+
+        /// A folder that `tenure content embed` wrote.
+        public static func embedded(at folder: URL) -> ContentSources { ContentSources([.embedded(folder)]) }
+
+        /// A source that the app brings.
+        ///
+        /// - Parameter keys: what `tenure policy key` prints: the keys that may sign the catalogs of this source.
+        public static func custom(_ source: any ContentSource, keys: [String] = []) -> ContentSources {
+            ContentSources([.custom(source, keys: keys)])
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import TenureContent
+import TenureHTTP
+
+/// A published folder on a web server, which has no access control.
+struct WebServerContent: LinkedContentSource {
+    let url: URL
+    let http: HTTPContent
+    /// Of the request for the catalog, in seconds.
+    let timeout: Double
+
+    var identifier: String { url.absoluteString }
+
+    func list() async throws -> [Tenure.ContentListing] {
+        let response = try await http.transport.send(
+            TransportRequest(
+                url.appendingPathComponent(SignedCatalog.fileName), timeout: timeout,
+                bodyLimit: SignedCatalog.largestText))
+        guard response.status == 200 else { throw Tenure.ContentSourceError.unavailable() }
+        return [.catalog(response.body)]
+    }
+
+    func link(to request: Tenure.ContentRequest) -> URL { url.appendingPathComponent(request.digest) }
+
+    func remove(_ pack: String) {}
+}

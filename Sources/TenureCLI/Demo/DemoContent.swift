@@ -1,0 +1,50 @@
+import Foundation
+import TenureContentPublishing
+import TenureCore
+import TenurePolicyFile
+import TenureServer
+
+/// The asset packs of the demonstration, which are published at each start.
+enum DemoContent {
+    /// Writes a description and the files that it names.
+    static func write(to folder: DemoFolder) throws {
+        let samples = folder.path + "/piano/samples"
+        try FileManager.default.createDirectory(atPath: samples, withIntermediateDirectories: true)
+        for (name, frequency) in [("a3", 220.0), ("a4", 440), ("a5", 880)] {
+            try Data(tone(frequency)).write(to: URL(fileURLWithPath: "\(samples)/\(name).wav"))
+        }
+        try OutputFile(path: folder.content).write(Array(description.utf8))
+    }
+
+    private static let description = """
+        # What a purchase unlocks. Change the files, start again, and customers get the new version.
+        packs:
+          grand-piano: { entitlement: everything, files: piano/ }
+
+        """
+
+    /// Publishes what the folder describes, as it is now.
+    static func publish(_ folder: DemoFolder, for policy: Policy) throws -> ContentSettings {
+        let key = try PolicySigningKey.read(folder.policyKeyPath, makingIfMissing: true)
+        let bytes = try InputFile(path: folder.content).bytes(limit: PolicyFile.maximumSize)
+        let content = try ContentFile.read(bytes, named: folder.content, policy: policy)
+        _ = try ContentPublisher(folder: folder.published, key: key).publish(
+            bundleID: content.bundleID, packs: content.packs)
+        return ContentSettings(folder: folder.published)
+    }
+
+    /// A second of sound: a WAV file with one channel, 8 bits and 8,000 samples a second.
+    private static func tone(_ frequency: Double) -> [UInt8] {
+        let rate: UInt32 = 8000
+        func number(_ value: UInt32, _ size: Int) -> [UInt8] {
+            (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let samples = (0..<rate).map { index in
+            UInt8(clamping: Int(128 + 100 * sin(2 * .pi * frequency * Double(index) / Double(rate))))
+        }
+        let format = number(1, 2) + number(1, 2) + number(rate, 4) + number(rate, 4) + number(1, 2) + number(8, 2)
+        let data = Array("data".utf8) + number(rate, 4) + samples
+        let body = Array("WAVEfmt ".utf8) + number(UInt32(format.count), 4) + format + data
+        return Array("RIFF".utf8) + number(UInt32(body.count), 4) + body
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+
+/// Exchanges what two paths name, in one step: whoever is killed before or after it leaves both.
+enum FolderSwap {
+    /// - Returns: false if this system or this file system can't.
+    static func exchange(_ first: String, _ second: String) throws(PublishingError) -> Bool {
+        guard let result = systemExchange(first, second) else { return false }
+        if result == 0 { return true }
+        guard [EINVAL, ENOSYS, ENOTSUP].contains(errno) else { throw .writing(second) }
+        return false
+    }
+
+    #if canImport(Darwin)
+        private static func systemExchange(_ first: String, _ second: String) -> CInt? {
+            renamex_np(first, second, UInt32(RENAME_SWAP))
+        }
+    #else
+        private typealias Rename =
+            @convention(c) (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, CUnsignedInt)
+            -> CInt
+
+        /// Of Linux. Swift's module of the C library doesn't declare it, and older ones don't have it.
+        private static func systemExchange(_ first: String, _ second: String) -> CInt? {
+            guard let symbol = dlsym(nil, "renameat2") else { return nil }
+            let exchange: CUnsignedInt = 1 << 1
+            return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, first, AT_FDCWD, second, exchange)
+        }
+    #endif
+}

@@ -1,0 +1,3 @@
+public struct FilePath: Hashable, Sendable {
+    public init(_ string: String) {}
+}

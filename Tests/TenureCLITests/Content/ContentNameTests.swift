@@ -1,0 +1,55 @@
+import CommandRunner
+import Foundation
+import TenureContent
+import TenureContentPublishing
+import Testing
+
+/// Folders and files with names that shells and file systems treat in their own ways.
+@Suite struct `names of published files` {
+    /// As a Mac's disk may spell `Flügel ö.wav`: letters and their marks apart.
+    private static let decomposed = "Flu\u{308}gel o\u{308}.wav"
+    private static let composed = "Fl\u{FC}gel \u{F6}.wav"
+
+    private func desk() async throws -> ContentDesk {
+        let desk = try await ContentDesk(
+            """
+            app: com.example.calculator
+            packs:
+              piano: { entitlement: everything, files: "Kla\u{308}nge & Töne/" }
+            """)
+        try desk.write("wing", to: "Kla\u{308}nge & Töne/Groß/\(Self.decomposed)")
+        try desk.write("dollar", to: "Kla\u{308}nge & Töne/$HOME 'a' \"b\" 猫 🎹.txt")
+        return desk
+    }
+
+    /// By their bytes: Swift's strings are equal in either form.
+    private func expect(_ path: String, isIn paths: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(paths.contains { $0.utf8.elementsEqual(path.utf8) }, "\(paths)", sourceLocation: sourceLocation)
+    }
+
+    @Test func `are composed in the manifest, the archive and the app's bundle`() async throws {
+        let desk = try await desk()
+        let result = try await desk.publish("--to", desk.folder.url("veröffentlicht hier").path)
+        #expect(result.status == 0, "\(result.errors)")
+        let folder = desk.folder.url("veröffentlicht hier").path
+        let signed = try SignedCatalog.verify(
+            Data(contentsOf: URL(fileURLWithPath: folder + "/catalog.jws")), keys: [desk.pin], bundleID: nil)
+        let version = try #require(signed.catalog["piano"]?.versions.first)
+        let manifest = try PackManifest(
+            json: Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(version.manifest)")))
+        let paths = manifest.files.map(\.path)
+        let listed = try Tool.run(
+            "/usr/bin/env", ["tar", "--quoting-style=literal", "-tf", "\(folder)/\(version.archive)"])
+        let embedded = desk.folder.url("Im Bündel").path
+        #expect(try await desk.run("embed", "--to", embedded).status == 0)
+        let content = try EmbeddedContent(json: Data(contentsOf: URL(fileURLWithPath: embedded + "/content.json")))
+        let inBundle = content["piano"]?.files.map(\.path) ?? []
+        for path in ["Groß/\(Self.composed)", "$HOME 'a' \"b\" 猫 🎹.txt"] {
+            expect(path, isIn: paths)
+            expect(path, isIn: listed.output.split(separator: "\n").map(String.init))
+            expect(path, isIn: inBundle)
+            #expect(FileManager.default.contents(atPath: "\(embedded)/piano/\(path)")?.isEmpty == false, "\(path)")
+        }
+        #expect(paths.count == 2)
+    }
+}

@@ -1,0 +1,102 @@
+import CommandRunner
+import Foundation
+import TenureContent
+import TenureContentPublishing
+import Testing
+
+/// Commands that run at the same time, or are killed.
+@Suite(.timeLimit(.minutes(5))) struct `tenure content in several processes` {
+    @Test func `the second of two publications fails, and the first one is complete`() async throws {
+        let desk = try await ContentDesk()
+        try desk.write(Data(repeating: 7, count: 256 << 20), to: "piano/large.bin")
+        let first = try RunningCommand([
+            "content", "publish", desk.folder.url("content.yaml").path, "--key", desk.key, "--to", desk.published,
+        ])
+        for _ in 0..<3000 {
+            let names = (try? desk.names()) ?? []
+            if names.contains(where: { $0.hasPrefix(".unfinished-") }) { break }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        let second = try await desk.publish()
+        #expect(second.status == 1 && second.errors.contains("another `tenure content` command"), "\(second.errors)")
+        let pruned = try await Command.run("content", "prune", desk.published)
+        #expect(pruned.status == 1)
+        #expect(await first.ended() == 0)
+        #expect(try desk.catalog().catalog["grand-piano"]?.versions.first?.installedSize == 256 << 20 + 4)
+        #expect(try await desk.publish().status == 0)
+    }
+
+    @Test func `the app's folder is whole at every moment of another embed, killed or not`() async throws {
+        let desk = try await ContentDesk()
+        let out = desk.folder.url("embedded").path
+        #expect(try await desk.run("embed", "--to", out).status == 0)
+        for number in 0..<200 { try desk.write("\(number)", to: "piano/many/\(number).txt") }
+        // As fast as it can.
+        let watch = Watch(out + "/content.json")
+        var kills = 0
+        for round in 0..<24 {
+            try desk.write("round \(round)", to: "piano/samples/c4.wav")
+            let command = try RunningCommand([
+                "content", "embed", desk.folder.url("content.yaml").path, "--to", out,
+            ])
+            guard round.isMultiple(of: 2) else {
+                #expect(await command.ended() == 0)
+                continue
+            }
+            for _ in 0..<2000 where try !Self.hasUnfinished(desk) { try await Task.sleep(for: .milliseconds(1)) }
+            try await Task.sleep(for: .milliseconds(4 * round))
+            if await command.end(by: SIGKILL) != 0 { kills += 1 }
+            try Self.expectWhole(out)
+        }
+        #expect(kills > 0)
+        let (looks, misses) = watch.end()
+        #expect(looks > 1000 && misses == 0, "\(misses) of \(looks)")
+        #expect(try await desk.run("embed", "--to", out).status == 0)
+        #expect(try !Self.hasUnfinished(desk))
+        #expect(try desk.folder.text("embedded/grand-piano/samples/c4.wav") == "round 23")
+    }
+
+    /// Each file that `content.json` names is there, with its size.
+    private static func expectWhole(_ folder: String) throws {
+        let json = try Data(contentsOf: URL(fileURLWithPath: folder + "/content.json"))
+        for pack in try EmbeddedContent(json: json).packs {
+            for file in pack.files {
+                let path = "\(folder)/\(pack.name)/\(file.path)"
+                let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
+                #expect(size == file.size, "\(path)")
+            }
+        }
+    }
+
+    private static func hasUnfinished(_ desk: ContentDesk) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: desk.folder.path).contains { $0.contains(".unfinished-") }
+    }
+
+    /// Looks whether a file is there, on a thread of its own.
+    private final class Watch: @unchecked Sendable {
+        // Sound: all but the path is used between `lock.lock()` and `lock.unlock()`.
+        private let lock = NSLock()
+        private var isEnded = false
+        private var counts = (looks: 0, misses: 0)
+
+        init(_ path: String) {
+            Thread.detachNewThread { [self] in
+                while !lock.withLock({ isEnded }) {
+                    usleep(20)
+                    let isThere = access(path, R_OK) == 0
+                    lock.withLock {
+                        counts.looks += 1
+                        if !isThere { counts.misses += 1 }
+                    }
+                }
+            }
+        }
+
+        func end() -> (looks: Int, misses: Int) {
+            lock.withLock {
+                isEnded = true
+                return counts
+            }
+        }
+    }
+}
