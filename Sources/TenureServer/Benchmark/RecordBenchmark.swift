@@ -3,6 +3,7 @@ import Logging
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 package import TenureStore
 
 /// What the benchmarks `record-durable-syncs` and `large-sync` need of the service: syncs that are recorded and flushed,

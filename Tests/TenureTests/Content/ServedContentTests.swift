@@ -257,7 +257,8 @@ private struct ServedContent: Sendable {
         }
     }
 
-    @Test func `fails, and can be tried again, if the service gives no link to somebody whom the app takes for entitled`()
+    @Test
+    func `fails, and can be tried again, if the service gives no link to somebody whom the app takes for entitled`()
         async throws
     {
         try await ServedContent.run { served in
