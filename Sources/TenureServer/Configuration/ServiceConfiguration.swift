@@ -105,9 +105,6 @@ public struct ServiceConfiguration: Sendable {
         public var bodyRate = 500
 
         public init() {}
-
-        /// Connections, or behind a proxy requests, that one address may have at once: never more than a quarter of all.
-        var shareOfAddress: Int { max(1, min(connectionsPerAddress, connections / 4)) }
     }
 
     /// For how long a client may take, in seconds.

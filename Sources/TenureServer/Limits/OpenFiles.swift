@@ -29,6 +29,9 @@ extension ServiceConfiguration {
     /// How many connections there may be. A download has an open file beside its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
+    /// Connections, or behind a proxy requests, that one address may have at once: never more than a quarter of all.
+    var shareOfAddress: Int { max(1, min(limits.connectionsPerAddress, connectionLimit / 4)) }
+
     /// Half of the connections.
     var downloads: Downloads { Downloads(limit: connectionLimit / 2, perCustomer: downloadsPerCustomer) }
 }

@@ -16,7 +16,7 @@ struct RateLimitMiddleware: RouterMiddleware {
     init(_ configuration: ServiceConfiguration) {
         byAddress = configuration.rateLimits.perAddress.map { TokenBuckets($0) }
         byToken = configuration.rateLimits.perToken.map { TokenBuckets($0) }
-        inProgress = RequestsInProgress(limit: configuration.limits.shareOfAddress)
+        inProgress = RequestsInProgress(limit: configuration.shareOfAddress)
     }
 
     func handle(
