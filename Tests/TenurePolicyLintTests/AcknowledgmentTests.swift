@@ -34,6 +34,21 @@ import Testing
         #expect(try findings(Self.policy).unacknowledged(.warning).map(\.code) == ["changeover-wide"])
     }
 
+    @Test func `an acknowledgment that stands twice is a mistake, since it covers one finding`() throws {
+        let entry = "{ code: changeover-wide, at: eras/freemium/changeover, reason: it is meant }"
+        let found = try findings(Self.policy + "acknowledge: [\(entry), \(entry)]\n")
+        #expect(found.filter { $0.code == "changeover-wide" }.map(\.isAcknowledged) == [true])
+        #expect(found.filter(\.isMistake).count == 1, "\(found)")
+    }
+
+    @Test func `beside mistakes an acknowledgment isn't blamed for a finding that nobody looked for`() throws {
+        let text = acknowledging("changeover-wide", "eras/freemium/changeover", in: samplePolicy)
+        #expect(try findings(text).contains { $0.message.contains("remove this acknowledgment") })
+        let broken = try findings(text + "nonsense: 1\n")
+        #expect(broken.filter(\.isMistake).count == 1, "\(broken)")
+        #expect(!broken.contains { $0.message.contains("remove this acknowledgment") })
+    }
+
     @Test func `an acknowledged error isn't an unacknowledged one`() throws {
         let list = "iOS,110,2015-02-16,paid\niOS,120,2015-06-10T18:00:00Z,free\niOS,90,2015-08-01,free\n"
         #expect(

@@ -79,6 +79,21 @@ import Testing
         #expect(try codes(list: list + "visionOS,2.2,140,2024-02-02T08:00:00Z,free\n") == ["inherits-from-ios"])
     }
 
+    @Test func `a changeover that must be stated is missed once`() throws {
+        let unstated = [
+            ("\n    changeover: { from: -24h, until: +48h }", ""),
+            ("[paid]\n", "[paid]\n  cloud: { honors: [freemium] }\n"),
+        ]
+        #expect(try codes(unstated).filter { $0 == "no-changeover" }.count == 1)
+    }
+
+    @Test func `the length of an honor that has ended needs no end of its era`() throws {
+        let ended = [("[paid]", "[paid, { era: freemium, for: P1Y, until: 2016-01-01 }]")]
+        let during = try #require(CivilDay("2015-12-01")?.midnight)
+        #expect(try codes(ended, at: during).contains("honor-without-end"))
+        #expect(try codes(ended) == [])
+    }
+
     @Test func `an honor that has ended gives nothing away and takes nothing`() throws {
         let ended = [("[paid]", "[paid, { era: freemium, until: 2016-01-01 }]")]
         let during = Date(timeIntervalSince1970: 1.44e9)

@@ -34,6 +34,18 @@ import Testing
             refunded ? ["revocationDate": .instant(Calculator.now.addingTimeInterval(-2 * day))] : [:])
     }
 
+    @Test func `that listed all purchases once leaves the next list open`() async throws {
+        try await withService { client in
+            let app = try Self.minter(daysAgo: 5).newcomer()
+            let complete = try await client.sync(SyncRequest(appTransaction: app, transactions: []), from: nil)
+            #expect(complete.entitlements["everything"]?.outcome == .denied)
+            let open = try await client.sync(SyncRequest(appTransaction: app), from: nil)
+            #expect(open.entitlements["everything"]?.outcome == .undetermined)
+            #expect(try await client.customer(try complete.token).entitlements["everything"]?.outcome == .denied)
+            #expect(try await client.customer(try open.token).entitlements["everything"]?.outcome == .undetermined)
+        }
+    }
+
     // MARK: What is known against it
 
     @Test func `an old app transaction does not revive a refunded acquisition`() async throws {

@@ -283,6 +283,37 @@ import Testing
             try Calculator.decide(Calculator.evidence([]), promises: [promise()], under: strict).outcome == .granted)
     }
 
+    @Test func `a doubt isn't promised by another acquisition's right that ends`() throws {
+        let end = date("2016-01-01")
+        let start = date("2015-03-01")
+        let policy = try Policy(
+            app: strict.app,
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "promo", model: .free, begins: [.iOS: .at(version: AppVersion("100"), date: start)],
+                    changeover: .noWindow),
+                Era(
+                    name: "freemium", model: .free,
+                    begins: [
+                        .iOS: .at(version: AppVersion("120"), date: Calculator.iOSChange),
+                        .macOS: .at(version: AppVersion("2.0"), date: Calculator.iOSChange),
+                    ], changeover: .noWindow),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(name: "everything", honors: [Honor(era: "paid"), Honor(era: "promo", until: end)])
+            ])
+        // Paid on iOS and freemium on macOS, of an acquisition that nothing names; and one in the promo.
+        let unnamed = Calculator.app("2.1", nil, platform: nil, id: nil)
+        let named = Calculator.app("110", "2015-04-01")
+        var decision = try Calculator.decide(Calculator.evidence([unnamed, named]), under: policy)
+        #expect(decision.outcome == .granted && decision.until == nil && decision.eraRights.map(\.until) == [end])
+        decision.recordPromises()
+        #expect(!decision.isPromised)
+        #expect(!decision.sentence.contains("permanently"), "\(decision.sentence)")
+    }
+
     @Test func `test environments and personas neither make promises nor keep them`() throws {
         let sandbox = Calculator.evidence([proof], environment: .sandbox, persona: Persona(name: "early", proof: proof))
         let decision = try Calculator.decide(sandbox, promises: [promise()], under: generous)

@@ -71,6 +71,53 @@ struct GroupingTests {
         #expect(try await customers(lines) == 1)
     }
 
+    @Test func `an id of ten accounts joins them`() async throws {
+        let lines = try (1...10).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
+        #expect(try await customers(lines) == 1)
+        #expect(try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.anonymousIDs.isEmpty)
+    }
+
+    @Test func `renewal info counts for the customer, whichever line has it`() async throws {
+        let minter = JWSMinter(authority: try Corpora.authority.get(), signedAt: Self.instant)
+        func line(_ name: String, _ kind: JWSKind, _ fields: [String: JSONValue]) throws -> String {
+            let all = fields.merging(["originalTransactionId": .string("9")]) { $1 }
+            let text = String(decoding: try minter.mint(kind, setting: all), as: UTF8.self)
+            return "{\"id\":\"a\",\"\(name)\":[\"\(text)\"]}"
+        }
+        func date(_ text: String) -> JSONValue { .instant(Date(written: text) ?? .distantPast) }
+        let yearly = JSONValue.string("com.example.calculator.yearly")
+        let newcomer = [
+            "originalApplicationVersion": JSONValue.string("300"), "originalPurchaseDate": date("2015-07-01"),
+        ]
+        let lines = [
+            try line(
+                "transactions", .transaction,
+                [
+                    "transactionId": .string("9"), "productId": yearly, "type": .string("Auto-Renewable Subscription"),
+                    "purchaseDate": date("2014-08-20"), "expiresDate": date("2015-08-20"),
+                ]),
+            try line(
+                "renewalInfos", .renewalInfo,
+                [
+                    "productId": yearly, "autoRenewProductId": yearly,
+                    "gracePeriodExpiresDate": date("2015-09-15"),
+                ]),
+            "{\"id\":\"a\",\"appTransaction\":\"\(try appTransaction("1", also: newcomer))\"}",
+        ]
+        func granted(_ lines: [String]) async throws -> Int? {
+            let tally = try await Corpora.rehearse(lines.map { Array($0.utf8) }).outcome.tally
+            return tally.entitlements.firstIndex(of: "cloud").map { tally.byEntitlement[$0].counts.granted }
+        }
+        #expect(try await granted([lines[0], lines[2]]) == 0)
+        #expect(try await granted(lines) == 1)
+    }
+
+    @Test func `lines that are rejected in part are counted over all batches`() async throws {
+        let line = "{\"appTransaction\":\"\(try appTransaction("1"))\",\"transactions\":[\"none\"]}"
+        let outcome = try await Corpora.rehearse(Array(repeating: Array(line.utf8), count: 5000)).outcome
+        #expect(outcome.counts.partlyRejectedLines == 5000 && outcome.counts.linesWithRejections == 5000)
+    }
+
     @Test func `an id of more than ten accounts leaves every line to its own names`() async throws {
         var lines = try (1...11).map { "{\"id\":\"x\",\"appTransaction\":\"\(try appTransaction("\($0)"))\"}" }
         // A purchase in two lines, and one beside the first account.

@@ -63,6 +63,11 @@ import Testing
             let tenure = device.start()
             #expect(await !tenure.allows("everything"))
             #expect(await tenure.decision(for: "everything").outcome == .undetermined)
+            // Nor does it deny anything.
+            let newcomer = service.device(try .newcomer()).start()
+            #expect(await newcomer.decision(for: "everything").outcome == .undetermined)
+            let step = newcomer.customer.steps.first { $0.name == .service }
+            #expect(step?.outcome == .failed("its entitlement token is missing"))
         }
     }
 

@@ -57,4 +57,20 @@ import Testing
             #expect(store.now.appCalls == 0)
         }
     }
+
+    @Test func `lasts no longer with another one that the service refuses`() async throws {
+        try await RealService.run { service in
+            let end = World.now.addingTimeInterval(10 * World.day)
+            let yearly = World.purchase(
+                World.yearly, id: "410000000000002", type: .autoRenewable,
+                bought: end.addingTimeInterval(-365 * World.day), expires: end, environment: .sandbox)
+            let signed = try World.signed(yearly, of: "704000000000000002")
+            let store = FakeStore { $0.distribution = .development }
+            // Nobody signed the second one, which would never end.
+            store.change { $0.transactions = [signed, World.purchase(environment: .sandbox)] }
+            let customer = await service.device(store).start().settled()
+            let answer = try #require(customer.answers["everything"])
+            #expect(answer.outcome == .granted && answer.until == end, "\(answer)")
+        }
+    }
 }

@@ -15,6 +15,18 @@ import Testing
         mine.merging(stored, base: base, at: World.now)
     }
 
+    @Test func `deny nothing that neither process denied with the other's news`() {
+        var (mine, stored) = (Account(), Account())
+        mine.add([World.purchase(id: "1")])
+        mine.denials = ["cloud"]
+        stored.add([World.purchase(id: "2")])
+        stored.denials = ["cloud"]
+        #expect(mine.merging(stored, base: Account()).denials.isEmpty)
+        // One that knew all of it counts.
+        mine.add([World.purchase(id: "2")])
+        #expect(mine.merging(stored, base: Account()).denials == ["cloud"])
+    }
+
     @Test func `keep all that only grows, in whatever order they are written`() {
         for seed in 0..<200 {
             var generator = SeededGenerator(seed: UInt64(seed))

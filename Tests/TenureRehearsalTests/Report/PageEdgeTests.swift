@@ -1,0 +1,172 @@
+import Foundation
+import TenureCore
+import TenureRehearsal
+import Testing
+
+/// What a page must not leave out, and what it must not take for markup.
+struct PageEdgeTests {
+    private static let hostile = "free & <b>easy</b>"
+
+    /// Two entitlements, whose losers stand in two causes, and a short changeover window among years.
+    private static func policy(build: String, honors: Bool = true, name: String = "free") throws -> Policy {
+        try Policy(
+            app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: name, model: .free,
+                    begins: [.iOS: .at(version: AppVersion(build), date: Population.date("2015-06-10"))],
+                    changeover: .window(from: -86_400, until: 2 * 86_400)),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [
+                Entitlement(name: "everything", honors: [Honor(era: "paid")]),
+                Entitlement(name: "cloud", honors: honors ? [Honor(era: "paid")] : []),
+            ],
+            inDoubt: .undetermined)
+    }
+
+    private func report(
+        of new: Policy, against old: Policy?, _ customers: [(version: String?, bought: String?, count: Int)]
+    ) -> RehearsalReport {
+        let comparison = Comparison(of: new, against: old, at: Population.now)
+        var tally = Tally(for: comparison)
+        var number = 0
+        for (version, bought, count) in customers {
+            for _ in 0..<count {
+                number += 1
+                let proof = AppProof(
+                    kind: .appTransaction, signedDate: Population.now, id: .appTransaction("\(number)"),
+                    originalPlatform: .iOS, originalAppVersion: version,
+                    originalPurchaseDate: bought.map(Population.date))
+                comparison.count(
+                    Evidence(environment: .production, app: [proof], transactions: [], purchasesAreComplete: true),
+                    id: "appTransactionID \(number)", exportedID: nil, in: &tally)
+            }
+        }
+        return RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: old == nil ? nil : "old.yaml", comparison: comparison,
+            input: .record(name: "record", passedOver: 0), tally: tally, identifies: false)
+    }
+
+    private func page(_ report: RehearsalReport) -> String {
+        String(decoding: HTMLReport.bytes(of: report), as: UTF8.self)
+    }
+
+    @Test func `an era's name is text on the page, wherever it stands`() throws {
+        let policy = try Self.policy(build: "120", name: Self.hostile)
+        let page = page(report(of: policy, against: policy, [("37", "2014-05-01", 3), ("130", "2015-07-01", 2)]))
+        #expect(!page.contains("<b>easy"))
+        #expect(page.contains("free &amp; &lt;b&gt;easy&lt;/b&gt; begins with 120"))
+    }
+
+    @Test func `customers without a purchase date are counted under the chart`() throws {
+        let policy = try Self.policy(build: "120")
+        let page = page(report(of: policy, against: policy, [("37", "2014-05-01", 3), ("37", nil, 4)]))
+        #expect(page.contains("<p class=\"note\">4 customers without a purchase date in this range.</p>"))
+    }
+
+    @Test func `a changeover window of days can be seen among years`() throws {
+        let policy = try Self.policy(build: "120")
+        let page = page(report(of: policy, against: policy, [("1", "2009-05-01", 3), ("130", "2015-12-01", 2)]))
+        let window = try #require(page.components(separatedBy: "<rect class=\"changeover\"").dropFirst().first)
+        let width = try #require(
+            window.components(separatedBy: "width=\"").dropFirst().first?.split(separator: "\"").first)
+        #expect(try #require(Double(width)) >= 3)
+    }
+
+    @Test func `an era begins before the row of its own build`() throws {
+        let policy = try Self.policy(build: "120")
+        let page = page(
+            report(
+                of: policy, against: policy,
+                [("119", "2014-05-01", 1), ("120", "2015-07-01", 1), ("121", "2015-08-01", 1)]))
+        let places = ["<span>119</span>", "free begins with 120", "<span>120</span>", "<span>121</span>"].compactMap {
+            page.range(of: $0)?.lowerBound
+        }
+        #expect(places.count == 4 && places == places.sorted())
+    }
+
+    @Test func `causes stand by size, and the headline counts those of the others too`() throws {
+        let report = report(
+            of: try Self.policy(build: "100", honors: false), against: try Self.policy(build: "120"),
+            // Lose both, or only the cloud.
+            [("110", nil, 2), ("37", "2014-05-01", 5)])
+        #expect(report.tally.losing == 7)
+        #expect(report.headline.sentence == "Do not ship: 7 owners of builds 37–110 on iOS would lose `cloud`.")
+        let amounts = page(report).components(separatedBy: "<div class=\"amount\">").dropFirst().compactMap {
+            $0.split(separator: "<").first.map(String.init)
+        }
+        #expect(amounts.count > 1 && amounts == amounts.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }, "\(amounts)")
+    }
+
+    @Test func `the headline counts those who lose something else`() throws {
+        let change = Population.date("2015-01-01")
+        func policy(_ honors: [Honor], _ others: [Honor]) throws -> Policy {
+            let plain = try Self.policy(build: "120")
+            return try Policy(
+                app: plain.app, eras: plain.eras, buildNumbers: plain.buildNumbers,
+                entitlements: [
+                    Entitlement(name: "everything", honors: honors), Entitlement(name: "cloud", honors: others),
+                ], inDoubt: .undetermined)
+        }
+        let report = report(
+            of: try policy([], []),
+            against: try policy(
+                [Honor(era: "paid", boughtBefore: change)], [Honor(era: "paid", boughtSince: change)]),
+            [("37", "2014-05-01", 5), ("90", "2015-05-01", 3)])
+        #expect(report.tally.losing == 8)
+        #expect(
+            report.headline.sentence
+                == "Do not ship: 5 owners of build 37 on iOS would lose `everything`, and 3 others would lose something."
+        )
+    }
+
+    @Test func `whoever is undetermined now and was granted stands among the losers alone`() throws {
+        let old = try Self.policy(build: "120")
+        let new = try Policy(
+            app: old.app, eras: old.eras, buildNumbers: .restarted, entitlements: old.entitlements,
+            inDoubt: .undetermined)
+        let report = report(of: new, against: old, [("37", nil, 3), ("37", "2014-05-01", 2)])
+        let counts = report.tally.byEntitlement[0].counts
+        #expect(counts.loses == 3 && counts.undetermined == 3 && counts.denied == 0)
+        let legend = try #require(page(report).components(separatedBy: "<div class=\"legend\">").dropFirst().first)
+        let numbers = legend.components(separatedBy: "<b>").dropFirst().compactMap {
+            $0.split(separator: "<").first.map(String.init)
+        }
+        #expect(numbers.prefix(5) == ["2", "0", "0", "0", "3"])
+    }
+
+    @Test func `parts of a population count their contradictions and their products together`() throws {
+        let comparison = Comparison(of: try Self.policy(build: "120"), against: nil, at: Population.now)
+        func part(_ id: String, _ type: Purchase.ProductType) -> Tally {
+            var tally = Tally(for: comparison)
+            let proof = AppProof(
+                kind: .appTransaction, signedDate: Population.now, id: .appTransaction(id), originalPlatform: .iOS,
+                originalAppVersion: "37", originalPurchaseDate: Population.date("2015-12-01"))
+            let purchase = Purchase(
+                transactionID: id, productID: "com.example.calculator.\(type)", type: type,
+                purchaseDate: Population.now, signedDate: Population.now)
+            comparison.count(
+                Evidence(
+                    environment: .production, app: [proof], transactions: [purchase], purchasesAreComplete: true),
+                id: id, exportedID: nil, in: &tally)
+            return tally
+        }
+        var tally = part("1", .consumable)
+        tally.add(part("2", .nonConsumable))
+        #expect(tally.customers == 2 && tally.contradicting == 2)
+        // Nobody misses a right that a consumable would give.
+        #expect(tally.productsWithoutEntitlement == ["com.example.calculator.nonConsumable": 1])
+    }
+
+    @Test func `contradicting proofs ask for a look, though nobody loses anything`() throws {
+        let policy = try Self.policy(build: "120")
+        let plain = report(of: policy, against: policy, [("37", "2014-05-01", 3)])
+        #expect(plain.headline.level == .go)
+        let contradicting = report(of: policy, against: policy, [("37", "2014-05-01", 3), ("37", "2015-12-01", 1)])
+        #expect(contradicting.tally.contradicting == 1 && contradicting.tally.losing == 0)
+        #expect(contradicting.headline.level == .check)
+        #expect(page(contradicting).contains("<header class=\"verdict check\">"))
+    }
+}

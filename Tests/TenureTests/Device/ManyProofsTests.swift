@@ -1,0 +1,52 @@
+import Foundation
+import TenureCore
+import Testing
+
+@testable import Tenure
+
+/// A device keeps few of the app transactions that it has seen. They must decide as all of them do.
+@Suite struct `App transactions on the device` {
+    private static let change = Date(timeIntervalSince1970: 1_433_959_200)
+
+    private static func policy() throws -> Policy {
+        try Policy(
+            app: Policy.App(bundleID: "com.example.calculator"),
+            eras: [
+                Era(name: "paid", model: .paid),
+                Era(
+                    name: "freemium", model: .free,
+                    begins: [.iOS: .at(version: AppVersion("120"), date: change)], changeover: .noWindow),
+            ],
+            buildNumbers: .increasing,
+            entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
+    }
+
+    /// Signed once a month, from half a year before the change; `revoked`: the place of the one with the refund.
+    private static func proofs(_ count: Int, revoked: Int) -> [AppProof] {
+        (0..<count).map { month in
+            let signed = change.addingTimeInterval(Double(month - 6) * 30 * 86_400)
+            return AppProof(
+                kind: .appTransaction, signedDate: signed, id: .appTransaction("1"), originalPlatform: .iOS,
+                originalAppVersion: "37", originalPurchaseDate: change.addingTimeInterval(-400 * 86_400),
+                revocationDate: month == revoked ? signed.addingTimeInterval(-86_400) : nil)
+        }
+    }
+
+    @Test(arguments: 0..<12) func `that are dropped change no decision`(revoked: Int) throws {
+        let policy = try Self.policy()
+        var kept: [AppProof] = []
+        for proof in Self.proofs(12, revoked: revoked) {
+            kept = Account.essential(kept + [proof])
+            #expect(kept.count <= 4)
+        }
+        func decision(_ proofs: [AppProof]) -> Decision? {
+            decide(
+                Evidence(environment: .production, app: proofs, transactions: [], purchasesAreComplete: true),
+                under: policy, at: Self.change.addingTimeInterval(400 * 86_400)
+            ).first
+        }
+        let whole = decision(Self.proofs(12, revoked: revoked))
+        #expect(decision(kept)?.outcome == whole?.outcome && decision(kept)?.until == whole?.until)
+        #expect((whole?.outcome == .granted) == (revoked < 5))
+    }
+}
