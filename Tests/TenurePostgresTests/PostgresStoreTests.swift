@@ -43,10 +43,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ["realm = 77", "realm = 300", "realm = -1", "merged_into = id"])
+    @Test(arguments: [
+        "realm = 77", "realm = 300", "realm = -1",
+        "merged_into = (SELECT other.id FROM customers AS other WHERE other.id <> customers.id)",
+    ])
     func `a damaged row is an error, never a crash`(damage: String) async throws {
         try await withStore { store in
             let customer = try await store.add("a", to: "704")
+            _ = try await store.add("b", to: "705")
             _ = try await store.write(locking: []) { session throws(StoreError) in
                 try session.execute("UPDATE customers SET \(damage)")
             }

@@ -11,7 +11,7 @@ enum LargeSyncs {
     static let name = "large-sync"
     private static let bodies = 8
     private static let purchasesOfBody = 2500
-    private static let rounds = 5
+    private static let rounds = 3
 
     static func measure(_ fixtures: Fixtures) async throws {
         let folder = FileManager.default.currentDirectoryPath + "/.build/bench-large-sync"
@@ -42,7 +42,7 @@ enum LargeSyncs {
         print("ratio \(name)-growth \(format(growths.median)) <=1.5")
 
         var alone: [Double] = []
-        for _ in 0..<300 { alone.append(try await customers.next().ordinarySync(in: syncs)) }
+        for _ in 0..<100 { alone.append(try await customers.next().ordinarySync(in: syncs)) }
         print(
             "\(name): an ordinary sync takes \(format(alone.median * 1e3)) ms, the longest \(format((alone.max() ?? 0) * 1e3))"
         )

@@ -12,7 +12,8 @@ extension SQLStore {
             ledger.hiddenBefore = hidden
             return try ledger.perform(act, on: customer, by: rederivation)
         }
-        if case .erased = outcome { try await removeLeftovers(at: act.at) }
+        // Also where the customer is gone already: what is left may be of one who was the same.
+        try await removeLeftovers(at: act.at)
         return outcome
     }
 
