@@ -41,13 +41,13 @@ def is_signable(artifact):
 
 
 def signed_again(rng, app, now):
-    """The artifacts, some of them also as the App Store signs the same facts days or months later."""
+    """The artifacts, and after a refund the same facts without it, as the App Store signs them again and again."""
     result = list(app)
-    for artifact in app:
-        if "revocationDate" in artifact or artifact.get("kind") == "receipt":
-            continue
-        for _ in range(rng.choice([0, 1, 3, 6])):
-            signed = instant(artifact["signedDate"]) + rng.randrange(1, 90 * DAY // SECOND) * SECOND
+    for refund in [each for each in app if "revocationDate" in each]:
+        artifact = {key: value for key, value in refund.items() if key != "revocationDate"}
+        for days in [-10, 5, 5, 20, 20, 200]:
+            offset = rng.randrange(1, abs(days) * DAY // SECOND) * (SECOND if days > 0 else -SECOND)
+            signed = instant(refund["signedDate"]) + offset
             if signed <= now and not any(instant(each["signedDate"]) == signed for each in result):
                 result.append({**artifact, "signedDate": text(signed)})
     rng.shuffle(result)
