@@ -57,9 +57,10 @@ private struct Signings {
         for number in 0..<4 {
             let honors = eras.filter { _ in flip(1, of: 2) }.map { era in
                 let isDated = !beginningWithMonths && flip(2, of: 3)
+                let limits = [instant(withinDays: 360), instant(withinDays: 400)].sorted()
                 return Honor(
-                    era: era.name, boughtSince: isDated && flip(1, of: 2) ? instant(withinDays: 360) : nil,
-                    boughtBefore: isDated && flip(1, of: 2) ? instant(withinDays: 400) : nil,
+                    era: era.name, boughtSince: isDated && flip(1, of: 2) ? limits[0] : nil,
+                    boughtBefore: isDated && flip(1, of: 2) ? limits[1].addingTimeInterval(86_400) : nil,
                     length: isDated && flip(1, of: 3) ? CalendarPeriod(months: 3) : nil,
                     until: isDated && flip(1, of: 3) ? instant(withinDays: 500) : nil)
             }
