@@ -126,16 +126,16 @@ enum ContentDownloads {
         defer { buffer.deallocate() }
         var most = before
         for _ in 0..<20 {
-            for connection in slow where connection.readAvailable(4096, into: buffer) == 0 {
-                throw CocoaError(.fileReadCorruptFile)
-            }
+            let closed = slow.count { $0.readAvailable(4096, into: buffer) == 0 }
+            guard closed == 0 else { throw Failed(reason: "the service closed \(closed) downloads") }
             usleep(1_000_000)
             most = max(most, try residentMemory(of: process))
         }
         let metrics = try Shell.run("curl", "-sSf", "http://127.0.0.1:\(port)/metrics")
         guard metrics.contains("tenure_downloads_in_progress \(slowClients)\n") else {
-            throw CocoaError(.fileReadCorruptFile)
+            throw Failed(reason: "not all downloads are in progress:\n\(metrics)")
         }
+        withExtendedLifetime(slow) {}
         print("\(name): \(slowClients) slow clients; \(before / 1024) KB before, \(most / 1024) KB at most")
         print("ratio \(name)-kilobytes \(format(Double(most - before) / 1024 / Double(slowClients))) <=320")
     }
@@ -160,6 +160,11 @@ enum ContentDownloads {
         guard getrlimit(files, &limit) == 0 else { return }
         limit.rlim_cur = min(limit.rlim_max, 1 << 20)
         setrlimit(files, &limit)
+    }
+
+    struct Failed: Error, CustomStringConvertible {
+        let reason: String
+        var description: String { reason }
     }
 
     /// What the clients counted.

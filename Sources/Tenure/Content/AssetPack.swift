@@ -3,28 +3,43 @@ public import Foundation
 extension Tenure {
     /// Files that a purchase unlocks, versioned together.
     public struct AssetPack: Sendable {
+        /// Its name in `content.yaml`.
         public let name: String
         let library: ContentLibrary
 
+        /// How far a pack is on its way to the app.
         public enum State: Sendable, Hashable {
-            /// There is no catalog yet.
+            /// There is no catalog yet, or none that names the pack.
             case unknown
+            /// The customer may not use the pack.
             case notEntitled
+            /// All versions of the pack need a newer version of the app.
             case needsAppUpdate
             /// - Parameter size: the bytes that a download transfers.
             case available(size: Int64)
+            /// The download goes on by itself once what it waits for is there.
             case waiting(Wait)
+            /// Bytes arrive, here or in another process of the app.
             case downloading(Progress)
+            /// The download goes on after `resume()`.
             case paused
+            /// All bytes are here. They are verified and put in place.
             case installing
             /// The files are complete. `update` is the state of a newer version, if there is one.
+            ///
+            /// - Parameters:
+            ///   - version: the digest of the manifest.
+            ///   - update: nil if no newer version is known.
             indirect case installed(version: String, update: State?)
+            /// The download ended. `resume()` or `download()` begins it again.
             case failed(AssetPackError)
         }
 
+        /// What a download waits for.
         public enum Wait: Sendable, Hashable {
             /// Another pack is being downloaded.
             case turn
+            /// The network or the server.
             case network
             /// The network is expensive or in Low Data Mode: see `allowExpensiveNetwork()`.
             case consent
@@ -32,11 +47,13 @@ extension Tenure {
             case space(missing: Int64)
         }
 
+        /// How far a download is.
         public struct Progress: Sendable, Hashable {
             /// Bytes that have arrived. Never goes back, also after a relaunch.
             public let bytes: Int64
+            /// Bytes that the whole download transfers.
             public let total: Int64
-            /// Nil until it is known.
+            /// The speed of the last seconds. Nil until it is known.
             public let bytesPerSecond: Double?
             /// In seconds. Nil until it is known.
             public var timeRemaining: TimeInterval? {

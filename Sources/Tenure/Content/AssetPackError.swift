@@ -6,7 +6,9 @@ extension Tenure {
     public enum AssetPackError: Swift.Error, Sendable, Hashable {
         /// The catalog has no pack with this name.
         case unknownPack(String)
+        /// The customer may not use the pack.
         case notEntitled(String)
+        /// All versions of the pack need a newer version of the app.
         case needsAppUpdate(String)
         /// The download was canceled, or the pack removed.
         case canceled(String)
@@ -14,10 +16,14 @@ extension Tenure {
         case refused(String)
         /// The server sends other bytes than were published.
         case corrupted(String)
+        /// The pack isn't on the device.
         case notInstalled(String)
+        /// The pack has no such file or folder.
         case missingFile(path: String)
+        /// A file can't be read or written.
         case storage(String)
 
+        /// Whether the same call may succeed later.
         public var isRetryable: Bool {
             switch self {
             case .canceled, .refused, .corrupted, .notInstalled, .storage: true

@@ -3,6 +3,7 @@ extension Tenure {
     public struct Content: Sendable {
         let library: ContentLibrary
 
+        /// The pack with a name, which need not exist.
         public subscript(name: String) -> AssetPack { AssetPack(name: name, library: library) }
 
         /// The packs that the sources name and those on the device, by name.
@@ -15,7 +16,7 @@ extension Tenure {
         ///
         /// Call it when the system starts the app for the background session `backgroundIdentifier`:
         ///
-        /// ```swift
+        /// ```swift no-check
         /// .backgroundTask(.urlSession(Tenure.Content.backgroundIdentifier)) {
         ///     await tenure.content.finishBackgroundDownloads()
         /// }
@@ -27,7 +28,9 @@ extension Tenure {
 
         /// An asset pack in a list.
         public struct Listing: Sendable, Hashable {
+            /// The name of the pack.
             public let name: String
+            /// Its state when the list was made.
             public let state: AssetPack.State
             /// The bytes of all its files outside of the app's bundle: installed, older and partial versions.
             public let bytesOnDisk: Int64

@@ -8,6 +8,7 @@ final class ArrangedTransport: Transport {
         var statuses: [Int] = []
         var received = 0
         var cut: Int?
+        var isDown = false
         var before: [Int: @Sendable () async throws -> Void] = [:]
     }
 
@@ -19,6 +20,12 @@ final class ArrangedTransport: Transport {
     /// Does something before the request for a range with this number, from 0.
     func before(_ request: Int, _ action: @escaping @Sendable () async throws -> Void) {
         state.withLock { $0.before[request] = action }
+    }
+
+    /// Lets no request for a range through.
+    var isDown: Bool {
+        get { state.withLock { $0.isDown } }
+        set { state.withLock { $0.isDown = newValue } }
     }
 
     var ranges: [String] { state.withLock { $0.ranges } }
@@ -44,6 +51,7 @@ final class ArrangedTransport: Transport {
             return (state.before[state.ranges.count - 1], state.cut)
         }
         try await action?()
+        if isDown { throw TransportFailure.connection(URLError(.notConnectedToInternet)) }
         var left = cut ?? .max
         let response = try await URLSessionTransport.shared.receive(request, accept: accept) { piece in
             let part = piece.prefix(left)

@@ -11,8 +11,10 @@ final class BackgroundTransfers: Sendable {
         var isConnected = false
         /// Whether everything was reported that ended while the app wasn't running.
         var isDelivered = false
-        /// Called with the pack of each download that ended.
-        var ended: (@Sendable (_ pack: String) -> Void)?
+        /// Packs of which a download has ended, until somebody looks.
+        var ended: Set<String> = []
+        /// Called after each download that ended.
+        var notify: (@Sendable () -> Void)?
     }
 
     private let downloads: any BackgroundDownloads
@@ -56,10 +58,10 @@ final class BackgroundTransfers: Sendable {
     // MARK: Connecting
 
     /// Connects once, and learns what the system still downloads.
-    func connect(_ ended: @escaping @Sendable (_ pack: String) -> Void) async {
+    func connect(_ ended: @escaping @Sendable () -> Void) async {
         let isFirst = state.withLock { state in
             defer { state.isConnected = true }
-            state.ended = ended
+            state.notify = ended
             return !state.isConnected
         }
         if isFirst {
@@ -96,12 +98,21 @@ final class BackgroundTransfers: Sendable {
         {
             keep(file, label)
         }
-        let ended = state.withLock { state in
+        let notify = state.withLock { state in
             state.known[label] = nil
-            return state.ended
+            state.ended.insert(label.pack)
+            return state.notify
         }
         record()
-        ended?(label.pack)
+        notify?()
+    }
+
+    /// Packs of which a download has ended since the last call.
+    func takeEnded() -> Set<String> {
+        state.withLock { state in
+            defer { state.ended = [] }
+            return state.ended
+        }
     }
 
     private func keep(_ file: URL, _ label: RangeLabel) {

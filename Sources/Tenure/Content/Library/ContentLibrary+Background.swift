@@ -17,18 +17,21 @@ extension ContentLibrary {
             case .networkReturned, .keychainUnlocked: break
             }
         }
+        await waiting.value
     }
 
     private func connect(_ background: BackgroundTransfers) async {
-        await background.connect { [weak self] pack in
-            Task { await self?.arrived(pack) }
+        await background.connect { [weak self] in
+            Task { await self?.schedule() }
         }
     }
 
-    private func arrived(_ pack: String) {
-        delivered.insert(pack)
-        if running == nil { look(at: pack) }
-        schedule()
+    /// Notes what the system has downloaded.
+    func takeDelivered() {
+        for name in background?.takeEnded() ?? [] {
+            delivered.insert(name)
+            if running?.pack != name { look(at: name) }
+        }
     }
 
     /// The system starts an app in the background only to report downloads, which it does at once.
@@ -130,7 +133,7 @@ extension ContentLibrary {
         // The first search has to say what the customer may use.
         for await customer in engine.customerState.watch() where !customer.isResolving { break }
         guard !isInForeground else { return }
-        await Task.yield()
+        takeDelivered()
         let hasArrived = !delivered.isEmpty
         schedule()
         while let running, !isInForeground { await running.task.value }

@@ -52,6 +52,7 @@ extension ContentLibrary {
     /// Stops what may not go on, and begins what may.
     func schedule() {
         load()
+        takeDelivered()
         followRights()
         defer { publish() }
         if let running {
@@ -193,23 +194,22 @@ extension ContentLibrary {
             suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))
         case .failure(TransferStop.space(let missing)): suspend(pack, .space(missing: missing), seconds: 10)
         case .failure(TransferStop.gone): await replace(version, of: pack)
-        case .failure(TransferStop.failed(let error)): await fail(pack, error)
+        case .failure(TransferStop.failed(let error)):
+            // A failure doesn't count if the right has ended meanwhile.
+            if isAllowed(pack) { failures[pack] = error }
         case .failure(TransferStop.inBackground), .failure(is TransferLease.Lost), .failure(is CancellationError): break
         case .failure(let error): failures[pack] = .storage("\(error)")
         }
         schedule()
     }
 
-    /// A failure doesn't count if the right has ended meanwhile.
-    private func fail(_ pack: String, _ error: Tenure.AssetPackError) async {
-        if case .refused = error { await engine.searchIsOver() }
-        if isAllowed(pack) { failures[pack] = error }
-    }
-
     /// Goes on with the newest version after the source has lost another one. What has arrived stays for it.
     private func replace(_ version: ContentCatalog.Version, of pack: String) async {
+        // Until the sources have answered.
+        waits[pack] = .network
         await refreshCatalogs()
-        guard running == nil else { return }
+        guard waits[pack] == .network, running?.pack != pack else { return }
+        waits[pack] = nil
         let newest = catalogs.pack(pack)?.version(for: setup.appVersion)
         if let newest, newest.manifest != version.manifest {
             try? PartialPack.setAside(in: store.folder(of: pack))

@@ -4,6 +4,7 @@ extension Tenure {
     /// Where asset packs come from: one source, or several in an array.
     ///
     /// ```swift
+    /// var options = Tenure.Options()
     /// options.content = [.embedded(), .service(keys: ["…"])]
     /// ```
     ///
