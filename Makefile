@@ -6,7 +6,8 @@ PREFIX ?= /usr/local
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz Examples
 FUZZ_RUNS ?= 10000000
 # What `prose-check` finds nothing wrong with. The list grows until it's everything; `Scripts/prose-check --all` counts.
-PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md Docs \
+PROSE := Makefile Package.swift Scripts .ci .github Packaging README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md \
+  $(filter-out Docs/content.md,$(wildcard Docs/*.md)) Docs/adr \
   Examples Sources/TenureServer/OpenAPI Sources/TenurePolicyLint Tests/PolicyLint
 SOAK_CUSTOMERS ?= 100000
 

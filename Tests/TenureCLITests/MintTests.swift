@@ -27,7 +27,7 @@ import Testing
         #expect(again.errors.contains("--force"))
         let none = try await Command.run("mint", "receipt", "--authority", desk.folder.url("none").path)
         #expect(none.status == 1)
-        #expect(none.errors.contains("holds no test authority"))
+        #expect(none.errors.contains("isn't a test authority"))
         let broken = desk.folder.url("broken")
         try FileManager.default.copyItem(atPath: desk.authority, toPath: broken.path)
         let leaf = broken.appendingPathComponent("jws-leaf.pem")
