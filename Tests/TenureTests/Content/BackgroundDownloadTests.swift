@@ -117,7 +117,7 @@ private final class SystemDownloads: BackgroundDownloads {
     private final class App: Sendable {
         let world: ContentWorld
         let system: SystemDownloads
-        private let device = Locked<AsyncStream<DeviceEvent>.Continuation?>(nil)
+        private let device = Locked<[AsyncStream<DeviceEvent>.Continuation]>([])
 
         init(faults: [ContentServer.Fault] = [.cut(after: 2_000_000)]) throws {
             system = try SystemDownloads()
@@ -128,16 +128,18 @@ private final class SystemDownloads: BackgroundDownloads {
         }
 
         func start() -> Tenure {
-            let (events, continuation) = AsyncStream.makeStream(of: DeviceEvent.self)
-            device.withLock { $0 = continuation }
-            return world.device.start { setup in
+            world.device.start { [system, device] setup in
                 setup.background = system
-                setup.events = { events }
+                setup.events = {
+                    let (events, continuation) = AsyncStream.makeStream(of: DeviceEvent.self)
+                    device.withLock { $0.append(continuation) }
+                    return events
+                }
                 setup.stallTimeout = 2
             }
         }
 
-        func send(_ event: DeviceEvent) { _ = device.withLock { $0?.yield(event) } }
+        func send(_ event: DeviceEvent) { device.withLock { for listener in $0 { listener.yield(event) } } }
 
         /// Leaves the foreground, and waits until the downloads are handed over.
         func leave(orders: Int) async throws {
