@@ -96,7 +96,8 @@ private struct ServedContent: Sendable {
         var other = ServiceConfiguration(
             databasePath: folder.path + "/notes/record.sqlite",
             policy: try Policy(
-                app: Policy.App(bundleID: "com.example.notes", appleID: 828_838_135), eras: [Era(name: "always", model: .free)],
+                app: Policy.App(bundleID: "com.example.notes", appleID: 828_838_135),
+                eras: [Era(name: "always", model: .free)],
                 entitlements: [Entitlement(name: "all", products: [.init(id: "com.example.notes.all")])]))
         other.now = { World.now }
         var logger = Logger(label: "tests")
