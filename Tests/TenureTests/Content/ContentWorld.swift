@@ -36,6 +36,9 @@ final class ContentWorld: Sendable {
 
     deinit { server.stop() }
 
+    /// The key that signs the catalog.
+    var keyText: String { PinnedKey(key.publicKey).text }
+
     @discardableResult
     func publish(
         _ files: [String: Data], unlock: ContentCatalog.Unlock = .entitlement("everything"),
