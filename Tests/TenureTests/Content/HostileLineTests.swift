@@ -32,13 +32,10 @@ import Testing
         serverKillAfter: Int
     ) async throws -> ContentClient {
         var seen: Int64 = 0
-        var isFirst = true
         func start() throws -> ContentClient {
             let client = try ContentClient(
                 device: published.device, from: published.url(port: line.port), key: published.keyText,
                 settings: ["stall": "1"])
-            if isFirst { try client.send("download") }
-            isFirst = false
             return client
         }
         func check(_ client: ContentClient) {
@@ -50,6 +47,10 @@ import Testing
         }
         for kill in 1...kills {
             let client = try start()
+            if kill == 1 {
+                try await client.reaches(prefix: "available")
+                try client.send("download")
+            }
             // The last one leaves little to fetch: the next process has to read everything while it installs.
             try await client.reaches(bytes: Int64(kill == kills ? total * 95 / 100 : total * kill / (kills + 1)))
             if kill == serverKillAfter { try await published.killServer() }
