@@ -104,6 +104,12 @@ extension Setup {
         self.options = options
         self.optionsError = optionsError
         events = DeviceEvent.ofThisDevice
+        #if canImport(Security) && !os(macOS)
+            // One process may use the session, and it's the app's.
+            if options.content != nil, host.kind == .app {
+                background = BackgroundSession.ofThisProcess(group: options.accessGroup)
+            }
+        #endif
     }
 
     /// Reads the policy from the device. Nil if the app brings none.

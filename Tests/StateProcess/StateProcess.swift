@@ -17,6 +17,7 @@ struct StateProcess {
         switch step {
         case "try":
             try await beginTrials(in: options(place), sessions: Int(rest.first ?? "") ?? 0, rest.dropFirst().first)
+        case "content": try await download(in: options(place), rest)
         case "buy": try await buy(in: options(place), rest)
         case "hold": try hold(place)
         default: say("no step is called \(step)")
@@ -81,6 +82,33 @@ struct StateProcess {
         let tenure = try Tenure(policy: .policy(try policy(sessions: 3)), options: options)
         for await customer in tenure.updates where !customer.isResolving { break }
         say("looked")
+    }
+
+    /// Downloads an asset pack, and writes a line for each state.
+    ///
+    /// - Parameter arguments: the address of a published folder, the key that signed its catalog, and the pack; then a file
+    ///   for which it waits.
+    private static func download(in options: Tenure.Options, _ arguments: [String]) async throws {
+        guard arguments.count >= 3, let url = URL(string: arguments[0]) else { return say("no pack") }
+        var options = options
+        options.content = .webServer(url, keys: [arguments[1]])
+        options.storeTimeout = 0.2
+        options.whileUndetermined = .allow(86_400)
+        let tenure = try Tenure(policy: .policy(try policy(sessions: 3)), options: options)
+        for await customer in tenure.updates where !customer.isResolving { break }
+        let pack = tenure.content[arguments[2]]
+        let telling = Task { for await state in pack.states { say("\(state)") } }
+        say("ready")
+        if arguments.count > 3 {
+            while !FileManager.default.fileExists(atPath: arguments[3]) { usleep(500) }
+        }
+        do {
+            try await pack.download()
+            telling.cancel()
+            say("done: \(try await pack.url(for: "").path)")
+        } catch {
+            say("failed: \(error)")
+        }
     }
 
     /// Holds the lock until it is killed.

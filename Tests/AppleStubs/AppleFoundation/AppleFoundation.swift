@@ -32,6 +32,37 @@ extension URLRequest {
     }
 }
 
+#if !os(macOS)
+    extension URLSessionConfiguration {
+        public class func background(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
+        public var sharedContainerIdentifier: String? {
+            get { nil }
+            set {}
+        }
+        public var isDiscretionary: Bool {
+            get { false }
+            set {}
+        }
+        public var sessionSendsLaunchEvents: Bool {
+            get { true }
+            set {}
+        }
+    }
+
+    extension URLSessionTask {
+        public var countOfBytesClientExpectsToReceive: Int64 {
+            get { -1 }
+            set {}
+        }
+    }
+
+    extension ProcessInfo {
+        public func performExpiringActivity(
+            withReason reason: String, using block: @escaping @Sendable (_ expired: Bool) -> Void
+        ) {}
+    }
+#endif
+
 #if !os(tvOS) && !os(watchOS)
     extension URLResourceKey {
         public static let volumeAvailableCapacityForImportantUsageKey = URLResourceKey(

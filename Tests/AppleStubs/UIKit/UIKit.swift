@@ -13,6 +13,9 @@ import Foundation
         public nonisolated class var didBecomeActiveNotification: NSNotification.Name {
             NSNotification.Name("UIApplicationDidBecomeActiveNotification")
         }
+        public nonisolated class var didEnterBackgroundNotification: NSNotification.Name {
+            NSNotification.Name("UIApplicationDidEnterBackgroundNotification")
+        }
         public nonisolated class var protectedDataDidBecomeAvailableNotification: NSNotification.Name {
             NSNotification.Name("UIApplicationProtectedDataDidBecomeAvailable")
         }

@@ -4,6 +4,9 @@ import Foundation
     public nonisolated class var applicationDidBecomeActiveNotification: NSNotification.Name {
         NSNotification.Name("WKExtensionApplicationDidBecomeActiveNotification")
     }
+    public nonisolated class var applicationDidEnterBackgroundNotification: NSNotification.Name {
+        NSNotification.Name("WKExtensionApplicationDidEnterBackgroundNotification")
+    }
 }
 
 @MainActor open class WKApplication: NSObject {

@@ -6,7 +6,7 @@ import Testing
 
 /// An app that leaves its downloads to the system's daemon, which goes on while the app is dead.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `Downloads in the background` {
-    private static let part = 1_000_000
+    private static let part = 300_000
     private static let parts = 12
 
     /// An installed pack, of which every second file has changed since: an update fetches twelve ranges.
@@ -53,8 +53,8 @@ import Testing
 
         /// Starts an update, and leaves the foreground when one range is here.
         func handOver(faults: [ContentServer.Fault] = []) async throws -> ContentClient {
-            // 2 MB a second.
-            world.server.slowDown(8000)
+            // 800 KB a second.
+            world.server.slowDown(20_000)
             let client = try start()
             try await client.reaches(prefix: "available")
             try client.send("download")
@@ -76,7 +76,7 @@ import Testing
             #expect(names("queue").isEmpty)
         }
 
-        /// Ranges of the archive that were asked for, as `handOver` and the rest began them.
+        /// The bytes of the changed files.
         var total: Int { parts * part }
     }
 

@@ -97,7 +97,8 @@ final class ContentServer: Sendable {
             received += buffer[..<count]
         }
         let lines = String(decoding: received, as: UTF8.self).components(separatedBy: "\r\n")
-        let name = lines[0].split(separator: " ").dropFirst().first.map { String($0.dropFirst()) } ?? ""
+        let target = lines[0].split(separator: " ").dropFirst().first.map { String($0.dropFirst()) } ?? ""
+        let name = target.prefix { $0 != "?" }
         guard let data = FileManager.default.contents(atPath: folder + "/" + name) else {
             return send(connection, "404 Not Found", [], Data())
         }

@@ -36,15 +36,35 @@ final class ContentWorld: Sendable {
 
     deinit { server.stop() }
 
+    /// The published folder.
+    var published: String { folder.path + "/public" }
+    /// The keys that sign the catalog.
+    var keys: [String] { [PinnedKey(key.publicKey).text] }
+    var location: ContentLocation { ContentLocation(in: folder.url("device")) }
     /// The key that signs the catalog.
     var keyText: String { PinnedKey(key.publicKey).text }
 
     @discardableResult
     func publish(
         _ files: [String: Data], unlock: ContentCatalog.Unlock = .entitlement("everything"),
-        minimumAppVersion: String? = nil
+        minimumAppVersion: String? = nil, isPurgeable: Bool = false, named name: String = "piano"
     ) throws -> ContentPublisher.Publication {
-        let source = folder.path + "/source"
+        let pack = try pack(
+            files, unlock: unlock, minimumAppVersion: minimumAppVersion, isPurgeable: isPurgeable, named: name)
+        return try publish([pack])
+    }
+
+    @discardableResult
+    func publish(_ packs: [PackSource]) throws -> ContentPublisher.Publication {
+        try ContentPublisher(folder: published, key: key).publish(bundleID: World.bundleID, packs: packs)
+    }
+
+    /// A pack that can be published or embedded.
+    func pack(
+        _ files: [String: Data], unlock: ContentCatalog.Unlock = .entitlement("everything"),
+        minimumAppVersion: String? = nil, isPurgeable: Bool = false, named name: String = "piano"
+    ) throws -> PackSource {
+        let source = folder.path + "/source-" + name
         try? FileManager.default.removeItem(atPath: source)
         for (path, data) in files {
             let file = URL(fileURLWithPath: source + "/" + path)
@@ -52,11 +72,9 @@ final class ContentWorld: Sendable {
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try data.write(to: file)
         }
-        let pack = try PackSource(
-            name: "piano", unlock: unlock, minimumAppVersion: minimumAppVersion.flatMap { AppVersion($0) },
-            folder: source)
-        return try ContentPublisher(folder: folder.path + "/public", key: key).publish(
-            bundleID: World.bundleID, packs: [pack])
+        return try PackSource(
+            name: name, unlock: unlock, isPurgeable: isPurgeable,
+            minimumAppVersion: minimumAppVersion.flatMap { AppVersion($0) }, folder: source)
     }
 
     static func bytes(_ count: Int, seed: UInt64 = 1) -> Data {

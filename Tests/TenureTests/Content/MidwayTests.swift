@@ -71,6 +71,31 @@ import Testing
         #expect(try await ContentWorld.contents(of: tenure) == Self.files)
     }
 
+    @Test func `bytes that changed on the disk while the app wasn't running are fetched again`() async throws {
+        let world = try ContentWorld(Self.files, faults: [.stall(after: 8_000_000)]) { $0.stallTimeout = 60 }
+        var first: Tenure? = world.device.start()
+        let piano = try #require(first).content["piano"]
+        let download = Task { try? await piano.download() }
+        _ = await piano.reaches(bytes: 7_000_000)
+        await piano.pause()
+        download.cancel()
+        let library = piano.library
+        first = nil
+        while await library.running != nil { try await Task.sleep(nanoseconds: 5_000_000) }
+        // As after a loss of power: the file is long enough.
+        let path = world.folder.path + "/device/content/packs/piano/partial/files/samples/a.wav"
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(bytes == Self.files["samples/a.wav"])
+        bytes[5_000_000] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: path))
+        world.server.resetCount()
+        let tenure = world.device.start()
+        try await tenure.content["piano"].download()
+        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        // The second chunk of the file, and the rest of the download.
+        #expect(world.server.sent < 6_000_000 - PackManifest.chunkSize + 2_100_000, "\(world.server.ranges)")
+    }
+
     @Test func `an installation that was cut off between its two steps is finished at the next start`() async throws {
         let world = try ContentWorld(Self.files)
         var first: Tenure? = world.device.start()

@@ -21,6 +21,13 @@ package protocol BackgroundDownloads: Sendable {
 
     /// Cancels the downloads with these labels.
     func cancel(_ labels: Set<String>) async
+
+    /// Runs `body`, and keeps the app from being suspended meanwhile, as long as the system lets it.
+    func keepRunning(_ body: @escaping @Sendable () async -> Void) async
+}
+
+extension BackgroundDownloads {
+    package func keepRunning(_ body: @escaping @Sendable () async -> Void) async { await body() }
 }
 
 /// A download for the system.
@@ -33,6 +40,18 @@ package struct BackgroundOrder: Sendable, Hashable {
     package let expectedSize: Int64
     package let allowsExpensiveNetwork: Bool
     package let allowsConstrainedNetwork: Bool
+
+    package init(
+        url: URL, headers: [String: String], label: String, expectedSize: Int64, allowsExpensiveNetwork: Bool,
+        allowsConstrainedNetwork: Bool
+    ) {
+        self.url = url
+        self.headers = headers
+        self.label = label
+        self.expectedSize = expectedSize
+        self.allowsExpensiveNetwork = allowsExpensiveNetwork
+        self.allowsConstrainedNetwork = allowsConstrainedNetwork
+    }
 }
 
 package struct BackgroundStatus: Sendable, Hashable {

@@ -142,6 +142,9 @@ final class BackgroundTransfers: Sendable {
         await downloads.start(orders)
     }
 
+    /// Runs `body` before the system suspends the app.
+    func keepRunning(_ body: @escaping @Sendable () async -> Void) async { await downloads.keepRunning(body) }
+
     func cancel(_ pack: String) async { await cancel { label, _ in label.pack == pack } }
 
     /// Takes back the downloads that have no bytes yet. The others end in the background.

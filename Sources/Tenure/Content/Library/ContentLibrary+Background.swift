@@ -13,7 +13,7 @@ extension ContentLibrary {
         for await event in setup.events() {
             switch event {
             case .appBecameActive: await enterForeground()
-            case .appEnteredBackground: await enterBackground()
+            case .appEnteredBackground: await background.keepRunning { await self.enterBackground() }
             case .networkReturned, .keychainUnlocked: break
             }
         }
@@ -52,7 +52,7 @@ extension ContentLibrary {
         guard let background, isInForeground else { return }
         // Nothing stops a background download that gets the whole file in answer to a range. So only servers count that
         // have answered with a range before. Other downloads go on as long as the system lets them.
-        let ready = requests.filter { isReady($0) }
+        let ready = requests.filter { isWanted($0) && (isReady($0) || waits[$0.pack] == .network) }
         guard let first = ready.first, await provenLink(of: first) != nil else { return }
         isInForeground = false
         if let running {

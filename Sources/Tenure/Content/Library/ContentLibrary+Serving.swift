@@ -32,7 +32,10 @@ extension ContentLibrary {
         return network.isConstrained || network.isExpensive && isAboveLimit
     }
 
-    func isReady(_ request: PackRequest) -> Bool {
+    func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
+
+    /// Whether a download may go on, at least once the network or space is there.
+    func isWanted(_ request: PackRequest) -> Bool {
         guard !request.isPaused, failures[request.pack] == nil, target(of: request.pack) != nil,
             isAllowed(request.pack)
         else { return false }
@@ -41,7 +44,7 @@ extension ContentLibrary {
             return false
         }
         if waits[request.pack] == .consent { waits[request.pack] = nil }
-        return waits[request.pack] == nil
+        return true
     }
 
     // MARK: Serving requests

@@ -27,7 +27,12 @@ final class HTTPContent: Sendable {
         } else {
             request.ask(for: wanted.range)
             let contentRange = Self.contentRange(wanted.range, of: wanted.size)
-            accept = { $0.status == 206 && $0.header("Content-Range") == contentRange }
+            let (origin, proven) = (Self.origin(of: url), proven)
+            accept = { head in
+                guard head.status == 206, head.header("Content-Range") == contentRange else { return false }
+                proven.withLock { _ = $0.insert(origin) }
+                return true
+            }
         }
         let head: TransportResponse
         var received = 0
@@ -41,7 +46,6 @@ final class HTTPContent: Sendable {
             throw Tenure.ContentSourceError.unavailable()
         }
         if accept(head) {
-            if head.status == 206 { proven.withLock { _ = $0.insert(Self.origin(of: url)) } }
             guard received == wanted.range.count else { throw Tenure.ContentSourceError.unavailable() }
             return
         }

@@ -76,7 +76,9 @@ struct PackTransfer: Sendable {
         if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
         try lease.confirm()
         try PartialPack.setAside(in: folder)
-        let packs = store.names.compactMap { store.installed($0) } + [PartialPack.old(in: folder, store)]
+        let packs =
+            store.names.compactMap { store.installed($0) }
+            + [PartialPack.old(in: folder, store)]
             .compactMap(\.self)
         return try PartialPack.begin(
             PackDescription(pack, version, from: source.identifier), manifest, in: folder,

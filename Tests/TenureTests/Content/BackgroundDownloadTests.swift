@@ -1,0 +1,301 @@
+import CommandRunner
+import Foundation
+import TenureContent
+import TenureCore
+import TenureHTTP
+import Testing
+
+@testable import Tenure
+
+/// The system's downloads, in the process of the test: they go on when the app's objects are gone.
+private final class SystemDownloads: BackgroundDownloads {
+    private struct State: Sendable {
+        var orders: [BackgroundOrder] = []
+        var received: [String: Int64] = [:]
+        var running: [String: Task<Void, Never>] = [:]
+        var results: [BackgroundResult] = []
+        var ended: (@Sendable (BackgroundResult) -> Void)?
+        var canceled: Set<String> = []
+        var isHeld: @Sendable (BackgroundOrder) -> Bool = { _ in false }
+        var change: @Sendable (BackgroundResult) -> BackgroundResult = { $0 }
+    }
+
+    private let folder: Folder
+    private let state = Locked(State())
+
+    init() throws { folder = try Folder() }
+
+    /// Everything that was asked for.
+    var orders: [BackgroundOrder] { state.withLock { $0.orders } }
+    var canceled: Set<String> { state.withLock { $0.canceled } }
+    var unfinished: Int { state.withLock { $0.running.count } }
+
+    /// Leaves downloads without a byte.
+    func hold(_ isHeld: @escaping @Sendable (BackgroundOrder) -> Bool) { state.withLock { $0.isHeld = isHeld } }
+
+    /// Changes what comes of downloads.
+    func change(_ change: @escaping @Sendable (BackgroundResult) -> BackgroundResult) {
+        state.withLock { $0.change = change }
+    }
+
+    /// The app dies.
+    func disconnect() { state.withLock { $0.ended = nil } }
+
+    func connect(ended: @escaping @Sendable (BackgroundResult) -> Void, delivered: @escaping @Sendable () -> Void) {
+        let results = state.withLock { state in
+            state.ended = ended
+            defer { state.results = [] }
+            return state.results
+        }
+        for result in results { report(result, to: ended) }
+        delivered()
+    }
+
+    func downloads() -> [BackgroundStatus] {
+        state.withLock { state in
+            state.running.keys.map { BackgroundStatus(label: $0, received: state.received[$0] ?? 0) }
+        }
+    }
+
+    func start(_ orders: [BackgroundOrder]) {
+        for order in orders {
+            let task = Task { await download(order) }
+            state.withLock { state in
+                state.orders.append(order)
+                state.running[order.label] = task
+            }
+        }
+    }
+
+    func cancel(_ labels: Set<String>) {
+        let tasks = state.withLock { state in
+            state.canceled.formUnion(labels)
+            return labels.compactMap { state.running.removeValue(forKey: $0) }
+        }
+        for task in tasks { task.cancel() }
+    }
+
+    private func download(_ order: BackgroundOrder) async {
+        while state.withLock({ $0.isHeld })(order) {
+            guard (try? await Task.sleep(nanoseconds: 10_000_000)) != nil else { return }
+        }
+        let path = folder.url(UUID().uuidString)
+        var request = TransportRequest(order.url, timeout: 60, bodyLimit: 1 << 30)
+        request.headers = order.headers
+        var body = Data()
+        let head = try? await URLSessionTransport.shared.receive(request, accept: { _ in true }) { piece in
+            body += piece
+            let count = Int64(body.count)
+            state.withLock { $0.received[order.label] = count }
+        }
+        guard !Task.isCancelled, (try? body.write(to: path)) != nil else { return }
+        let result = state.withLock { $0.change }(
+            BackgroundResult(
+                label: order.label, status: head?.status, contentRange: head?.header("Content-Range"), file: path))
+        let ended = state.withLock { state in
+            state.running[order.label] = nil
+            if state.ended == nil { state.results.append(result) }
+            return state.ended
+        }
+        if let ended { report(result, to: ended) }
+    }
+
+    private func report(_ result: BackgroundResult, to ended: (BackgroundResult) -> Void) {
+        ended(result)
+        if let file = result.file { try? FileManager.default.removeItem(at: file) }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `Downloads in the background` {
+    private static let files: [String: Data] = [
+        "samples/a.wav": ContentWorld.bytes(6_000_000), "samples/b.wav": ContentWorld.bytes(3_000_000, seed: 2),
+    ]
+    private static let size = 9_000_000
+    private static let other: [String: Data] = ["loop.wav": ContentWorld.bytes(2_000_000, seed: 3)]
+
+    /// An app with two packs, of which the first one is on its way.
+    private final class App: Sendable {
+        let world: ContentWorld
+        let system: SystemDownloads
+        private let device = Locked<AsyncStream<DeviceEvent>.Continuation?>(nil)
+
+        init(faults: [ContentServer.Fault] = [.cut(after: 2_000_000)]) throws {
+            system = try SystemDownloads()
+            world = try ContentWorld(files, faults: faults)
+            try world.publish([world.pack(files), world.pack(other, named: "violin")])
+            // 8 MB a second.
+            world.server.slowDown(2000)
+        }
+
+        func start() -> Tenure {
+            let (events, continuation) = AsyncStream.makeStream(of: DeviceEvent.self)
+            device.withLock { $0 = continuation }
+            return world.device.start { setup in
+                setup.background = system
+                setup.events = { events }
+                setup.stallTimeout = 2
+            }
+        }
+
+        func send(_ event: DeviceEvent) { _ = device.withLock { $0?.yield(event) } }
+
+        /// Leaves the foreground, and waits until the downloads are handed over.
+        func leave(orders: Int) async throws {
+            send(.appEnteredBackground)
+            while system.orders.count < orders { try await Task.sleep(nanoseconds: 5_000_000) }
+        }
+    }
+
+    private func wait(until isTrue: () async -> Bool) async throws {
+        while await !isTrue() { try await Task.sleep(nanoseconds: 5_000_000) }
+    }
+
+    @Test func `go on while the app is dead, and a relaunch in the background installs them`() async throws {
+        let app = try App()
+        app.system.hold { _ in true }
+        var first: Tenure? = app.start()
+        let piano = try #require(first).content["piano"]
+        let waiting = Task { [first] in try? await first?.content["piano"].download() }
+        let second = Task { [first] in try? await first?.content["violin"].download() }
+        let seen = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 2)
+        guard case .downloading(let progress) = piano.state else { return #expect(Bool(false), "\(piano.state)") }
+        #expect(progress.bytes >= seen)
+        // The app dies.
+        let library = piano.library
+        waiting.cancel()
+        second.cancel()
+        first = nil
+        app.system.disconnect()
+        try await wait { await library.running == nil }
+        app.system.hold { _ in false }
+        try await wait { app.system.unfinished == 0 }
+        let tenure = app.start()
+        await tenure.content.finishBackgroundDownloads()
+        for (name, files) in [("piano", Self.files), ("violin", Self.other)] {
+            guard case .installed(_, nil) = tenure.content[name].state else {
+                Issue.record("\(tenure.content[name].state)")
+                continue
+            }
+            let root = try await tenure.content[name].url(for: "")
+            for (path, data) in files { #expect(try Data(contentsOf: root.appendingPathComponent(path)) == data) }
+        }
+        #expect(app.world.server.sent < Self.size + 2_000_000 + 200_000, "nothing was fetched twice")
+        #expect(app.system.orders.count == 2)
+    }
+
+    @Test func `aren't handed over to a server that hasn't answered a range with 206`() async throws {
+        let app = try App(faults: [.delay(1)])
+        let tenure = app.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        try await wait { app.world.server.ranges.count == 1 }
+        app.send(.appEnteredBackground)
+        // It goes on as long as the system lets it.
+        try await download.value
+        #expect(app.system.orders == [])
+        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+    }
+
+    @Test func `end there if they have bytes when the app returns, and the others are fetched by the app`()
+        async throws
+    {
+        let app = try App()
+        app.world.server.slowDown(5000)
+        app.system.hold { $0.label.contains("violin") }
+        let tenure = app.start()
+        let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
+        let downloads = [Task { try await piano.download() }, Task { try await violin.download() }]
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 2)
+        try await wait { app.system.downloads().contains { $0.received > 0 } }
+        app.send(.appBecameActive)
+        for download in downloads { try await download.value }
+        #expect(app.system.canceled.count == 1)
+        #expect(app.system.canceled.first?.contains("violin") == true)
+        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+        #expect(app.world.server.sent < Self.size + 2_000_000 + 200_000, "nothing was fetched twice")
+    }
+
+    @Test func `that stand still when the app returns are fetched by the app`() async throws {
+        let app = try App()
+        let tenure = app.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        app.world.server.add([.stall(after: 100_000)])
+        try await app.leave(orders: 1)
+        try await wait { app.system.downloads().contains { $0.received > 0 } }
+        app.send(.appBecameActive)
+        try await download.value
+        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+    }
+
+    @Test(arguments: ["status", "range", "short", "failed"])
+    func `count only if they have exactly what was asked for`(defect: String) async throws {
+        let app = try App()
+        app.system.change { result in
+            switch defect {
+            case "status":
+                BackgroundResult(
+                    label: result.label, status: 403, contentRange: result.contentRange, file: result.file)
+            case "range":
+                BackgroundResult(
+                    label: result.label, status: 206, contentRange: "bytes 0-1/2", file: result.file)
+            case "short":
+                {
+                    if let file = result.file { try? Data("short".utf8).write(to: file) }
+                    return result
+                }()
+            default: BackgroundResult(label: result.label)
+            }
+        }
+        let tenure = app.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 1)
+        try await wait { app.system.unfinished == 0 }
+        app.send(.appBecameActive)
+        try await download.value
+        #expect(try await ContentWorld.contents(of: tenure) == Self.files)
+    }
+
+    @Test func `stop when they are paused or canceled`() async throws {
+        let app = try App()
+        app.system.hold { _ in true }
+        let tenure = app.start()
+        let (piano, violin) = (tenure.content["piano"], tenure.content["violin"])
+        let downloads = [Task { try await piano.download() }, Task { try await violin.download() }]
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 2)
+        await piano.pause()
+        await violin.cancel()
+        #expect(app.system.unfinished == 0)
+        #expect(piano.state == .paused)
+        await #expect(throws: Tenure.AssetPackError.canceled("violin")) { try await downloads[1].value }
+        downloads[0].cancel()
+    }
+
+    @Test func `that arrive out of order are put together`() async throws {
+        let app = try App()
+        // 40 MB in one file: two ranges, the second of which is the first to arrive.
+        let block = ContentWorld.bytes(4_000_000)
+        let large = (0..<10).reduce(into: Data()) { data, _ in data += block }
+        try app.world.publish(["large.wav": large])
+        app.world.server.slowDown(200)
+        app.system.hold { ($0.headers["Range"] ?? "").hasSuffix("-40000511") == false }
+        let tenure = app.start()
+        let piano = tenure.content["piano"]
+        let download = Task { try await piano.download() }
+        _ = await piano.reaches(bytes: 2_500_000)
+        try await app.leave(orders: 2)
+        try await wait { app.system.unfinished == 1 }
+        app.system.hold { _ in false }
+        try await wait { app.system.unfinished == 0 }
+        app.send(.appBecameActive)
+        try await download.value
+        #expect(try await ContentWorld.contents(of: tenure) == ["large.wav": large])
+        #expect(app.world.server.sent < 40_000_000 + 3_000_000)
+    }
+}
