@@ -96,6 +96,26 @@ import Testing
         #expect(world.server.sent < 6_000_000 - PackManifest.chunkSize + 2_100_000, "\(world.server.ranges)")
     }
 
+    @Test func `URLs of an old version stay valid as long as the process runs, whatever the clock shows`() async throws
+    {
+        let world = try ContentWorld(Self.files)
+        let tenure = world.device.start()
+        try await tenure.content["piano"].download()
+        let old = try await tenure.content["piano"].url(for: "index.json")
+        let folder = world.folder.path + "/device/content/packs/piano"
+        let version = try #require(FileManager.default.contentsOfDirectory(atPath: folder + "/versions").first)
+        for days in [-366.0, 8, 366] {
+            #expect(VersionUse.isUsed(version, inFolder: folder, at: Date().addingTimeInterval(days * 86_400)))
+        }
+        try world.publish(["index.json": Data("[]".utf8)])
+        await tenure.content.refresh()
+        try await tenure.content["piano"].download()
+        // A second start in the same process tidies up.
+        let second = world.device.start()
+        _ = await second.content["piano"].reaches { if case .installed = $0 { true } else { false } }
+        #expect(try Data(contentsOf: old) == Data("{}".utf8))
+    }
+
     @Test func `an installation that was cut off between its two steps is finished at the next start`() async throws {
         let world = try ContentWorld(Self.files)
         var first: Tenure? = world.device.start()

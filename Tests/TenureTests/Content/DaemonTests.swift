@@ -4,8 +4,8 @@ import Testing
 
 @testable import Tenure
 
-/// An app that leaves its downloads to the system's daemon, which goes on while the app is dead.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct `Downloads in the background` {
+/// Real processes: an app that leaves its downloads to a daemon, which goes on while the app is dead.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct `Downloads by the system's daemon` {
     private static let part = 300_000
     private static let parts = 12
 
