@@ -266,6 +266,7 @@ let package = Package(
                 "TenureCore", "TenureJSON", "TenurePolicyFile", "TenureAppStore", "TenureStore", "TenureAPI",
                 "TenureServer",
                 "TenureRehearsal", "TenureMint", "LocalAppStore", "Tenure", "TenureContent",
+                "TenureContentPublishing",
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
@@ -306,18 +307,22 @@ let package = Package(
                 "TenureMint",
                 "CommandRunner",
             ]),
+        // An app with asset packs, its web server and the system's download daemon, for tests that kill them.
+        .executableTarget(
+            name: "ContentProcess", dependencies: ["Tenure", "TenureCore", "TenureHTTP"], path: "Tests/ContentProcess"),
         .testTarget(
             name: "TenureTests",
             dependencies: [
                 "CalculatorApp", "Tenure", "TenureCore", "TenureJSON", "TenureHTTP", "TenurePolicyFile", "TenureAPI",
                 "TenureAppStore", "TenureMint", "TenureContent", "TenureContentPublishing",
-                "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner",
+                "LocalAppStore", "TenureServer", "TenureStore", "CommandRunner", "ContentProcess",
                 .product(name: "HummingbirdTesting", package: "hummingbird", condition: service),
                 .product(name: "Logging", package: "swift-log", condition: service),
                 .product(name: "Crypto", package: "swift-crypto", condition: verification),
                 .product(name: "Hummingbird", package: "hummingbird", condition: service),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: service),
                 .product(name: "NIOCore", package: "swift-nio", condition: service),
+                .product(name: "NIOPosix", package: "swift-nio", condition: service),
             ]),
         .testTarget(
             name: "TenureContentTests",

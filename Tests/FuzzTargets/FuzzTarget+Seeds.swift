@@ -37,6 +37,12 @@
             case .forwardedFor:
                 Self.texts("192.0.2.1, 127.0.0.2", "[2001:db8::1]:4711,127.0.0.1", "10.0.0.0/8", "::ffff:192.0.2.1")
             case .facts: try [world.facts, FuzzedReaders.facts(of: [], [], [])]
+            case .packManifest: FuzzedContent.manifests
+            case .contentCatalog: FuzzedContent.catalogs
+            case .embeddedContent: FuzzedContent.embeddedFiles
+            case .contentYAML: FuzzedContent.yamls
+            case .linkToken: world.content.linkTokens
+            case .rangeHeader: FuzzedContent.rangeHeaders
             case .entitlementToken: FuzzedReaders.entitlementTokens
             case .entitlementTokenPayload: [FuzzedReaders.entitlementTokenClaims]
             case .keyStatementPayload: FuzzedReaders.keyStatementPayloads

@@ -53,6 +53,19 @@
         /// What the record holds of a customer.
         case facts
 
+        // What delivers content.
+
+        case packManifest = "pack-manifest"
+        /// The payload of a signed catalog under a sound signature.
+        case contentCatalog = "content-catalog"
+        /// `content.json` in an app's bundle.
+        case embeddedContent = "embedded-content"
+        /// `content.yaml`, which a developer writes.
+        case contentYAML = "content-yaml"
+        /// The token of a download link.
+        case linkToken = "link-token"
+        case rangeHeader = "range-header"
+
         // What the client reads.
 
         case entitlementToken = "entitlement-token"
@@ -70,7 +83,7 @@
             switch self {
             case .jws, .receipt, .receiptBase64, .verifyReceipt, .appStoreAnswer, .evidenceLines, .notificationBody:
                 16_384
-            case .appVersion, .token, .forwardedFor: 256
+            case .appVersion, .token, .forwardedFor, .linkToken, .rangeHeader: 256
             case .publicKey: 1024
             default: 4096
             }
@@ -105,6 +118,12 @@
             case .personaPayload: world.strangers.personaPayload(input)
             case .forwardedFor: world.strangers.forwardedFor(input)
             case .facts: FuzzedReaders.facts(input)
+            case .packManifest: FuzzedContent.manifest(input)
+            case .contentCatalog: FuzzedContent.catalog(input)
+            case .embeddedContent: FuzzedContent.embedded(input)
+            case .contentYAML: world.content.yaml(input)
+            case .linkToken: world.content.linkToken(input)
+            case .rangeHeader: FuzzedContent.rangeHeader(input)
             case .entitlementToken: FuzzedReaders.entitlementToken(input, at: World.instant)
             case .entitlementTokenPayload: FuzzedReaders.entitlementTokenPayload(input, at: World.instant)
             case .keyStatementPayload: FuzzedReaders.keyStatementPayload(input)

@@ -14,6 +14,7 @@ import TenureJSON
         let jwsMinter: JWSMinter
         let receiptMinter: ReceiptMinter
         let strangers: FuzzedStrangers
+        let content: FuzzedContent
         static let instant = Date(timeIntervalSince1970: 1_795_176_000)
 
         /// Keeps keys in the folder.
@@ -26,6 +27,7 @@ import TenureJSON
             jwsMinter = JWSMinter(authority: authority, signedAt: Self.instant)
             receiptMinter = ReceiptMinter(authority: authority, signedAt: Self.instant)
             strangers = try FuzzedStrangers(verifier: verifier, folder: folder.path, now: Self.instant)
+            content = try FuzzedContent(folder: folder.path)
         }
 
         private static let kinds: [JWSKind] = [.appTransaction, .transaction, .renewalInfo, .notification]

@@ -138,6 +138,7 @@ private final class FolderSource: Tenure.ContentSource {
         let tenure = world.device.start {
             $0.options.content = [.embedded(at: folder), .webServer(url, keys: keys)]
         }
+        _ = await tenure.content["piano"].reaches { if case .installed(_, .some) = $0 { true } else { false } }
         try await tenure.content["piano"].download()
         #expect(try await ContentWorld.contents(of: tenure) == Self.files)
         world.server.stop()

@@ -41,6 +41,8 @@ final class ContentWorld: Sendable {
     /// The keys that sign the catalog.
     var keys: [String] { [PinnedKey(key.publicKey).text] }
     var location: ContentLocation { ContentLocation(in: folder.url("device")) }
+    /// The key that signs the catalog.
+    var keyText: String { PinnedKey(key.publicKey).text }
 
     @discardableResult
     func publish(

@@ -1,14 +1,17 @@
 import CommandRunner
+import Crypto
 import Foundation
 import TenureContent
 import TenureContentPublishing
+import TenureCore
 import TenurePolicyFile
 import Testing
 
 @testable import Tenure
 
-@Suite(.timeLimit(.minutes(5))) struct `Hostile manifests` {
-    /// Signed by the right key: whoever publishes may have been careless, or robbed.
+/// All signed by the right key: whoever publishes may have been careless, or robbed.
+@Suite(.timeLimit(.minutes(5))) struct `Hostile manifests and catalogs` {
+    /// Publishes a manifest for a pack with one small file.
     private func offer(_ manifest: Data, in world: ContentWorld) throws {
         let publication = try world.publish(["a.txt": Data("abc".utf8)])
         let version = try #require(publication.packs.first?.version)
@@ -26,21 +29,88 @@ import Testing
         try Data(catalog.text.utf8).write(to: world.folder.url("public/catalog.jws"))
     }
 
+    /// Everything in the device's folder and beside it, without what belongs there.
+    private func strangers(in world: ContentWorld) -> [String] {
+        let files = FileManager.default
+        let device = world.folder.path + "/device"
+        let names = (try? files.subpathsOfDirectory(atPath: device)) ?? []
+        let known = ["content", "content/packs", "content/packs/piano", "content/packs.lock", "content/requests.json"]
+        let own = names.filter { !known.contains($0) && !$0.hasPrefix("content/catalogs") }
+        let beside = (try? files.contentsOfDirectory(atPath: world.folder.path)) ?? []
+        return own + beside.filter { !["device", "public"].contains($0) && !$0.hasPrefix("source") }
+    }
+
+    private static let paths = [
+        "../a.txt", "/a.txt", "a/../../b", "a\\\\b", "./a", "a//b", "", ".", "..", "a/", "a/.", "a/..", "C:a", "a:b",
+        "a\\u0000.txt", "\\u0000", "a\\u001b[2J", "a\\n", "a\\u007f", "a\\u0085", "e\\u0301.txt",
+        "../../../../../../../../../../tmp/tenure-escaped", "..\\\\..\\\\a", "a/../b", "~/../a",
+        String(repeating: "a", count: 101), String(repeating: "b/", count: 200) + "c",
+        String(repeating: "../", count: 40) + "etc/passwd",
+    ]
+
+    private static let numbers = [
+        "-1", "0", "511", "513", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e999", "null",
+        "512.5", "\\\"512\\\"", "true", "[]", "18446744073709551616",
+    ]
+
     private static func mutants(of manifest: Data) -> [Data] {
         let text = String(decoding: manifest, as: UTF8.self)
-        var mutants = ["../a.txt", "/a.txt", "a/../../b", "a\\\\b", "./a", "a//b", ""].map {
-            Data(text.replacingOccurrences(of: "a.txt", with: $0).utf8)
+        func replacing(_ old: String, _ new: String) -> Data {
+            Data(text.replacingOccurrences(of: old, with: new).utf8)
         }
-        mutants += ["-1", "9223372036854775807", "1e999", "null"].map {
-            Data(text.replacingOccurrences(of: "\"offset\":512", with: "\"offset\":\($0)").utf8)
+        var mutants = paths.map { replacing("\"a.txt\"", "\"\($0)\"") }
+        for number in numbers {
+            mutants.append(replacing("\"offset\":512", "\"offset\":\(number)"))
+            mutants.append(replacing("\"size\":3", "\"size\":\(number)"))
+            mutants.append(replacing("\"format\":1", "\"format\":\(number)"))
         }
-        // Every bit flip and truncation in some places.
-        for place in stride(from: 0, to: manifest.count, by: 2) {
+        mutants += structures(text)
+        // Bit flips and truncations.
+        for place in stride(from: 0, to: manifest.count, by: 3) {
             var flipped = manifest
             flipped[place] ^= UInt8(1 << (place % 8))
             mutants += [flipped, manifest.prefix(place + 1)]
         }
         return mutants.filter { (try? PackManifest(json: $0)) == nil && !$0.isEmpty }
+    }
+
+    /// Manifests whose entries contradict each other.
+    private static func structures(_ text: String) -> [Data] {
+        guard let start = text.range(of: "{\"path\""), let end = text.range(of: "}]}", options: .backwards) else {
+            return []
+        }
+        let entry = String(text[start.lowerBound..<end.lowerBound]) + "}"
+        func manifest(_ entries: [String]) -> Data {
+            Data((text[..<start.lowerBound] + entries.joined(separator: ",") + "]}").utf8)
+        }
+        func named(_ path: String, offset: Int = 1536) -> String {
+            entry.replacingOccurrences(of: "\"a.txt\"", with: "\"\(path)\"")
+                .replacingOccurrences(of: "\"offset\":512", with: "\"offset\":\(offset)")
+        }
+        let digest = ContentDigest(of: Data("abc".utf8)).description
+        func chunks(_ count: Int) -> String {
+            let list = Array(repeating: "\"\(digest)\"", count: count).joined(separator: ",")
+            return String(entry.dropLast()) + ",\"chunks\":[\(list)]}"
+        }
+        return [
+            // The same name, once in capitals, once composed in another way, and a file that is a folder.
+            manifest([entry, named("a.txt")]), manifest([entry, named("A.TXT")]), manifest([entry, named("a.txt/b")]),
+            manifest([named("straße", offset: 512), named("STRASSE")]),
+            // Overlapping contents, in each order.
+            manifest([entry, named("b.txt", offset: 512)]), manifest([entry, named("b.txt", offset: 514)]),
+            manifest([named("b.txt"), entry]),
+            manifest([]), manifest(["null"]), manifest(["[]"]), manifest(["{}"]),
+            manifest([chunks(0)]), manifest([chunks(2)]), manifest([chunks(1000)]),
+            // More files than a pack may have.
+            manifest((0...10_000).map { named("\($0)", offset: 512 + $0 * 1024) }),
+            // Sizes whose sum has no room in 64 bits.
+            manifest(
+                (0..<4).map {
+                    named("\($0)").replacingOccurrences(of: "\"size\":3", with: "\"size\":4611686018427387904")
+                }),
+            Data(String(repeating: "[", count: 100_000).utf8), Data("{\"files\":".utf8), Data("null".utf8),
+            Data(("\u{FEFF}" + text).utf8.reversed()),
+        ]
     }
 
     @Test func `fail the download, crash nothing and write nothing outside of the pack's folder`() async throws {
@@ -57,8 +127,95 @@ import Testing
             await #expect(throws: Tenure.AssetPackError.corrupted("piano")) { try await piano.download() }
             await piano.cancel()
         }
+        #expect(strangers(in: world) == [])
+        #expect(!FileManager.default.fileExists(atPath: "/tmp/tenure-escaped"))
+    }
+
+    @Test(arguments: ["a\u{202E}txt.exe", "\u{200F}a", "name\u{2066}", "💥"])
+    func `names that only look strange stay in the pack's folder`(name: String) async throws {
+        let world = try ContentWorld([name: Data("abc".utf8)])
+        let tenure = world.device.start()
+        try await tenure.content["piano"].download()
+        #expect(try await ContentWorld.contents(of: tenure) == [name: Data("abc".utf8)])
+        let error = Tenure.AssetPackError.missingFile(path: "\u{202E}")
+        await #expect(throws: error) { try await tenure.content["piano"].url(for: "\u{202E}") }
+    }
+
+    @Test(arguments: ["../../catalogs", "..", "/etc", "a.txt/..", "./a.txt", "a.txt/", "a\0.txt"])
+    func `paths that an app asks for lead to files of the pack only`(path: String) async throws {
+        let world = try ContentWorld(["a.txt": Data("abc".utf8)])
+        let tenure = world.device.start()
+        try await tenure.content["piano"].download()
+        await #expect(throws: Tenure.AssetPackError.missingFile(path: path)) {
+            try await tenure.content["piano"].url(for: path)
+        }
+    }
+
+    @Test func `a link in place of the pack's folder is replaced by a folder`() async throws {
+        let world = try ContentWorld(["a.txt": Data("abc".utf8)])
+        let outside = world.folder.path + "/outside"
         let packs = world.folder.path + "/device/content/packs"
-        #expect(try FileManager.default.contentsOfDirectory(atPath: packs) == ["piano"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: packs + "/piano") == [])
+        for folder in [outside, packs] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        try FileManager.default.createSymbolicLink(atPath: packs + "/piano", withDestinationPath: outside)
+        let tenure = world.device.start()
+        try await tenure.content["piano"].download()
+        #expect(try await ContentWorld.contents(of: tenure) == ["a.txt": Data("abc".utf8)])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+    }
+
+    // MARK: Catalogs
+
+    private static func catalogs(like payload: String) -> [String] {
+        func replacing(_ old: String, _ new: String) -> String { payload.replacingOccurrences(of: old, with: new) }
+        var catalogs = [
+            "..", "../piano", "/piano", "Piano", "pi ano", "", "piano\\u0000", "piano\\u202e", ".", "pïano",
+            String(repeating: "a", count: 65), "piano/../../x",
+        ].map { replacing("\"piano\":", "\"\($0)\":") }
+        for number in numbers {
+            for key in ["counter", "iat", "manifestSize", "archiveSize", "installedSize"] {
+                guard let range = payload.range(of: "\"\(key)\":[0-9]+", options: .regularExpression) else { continue }
+                catalogs.append(payload.replacingCharacters(in: range, with: "\"\(key)\":\(number)"))
+            }
+        }
+        catalogs += [
+            replacing("\"entitlement\":\"everything\"", "\"entitlement\":\"everything\",\"product\":\"x\""),
+            replacing("\"entitlement\":\"everything\",", ""), replacing("\"versions\":[", "\"versions\":[],\"x\":["),
+            replacing("\"packs\":{", "\"packs\":[{"),
+            replacing("\"bundleID\":\"com.example", "\"bundleID\":\"com.other"),
+            replacing("\"manifest\":\"", "\"manifest\":\"../"), replacing("\"archive\":\"", "\"archive\":\"0"),
+        ]
+        let bytes = Array(payload.utf8)
+        for place in stride(from: 0, to: bytes.count, by: 9) {
+            var flipped = bytes
+            flipped[place] ^= UInt8(1 << (place % 7))
+            catalogs += [String(decoding: flipped, as: UTF8.self), String(decoding: bytes[..<place], as: UTF8.self)]
+        }
+        return catalogs
+    }
+
+    @Test func `of catalogs change nothing that is known, crash nothing and write nothing`() async throws {
+        let world = try ContentWorld(["a.txt": Data("abc".utf8)])
+        let file = world.folder.url("public/catalog.jws")
+        let parts = try String(contentsOf: file, encoding: .utf8).split(separator: ".")
+        let payload = try #require(Base64.urlSafe.decode(Array(String(parts[1]).utf8)[...]))
+        let catalogs = Self.catalogs(like: String(decoding: payload, as: UTF8.self)).filter {
+            (try? SignedCatalog.Contents(payload: Data($0.utf8))) == nil
+        }
+        #expect(catalogs.count >= 100, "\(catalogs.count)")
+        let tenure = world.device.start()
+        let piano = tenure.content["piano"]
+        _ = await piano.reaches { if case .available = $0 { true } else { false } }
+        let before = await tenure.content.packs
+        for catalog in catalogs {
+            let text = try SignedPayload.sign(Array(catalog.utf8), type: "tenure-content+jwt", by: world.key)
+            try Data(text.utf8).write(to: file)
+            await tenure.content.refresh()
+        }
+        #expect(await tenure.content.packs == before)
+        #expect(strangers(in: world) == [])
+        try await piano.download()
+        #expect(try await ContentWorld.contents(of: tenure) == ["a.txt": Data("abc".utf8)])
     }
 }

@@ -23,7 +23,8 @@ import Testing
                 $0.app = World.newcomer()
                 $0.transactions = [World.purchase(Self.loops)]
             })
-        try await world.device.start().content["piano"].download()
+        let first = world.device.start()
+        try await first.content["piano"].download()
         world.server.stop()
         try FileManager.default.removeItem(at: world.folder.url("device/content/catalogs"))
         let tenure = world.device.start()

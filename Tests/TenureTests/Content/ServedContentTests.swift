@@ -91,10 +91,13 @@ private struct ServedContent: Sendable {
         configuration.anchors = [.production: try RealService.authority.anchors]
         configuration.now = { World.now }
         configuration.content = ContentSettings(folder: world.published)
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/notes", withIntermediateDirectories: true)
         var other = ServiceConfiguration(
-            databasePath: folder.path + "/other.sqlite",
+            databasePath: folder.path + "/notes/record.sqlite",
             policy: try Policy(
-                app: Policy.App(bundleID: "com.example.notes"), eras: [Era(name: "always", model: .free)],
+                app: Policy.App(bundleID: "com.example.notes", appleID: 828_838_135),
+                eras: [Era(name: "always", model: .free)],
                 entitlements: [Entitlement(name: "all", products: [.init(id: "com.example.notes.all")])]))
         other.now = { World.now }
         var logger = Logger(label: "tests")

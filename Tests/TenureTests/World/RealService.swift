@@ -154,6 +154,7 @@ extension World {
             "purchaseDate": .instant(purchase.purchaseDate ?? instant), "expiresDate": .null,
         ]
         if let expires = purchase.expiresDate { fields["expiresDate"] = .instant(expires) }
+        if let revoked = purchase.revocationDate { fields["revocationDate"] = .instant(revoked) }
         return StoreTransaction(
             jws: String(decoding: try minter.mint(.transaction, setting: fields), as: UTF8.self),
             environment: transaction.environment, appTransactionID: account, purchase: purchase)

@@ -40,6 +40,10 @@ enum Disk {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    static func isLink(_ path: String) -> Bool {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) != nil
+    }
+
     /// The names in a folder; none if it doesn't exist.
     static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

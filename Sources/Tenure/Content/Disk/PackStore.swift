@@ -45,6 +45,8 @@ struct PackStore: Sendable {
     func prepareFolder(of pack: String, isPurgeable: Bool) throws(DiskFailure) -> String {
         let folder = folder(of: pack, isPurgeable: isPurgeable)
         for place in location.folders where folder.hasPrefix(place.path + "/") { try ContentLocation.make(place) }
+        // A pack's files never go to where a link leads.
+        if Disk.isLink(folder) { Disk.remove(folder) }
         try ContentLocation.make(URL(fileURLWithPath: folder, isDirectory: true))
         return folder
     }

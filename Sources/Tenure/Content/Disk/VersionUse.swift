@@ -22,8 +22,10 @@ enum VersionUse {
             let path = users + "/" + name
             let process = Int32(name.dropFirst(version.utf8.count + 1)) ?? 0
             let noted = Disk.contents(of: path, most: 64).flatMap { Double(String(decoding: $0, as: UTF8.self)) }
-            let isRunning = process == getpid() ? own.withLock { $0.contains(path) } : isRunning(process)
-            if process > 0, isRunning, let noted, abs(now.timeIntervalSince1970 - noted) < longestUse {
+            let isRecent = noted.map { abs(now.timeIntervalSince1970 - $0) < longestUse } ?? false
+            // This process knows what it uses, however long it runs, and whatever the clock shows.
+            if process == getpid() ? own.withLock({ $0.contains(path) }) : process > 0 && isRecent && isRunning(process)
+            {
                 isUsed = true
             } else {
                 Disk.remove(path)

@@ -85,10 +85,13 @@ extension ContentLibrary {
                 requests.append(PackRequest(pack: name))
             }
         }
+        let before = packInUse(name)?.version.description
         schedule()
         for await state in board.watch(name) {
             switch state {
             case .installed(_, nil): return
+            // The version with which the download began; a newer one is an update.
+            case .installed(let version, .available) where version != before: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
                 // After a purchase, the app asks again.

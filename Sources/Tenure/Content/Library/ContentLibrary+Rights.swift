@@ -5,8 +5,11 @@ import TenureCore
 extension ContentLibrary {
     /// What unlocks a pack: by the newest catalog, or by what was known when it was embedded, begun or installed.
     func unlock(of name: String) -> ContentCatalog.Unlock? {
-        catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
+        let unlock =
+            catalogs.pack(name)?.unlock ?? catalogs.embedded(name)?.pack.unlock ?? plans[name]?.description.unlock
             ?? installed[name]?.description.unlock
+        if case .product(let id)? = unlock, !followed.contains(id) { return nil }
+        return unlock
     }
 
     /// Whether the customer may download and open a pack.

@@ -21,7 +21,7 @@ extension ContentLibrary {
         let contents = shared.read()
         if contents.revision != revision {
             take(contents)
-            for name in Set(store.names).union(installed.keys) where name != running?.pack { look(at: name) }
+            for name in Set(store.names).union(installed.keys) { look(at: name) }
             schedule()
         } else if other != nil {
             schedule()

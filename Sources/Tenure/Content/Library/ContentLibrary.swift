@@ -30,6 +30,9 @@ actor ContentLibrary {
     /// Bytes that a pack has to fetch which has a part of its files.
     var rests: [String: Int64] = [:]
 
+    /// Products about which the engine decides: before it does, nothing is known about their packs.
+    var followed: Set<String> = []
+
     // What goes on.
     /// What keeps a request from being served now.
     var waits: [String: Tenure.AssetPack.Wait] = [:]
@@ -84,7 +87,7 @@ actor ContentLibrary {
         guard isUsed else { return }
         load()
         for name in store.names { store.removeOldVersions(of: name) }
-        await engine.follow(products: products)
+        await followProducts()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.followNetwork() }
             group.addTask { await self.followCustomer() }
@@ -167,18 +170,23 @@ actor ContentLibrary {
             let source = catalogs.entries[index].source
             do {
                 let listings = try await source.list()
-                defer { schedule() }
                 let isNew = try catalogs.take(listings, at: index, bundleID: bundleID) != nil
                 if isNew { try catalogs.store(at: index, in: store.location.durable, bundleID: bundleID) }
             } catch {
                 setup.options.log.info("the content catalog of \(source.identifier) can't be refreshed: \(error)")
                 isComplete = false
             }
+            await followProducts()
         }
-        await engine.follow(products: products)
-        schedule()
         await finishPurchases()
         return isComplete
+    }
+
+    private func followProducts() async {
+        let products = products
+        await engine.follow(products: products)
+        followed = products
+        schedule()
     }
 
     /// Products that unlock a pack by themselves.

@@ -53,9 +53,22 @@ final class HTTPContent: Sendable {
         case 401, 403: throw Tenure.ContentSourceError.refused
         case 404, 410: throw Tenure.ContentSourceError.missing
         default:
-            let seconds = head.header("Retry-After").flatMap { Double($0) }
-            throw Tenure.ContentSourceError.unavailable(retryAfter: seconds.map { min(max($0, 0), 3600) })
+            throw Tenure.ContentSourceError.unavailable(retryAfter: Self.retryAfter(head))
         }
+    }
+
+    /// Seconds until a server wants the next request: RFC 9110, section 10.2.3, allows a number or a date. A date counts
+    /// from the server's own, because the device's clock may be wrong.
+    private static func retryAfter(_ head: TransportResponse) -> Double? {
+        guard let text = head.header("Retry-After") else { return nil }
+        if let seconds = Double(text) { return seconds }
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(secondsFromGMT: 0)
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        guard let date = format.date(from: text), let now = head.header("Date").flatMap({ format.date(from: $0) })
+        else { return nil }
+        return date.timeIntervalSince(now)
     }
 
     /// The only `Content-Range` that answers a request for a range.

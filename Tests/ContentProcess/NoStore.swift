@@ -1,0 +1,24 @@
+import Foundation
+import Tenure
+import TenureCore
+
+/// The store of a copy that didn't come from the App Store: nothing is asked, and the app allows everything.
+struct NoStore: StoreAccess {
+    struct NotAsked: Error {}
+
+    var distribution: Tenure.Distribution { .direct }
+    var isRehearsal: Bool { true }
+    var bundleID: String? { "com.example.calculator" }
+    var deviceVerificationID: UUID? { nil }
+    var deviceIdentifier: String? { nil }
+    var receipt: Data? { nil }
+
+    func appTransaction() throws -> StoreResult<StoreAppTransaction> { throw NotAsked() }
+    func transactions(productIDs: [String]) -> [StoreResult<StoreTransaction>] { [] }
+    func renewals(of transactions: [StoreTransaction]) -> [StoreResult<StoreRenewal>] { [] }
+    func unfinished() -> [StoreTransaction] { [] }
+    func updates() -> AsyncStream<StoreResult<StoreTransaction>> { AsyncStream { $0.finish() } }
+    func finish(_ transactionID: String) {}
+    func synchronize() throws { throw NotAsked() }
+    func refreshAppTransaction() throws -> StoreResult<StoreAppTransaction> { throw NotAsked() }
+}

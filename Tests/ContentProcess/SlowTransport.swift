@@ -1,0 +1,22 @@
+import Foundation
+import TenureHTTP
+
+/// A transport whose caller takes its time with each piece, as if the disk were slow.
+struct SlowTransport: Transport {
+    /// In microseconds.
+    let delay: UInt32
+
+    func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
+        try await URLSessionTransport.shared.send(request)
+    }
+
+    func receive(
+        _ request: TransportRequest, accept: @escaping @Sendable (TransportResponse) -> Bool,
+        body: (Data) throws -> Void
+    ) async throws -> TransportResponse {
+        try await URLSessionTransport.shared.receive(request, accept: accept) { piece in
+            usleep(delay)
+            try body(piece)
+        }
+    }
+}
