@@ -29,7 +29,7 @@ let package = Package(
     products: [
         .library(name: "Tenure", targets: ["Tenure"]),
         .library(name: "TenureCore", targets: ["TenureCore"]),
-        // With `TenureJSON`, whose `JSONValue` holds the fields that Tenure doesn't read.
+        // With `TenureJSON`: its `JSONValue` holds the fields that Tenure doesn't read.
         .library(name: "TenureAppStore", targets: ["TenureAppStore", "TenureJSON"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
         // For `Benchmarks`, which is a separate package.

@@ -48,7 +48,7 @@
             try deliver(request.range, of: file, receive)
         }
 
-        /// Tenure has a copy of its own by now.
+        /// Tenure has its own copy by now.
         func remove(_ pack: String) async { try? await AssetPackManager.shared.remove(assetPackWithID: pack) }
 
         /// Returns when the system has downloaded the asset pack.

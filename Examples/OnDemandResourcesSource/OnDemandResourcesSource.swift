@@ -40,7 +40,7 @@
             try deliver(request.range, of: file, receive)
         }
 
-        /// Tenure has a copy of its own by now, so the system may remove this one first.
+        /// Tenure has its own copy by now, so the system may remove this one first.
         func remove(_ pack: String) { Bundle.main.setPreservationPriority(0, forTags: [pack]) }
 
         /// The progress of the download, until the files are there.

@@ -29,7 +29,6 @@ extension ServiceConfiguration {
     /// How many connections there may be. A download has an open file beside its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
-
     /// Half of the connections.
     var downloads: Downloads { Downloads(limit: connectionLimit / 2, perCustomer: downloadsPerCustomer) }
 }
