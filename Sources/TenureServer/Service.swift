@@ -137,8 +137,7 @@ struct TenureService: Sendable {
             delivery: self.content, verifiedRealms: access.verifiedRealms, rights: rights, personas: personas,
             now: configuration.now, metrics: metrics)
         let products = ProductsRoute(policies: policies)
-        let keys = SigningKeysRoute(
-            keys: signingKeys, life: configuration.terms.entitlementToken, now: configuration.now)
+        let keys = SigningKeysRoute(keys: signingKeys, now: configuration.now)
         let health = HealthRoutes(store: store)
 
         let metricsRoute = metricsRoute(of: [metricsSource(of: nil)])

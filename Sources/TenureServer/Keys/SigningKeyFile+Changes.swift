@@ -31,7 +31,8 @@ extension SigningKeyFile {
         prune(at: now)
     }
 
-    private var longestTokenLife: Int64 { max(tokenLife ?? 0, Int64(ServiceConfiguration.Terms().entitlementToken)) }
+    /// How long tokens live that these keys signed, in seconds: at most.
+    var longestTokenLife: Int64 { max(tokenLife ?? 0, Int64(ServiceConfiguration.Terms().entitlementToken)) }
 
     /// Returns whether the file must say how long tokens live, so that no key is forgotten while its tokens are valid.
     func mustRemember(tokenLife: TimeInterval) -> Bool { Int64(tokenLife.rounded(.up)) > longestTokenLife }

@@ -127,12 +127,11 @@ struct SigningKeySet: Sendable {
 
     /// RFC 7517: the keys that may have signed a token that is valid now, newest first. For backends, which know the
     /// service's address. An app that asked here for the key to trust would trust whoever answers.
-    ///
-    /// - Parameter life: how long a token lives, in seconds.
-    func jsonWebKeySet(at now: Date, life: TimeInterval) -> [UInt8] {
+    func jsonWebKeySet(at now: Date) -> [UInt8] {
+        // The life may have been longer when a key was in use.
+        let life = TimeInterval(file.longestTokenLife)
         let keys = file.keys.filter { key in
-            key.revokedAt == nil
-                && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true
+            key.revokedAt == nil && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true
         }
         var json = JSONWriter()
         json.object { json in

@@ -5,14 +5,12 @@ import Hummingbird
 /// `GET /.well-known/jwks.json`: the public keys of entitlement tokens, for the app's own servers.
 struct SigningKeysRoute: Sendable {
     let keys: SigningKeys
-    /// How long a token lives, in seconds.
-    let life: TimeInterval
     let now: @Sendable () -> Date
 
     static let path: RouterPath = "/.well-known/jwks.json"
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
-        var response = Response.json(keys.current.jsonWebKeySet(at: now(), life: life))
+        var response = Response.json(keys.current.jsonWebKeySet(at: now()))
         // A revoked key leaves within that time.
         response.headers[.cacheControl] = "public, max-age=300"
         return response

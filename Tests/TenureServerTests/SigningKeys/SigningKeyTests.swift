@@ -140,10 +140,12 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
         }
     }
 
-    @Test(arguments: [30.0, 800])
-    func `forgets no key outside the chain before its last token has expired`(days: Double) async throws {
+    @Test(arguments: [(30.0, 365.0), (800, 800)])
+    func `forgets no key outside the chain before its last token can have expired`(
+        configured: Double, days: Double
+    ) async throws {
         let clock = TestClock()
-        try await withKeys(now: { clock.now }, tokenLife: days * 86_400) { desk in
+        try await withKeys(now: { clock.now }, tokenLife: configured * 86_400) { desk in
             let first = try desk.inUse()
             let second = try desk.rotate(at: clock.now)
             // A key that nobody vouches for takes its place, so the first one leaves the chain.
@@ -157,6 +159,32 @@ private func opened(_ jws: String) throws -> (keyID: String?, type: String?, pay
             clock.advance(by: 800 * 86_400)
             try desk.rotate(at: clock.now)
             #expect(try desk.administration.summary().keys.allSatisfy { $0.id != first })
+        }
+    }
+
+    @Test func `publishes a replaced key until tokens of a longer life than today's have expired`() async throws {
+        let clock = TestClock()
+        try await withFolder { folder in
+            func serve<Result: Sendable>(
+                days: Double, _ body: @escaping @Sendable (KeyDesk) async throws -> Result
+            ) async throws -> Result {
+                try await withService(
+                    in: folder,
+                    {
+                        $0.now = { clock.now }
+                        $0.terms.entitlementToken = days * 86_400
+                    }
+                ) { try await body(KeyDesk(client: $0, folder: folder)) }
+            }
+            let first = try await serve(days: 800) { try #require(try await $0.sync().entitlementToken) }
+            let end = try #require(try OpenedJWS(first).claims["exp"] as? Int)
+            try await serve(days: 30) { desk in
+                try desk.rotate(at: clock.now)
+                clock.advance(by: Double(end) - clock.now.timeIntervalSince1970 - 1)
+                try OpenedJWS(first).verify(under: try await desk.keySet())
+                clock.advance(by: 1)
+                #expect(try await desk.published().count == 1)
+            }
         }
     }
 
