@@ -42,6 +42,32 @@ extension StoreClause {
             try expect(found.id == other.id, "the acquisition decides")
             try expect(try await store.customer(one.id)?.id == one.id, "the other is still there")
         },
+        StoreClause("two customers who each have an app transaction stay two, whether or not it has an ID") { store in
+            // By the second, in a piece of their own where thousands of purchases are known.
+            for (index, count) in [1, 800].enumerated() {
+                for (mine, theirs) in [(nil, nil), (nil, "b"), ("a", nil)] as [(String?, String?)] {
+                    let name = "\(mine ?? "") \(theirs ?? "") \(count)"
+                    let names = ["1 \(name)", "2 \(name)"].map { Identity(.originalTransactionID, $0) }
+                    let one = try await store.own(mine, by: names[0], boughtAt: 1_400_000_000, count)
+                    let other = try await store.own(theirs, by: names[1], boughtAt: 1_600_000_000, count)
+                    for both in [names, names.reversed()] {
+                        let found = try await store.act(naming: both, size: index * 1000)
+                        try expect(found.id == one.id || found.id == other.id, "\(name): one of them answers")
+                        try expect(try await store.customer(one.id)?.id == one.id, "\(name): the first is themselves")
+                        let after = try await store.customer(other.id)
+                        try expect(after?.id == other.id && after?.facts == other.facts, "\(name): so is the other")
+                    }
+                    // The first acquisition, as an artifact of another time tells of it.
+                    let again = Identity(.originalTransactionID, "3 \(name)")
+                    let same = try await store.own(
+                        mine == nil ? "c \(name)" : nil, by: again, boughtAt: 1_400_000_001, count)
+                    try expect(same.id != one.id, "\(name): nothing said so yet")
+                    let joined = try await store.act(naming: [names[0], again], size: index * 1000)
+                    try expect(try await store.customer(one.id)?.id == joined.id, "\(name): one acquisition")
+                    try expect(try await store.customer(same.id)?.id == joined.id, "\(name): is one customer")
+                }
+            }
+        },
         StoreClause("a chain of merges leads to one") { store in
             let ids = ["1", "2", "3"].map { Identity(.originalTransactionID, $0) }
             for id in ids {
@@ -68,4 +94,28 @@ extension StoreClause {
                 try await store.rebuild(4711) { _ throws(StoreError) in CustomerFacts() } == nil, "nobody is nil")
         },
     ]
+}
+
+extension Store {
+    /// What a sync of one app transaction leaves that was found by a purchase, beside `count` purchases.
+    fileprivate func own(
+        _ id: String?, by identity: Identity, boughtAt date: TimeInterval, _ count: Int
+    ) async throws -> Customer {
+        let proof = AppProof(
+            kind: .appTransaction, signedDate: Sample.now, id: id.map { .appTransaction($0) }, originalPlatform: .iOS,
+            originalAppVersion: "37", originalPurchaseDate: Date(timeIntervalSince1970: date))
+        return try await amend([identity], in: Sample.production, at: Sample.now) {
+            var amendment = Amendment(of: $0)
+            let purchases = (0..<count).map { Sample.purchase("\(identity.value) \($0)") }
+            amendment.add([Sample.artifact(identity.value)], proving: [proof], purchases: purchases)
+            return (amendment, ())
+        }.0
+    }
+
+    /// `size`: how much the act adds; a large one is written in pieces.
+    fileprivate func act(naming identities: [Identity], size: Int) async throws -> Customer {
+        try await amend(identities, in: Sample.production, at: Sample.now, adding: size) {
+            (Amendment(of: $0), ())
+        }.0
+    }
 }

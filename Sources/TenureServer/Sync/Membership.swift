@@ -18,6 +18,8 @@ struct Membership {
     private(set) var isComplete = false
     /// Whether something of it was made for the device that sent it, so that it is no finder who asks.
     private(set) var isBound = false
+    /// Transactions and subscriptions whose artifacts carry an `appTransactionId`, by their IDs.
+    private var purchasesOfAccount: Set<String> = []
 
     /// `known`: the customer whom these identities name, where the record has one; what it knows ties too.
     init(of submission: Submission, known: Customer? = nil) {
@@ -65,6 +67,7 @@ struct Membership {
                 artifacts.append(arrival.artifact)
                 renewals.append(renewal)
                 names.add(arrival.payload, renewal)
+                if theirs != nil { purchasesOfAccount.insert(renewal.originalTransactionID) }
             } else {
                 faults.append(Fault(arrival.place, .noTransaction, "no verified transaction is of its subscription"))
             }
@@ -114,6 +117,8 @@ struct Membership {
         artifacts.append(arrival.artifact)
         purchases.append(purchase)
         names.add(arrival.payload, purchase)
+        guard arrival.payload.appTransactionID != nil else { return }
+        purchasesOfAccount.formUnion([purchase.transactionID, purchase.originalTransactionID])
     }
 
     /// By what the record of these very artifacts is found again, which somebody sent without proof that they are theirs.
@@ -135,8 +140,20 @@ struct Membership {
         let ours = Evidence(environment: customer.realm.environment, app: proofs).acquisitions
         // Without their purchases, which may be thousands.
         let theirs = Evidence(environment: customer.realm.environment, app: customer.facts.proofs).acquisitions
-        guard !ours.isEmpty, !theirs.isEmpty else { return true }
+        guard !theirs.isEmpty else { return true }
+        guard !ours.isEmpty else { return mayNameAccount(of: customer) }
         return ours.contains { mine in theirs.contains { !mine.key.contradicts($0.key) } }
+    }
+
+    /// Whether a sync without an app transaction may say which account a customer is who has one.
+    ///
+    /// Their own purchases with an `appTransactionId` say so. Those of somebody else on the same device don't.
+    private func mayNameAccount(of customer: Customer) -> Bool {
+        let facts = customer.facts
+        guard !purchasesOfAccount.isEmpty, facts.proofs.contains(where: { $0.kind != .receipt }) else { return true }
+        return facts.purchases.contains {
+            purchasesOfAccount.contains($0.transactionID) || purchasesOfAccount.contains($0.originalTransactionID)
+        }
     }
 }
 

@@ -178,23 +178,34 @@ extension Ledger {
     private struct Joinable {
         private(set) var group: [Int64]
         private var hasAccount: Bool
+        /// Those whose app transactions are known.
+        private var acquisitions: [AcquisitionKey]
         private var users: Set<String>
 
         init(of customer: Customer, in ledger: Ledger) throws(StoreError) {
             group = try ledger.group(of: customer.id)
             hasAccount = try ledger.hasAppTransactionID(among: group)
+            acquisitions = TenureCore.acquisitions(in: customer.facts.proofs.filter { $0.kind != .receipt })
+                .map(\.key)
             users = Set(try ledger.users(among: group))
         }
 
-        /// What the app's server linked to two users, it alone can join.
+        /// Two customers who each have an app transaction are two, unless it is of one acquisition. What the app's
+        /// server linked to two users, it alone can join.
         func mayBeOne(with other: Joinable) -> Bool {
-            !(hasAccount && other.hasAccount)
+            !(hasAccount && other.hasAccount) && mayHaveOneAcquisition(with: other)
                 && (users.isEmpty || other.users.isEmpty || !users.isDisjoint(with: other.users))
+        }
+
+        private func mayHaveOneAcquisition(with other: Joinable) -> Bool {
+            acquisitions.isEmpty || other.acquisitions.isEmpty
+                || acquisitions.contains { mine in other.acquisitions.contains { mine.matches($0) } }
         }
 
         mutating func add(_ other: Joinable) {
             group += other.group
             hasAccount = hasAccount || other.hasAccount
+            acquisitions += other.acquisitions
             users.formUnion(other.users)
         }
     }
