@@ -77,6 +77,38 @@ import Testing
         #expect(text.output.contains("2 customers (66.7%) have contradicting proofs"))
     }
 
+    @Test func `an owner who bought again after a refund is rehearsed as they are decided`() async throws {
+        let desk = try await RehearsalDesk()
+        let policy = try desk.write(RehearsalDesk.policy(), to: "policy.yaml")
+        func signed(_ date: String, _ more: [String] = []) async throws -> String {
+            try await desk.mint(
+                "app-transaction",
+                [
+                    "appTransactionId=704", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01",
+                    "originalPlatform=iOS", "receiptCreationDate=\(date)",
+                ] + more)
+        }
+        // The third restores the right; a later one of its month follows, and one of another month.
+        let artifacts = [
+            try await signed("2015-05-01"), try await signed("2015-05-11", ["revocationDate=2015-05-10"]),
+            try await signed("2015-05-20"), try await signed("2015-06-30"), try await signed("2015-07-01"),
+        ]
+        let files = try artifacts.enumerated().map { try desk.write($0.element, to: "\($0.offset).jws") }
+        let decided = try await Command.run(
+            ["decide", "--policy", policy, "--trust", desk.authority, "--at", "2016-01-01", "--json"] + files)
+        let decisions = try #require(try decided.json()["decisions"] as? [[String: Any]])
+        let reasons = try #require(decisions.first?["reasons"] as? [[String: Any]])
+        #expect(decisions.first?["outcome"] as? String == "granted")
+        #expect(reasons.first?["code"] as? String == "boughtAgain")
+        for lines in [artifacts, artifacts.reversed()] {
+            let file = try desk.evidence(
+                try lines.map { try RehearsalDesk.line(id: "1", $0) }, named: UUID().uuidString)
+            let rehearsed = try await desk.rehearse(policy, "--evidence", file)
+            #expect(try rehearsed.customers("total") == 1, "\(rehearsed.errors)")
+            #expect(try rehearsed.entitlement("everything")["granted"] as? Int == 1)
+        }
+    }
+
     @Test func `one id joins lines whatever they hold, and an id of more than ten accounts joins nobody`() async throws
     {
         let desk = try await RehearsalDesk()

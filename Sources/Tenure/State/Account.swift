@@ -37,7 +37,7 @@ package struct Account: Sendable, Hashable {
 
     /// A device keeps what was signed for one account: thousands of renewals at the most.
     private static let mostPurchases = 5000
-    private static let mostProofs = 8
+    private static let mostProofs = 400
 
     /// An app transaction of somebody who had this device before, which StoreKit still shows.
     package var stale: String?
@@ -86,7 +86,7 @@ package struct Account: Sendable, Hashable {
     ) {
         self.environment = environment
         self.bundleID = bundleID
-        self.proofs = Array(proofs.prefix(Self.mostProofs))
+        self.proofs = Self.essential(proofs)
         self.purchases = purchases
         self.renewals = renewals
         key = proofs.lazy.map(AcquisitionKey.init(of:)).first { $0.appTransactionID != nil }
@@ -97,12 +97,12 @@ package struct Account: Sendable, Hashable {
     /// Whether anything is new.
     @discardableResult
     package mutating func add(_ app: StoreAppTransaction) -> Bool {
-        let before = (environment, proofs.last?.essence)
+        let before = (environment, proofs.last?.withoutSigning)
         if key?.appTransactionID == nil { key = AcquisitionKey(of: app.proof) }
         environment = app.environment
         bundleID = app.bundleID
         if !proofs.contains(app.proof) { proofs = Self.essential(proofs + [app.proof]) }
-        return before != (environment, proofs.last?.essence)
+        return before != (environment, proofs.last?.withoutSigning)
     }
 
     /// Takes its name from a transaction, while no app transaction was seen.
@@ -183,16 +183,13 @@ package struct Account: Sendable, Hashable {
         }.suffix(mostPurchases)
     }
 
-    /// The original facts come from the earliest artifact, the state from the latest; between them count the last
-    /// revoked one, and the first that was signed after it.
+    /// The proofs to store. If there are too many: the earliest, the last revoked one and the latest.
     static func essential(_ proofs: [AppProof]) -> [AppProof] {
-        let ordered = proofs.sorted { ($0.signedDate ?? .distantPast) < ($1.signedDate ?? .distantPast) }
-        guard ordered.count > 4 else { return ordered }
-        var places: Set<Int> = [0, ordered.count - 1]
-        if let revoked = ordered.lastIndex(where: { $0.revocationDate != nil }) {
-            places.formUnion([revoked, min(revoked + 1, ordered.count - 1)])
-        }
-        return places.sorted().map { ordered[$0] }
+        let proofs = condensed(proofs)
+        guard proofs.count > mostProofs else { return proofs }
+        var places = Set(proofs.indices.suffix(mostProofs - 2)).union([0])
+        if let revoked = proofs.lastIndex(where: { $0.revocationDate != nil }) { places.insert(revoked) }
+        return places.sorted().map { proofs[$0] }
     }
 }
 
@@ -225,17 +222,8 @@ extension Account {
 
     var essence: Essence {
         Essence(
-            environment: environment, proof: proofs.last?.essence, purchases: Set(purchases.map(\.essence)),
+            environment: environment, proof: proofs.last?.withoutSigning, purchases: Set(purchases.map(\.essence)),
             renewals: Set(renewals.map(\.essence)))
-    }
-}
-
-extension AppProof {
-    fileprivate var essence: AppProof {
-        AppProof(
-            kind: kind, signedDate: nil, id: id, originalPlatform: originalPlatform,
-            originalAppVersion: originalAppVersion, originalPurchaseDate: originalPurchaseDate,
-            preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
     }
 }
 

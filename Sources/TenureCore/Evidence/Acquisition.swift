@@ -140,7 +140,7 @@ extension AppProof {
 
     /// Earliest-signed first; one without a date last. Artifacts signed at one instant stand in an order of their
     /// content, so that the order in which they came never matters.
-    fileprivate static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
+    static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
         let signings = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
         if signings.0 != signings.1 { return signings.0 < signings.1 }
         let dates = (left.originalPurchaseDate ?? .distantFuture, right.originalPurchaseDate ?? .distantFuture)

@@ -26,6 +26,7 @@ package struct CustomerFacts: Sendable, Hashable {
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
         Self.counted?(proofs.count + more.count)
+        // The order makes the stored bytes the same for the same facts. All artifacts stay in the ledger.
         proofs = condensed(proofs + more)
     }
 
@@ -101,41 +102,5 @@ package struct CustomerFacts: Sendable, Hashable {
         self.promises = promises
         self.support = support
         self.isUnbound = isUnbound
-    }
-}
-
-/// Of proofs that differ only in when they were signed: the first, the last, and the first of each month.
-///
-/// The App Store signs the same facts anew now and then, and a decision asks of such a row only where it begins, where
-/// it ends, and whether something was signed between a refund and the end of an era. The order of arrival makes no
-/// difference; all artifacts stay in the ledger.
-private func condensed(_ proofs: [AppProof]) -> [AppProof] {
-    guard proofs.count > 1 else { return proofs }
-    var rows: [AppProof: [AppProof]] = [:]
-    for proof in Set(proofs) { rows[proof.withoutSigning, default: []].append(proof) }
-    var kept: [AppProof] = []
-    for row in rows.values {
-        let row = row.sorted { ($0.signedDate ?? .distantPast) < ($1.signedDate ?? .distantPast) }
-        var month: Int?
-        for (index, proof) in row.enumerated() {
-            let itsMonth = proof.signedDate.map { CivilDay(of: $0) }.map { $0.year * 12 + $0.month }
-            if index == row.startIndex || index == row.count - 1 || itsMonth != month { kept.append(proof) }
-            month = itsMonth
-        }
-    }
-    // Any order will do for a decision; this one makes the stored bytes the same for the same facts.
-    return kept.sorted { left, right in
-        let signings = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
-        if signings.0 != signings.1 { return signings.0 < signings.1 }
-        return FactsWriter.bytes(of: left).lexicographicallyPrecedes(FactsWriter.bytes(of: right))
-    }
-}
-
-extension AppProof {
-    fileprivate var withoutSigning: AppProof {
-        AppProof(
-            kind: kind, signedDate: nil, id: id, originalPlatform: originalPlatform,
-            originalAppVersion: originalAppVersion, originalPurchaseDate: originalPurchaseDate,
-            preorderDate: preorderDate, revocationDate: revocationDate, expirationDate: expirationDate)
     }
 }

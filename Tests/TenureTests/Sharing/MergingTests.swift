@@ -192,7 +192,7 @@ extension StoredState {
 }
 
 /// SplitMix64: the same numbers for the same seed.
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
