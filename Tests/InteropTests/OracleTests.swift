@@ -14,6 +14,14 @@ struct OracleTests {
         #expect(result.output.contains("\(Oracle.policies) policies, "))
     }
 
+    @Test func `A rehearsal counts random customers as the rules are written`() throws {
+        let result = try Oracle.run(
+            "rehearsal.py", "--tool", Command.executable.path, "--policies", "4", "--customers", "10")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix(" customers rehearsed: 0 differences; 0 rejected\n"))
+        #expect(!result.output.hasPrefix("0 "))
+    }
+
     @Test func `The second implementation answers every example of the text`() throws {
         let result = try Oracle.run("check_rows.py")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
