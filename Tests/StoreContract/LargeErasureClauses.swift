@@ -71,7 +71,8 @@ extension StoreClause {
                 try await large.expect(isThere: false)
                 try expect(try await counted.rows() == [:], "\(broken): \(try await counted.rows())")
                 let lines = try await store.audit(before: nil, of: large.customer.publicID, limit: 10)
-                try expect(lines.filter { $0.act == "erase" && $0.detail["refused"] == nil }.count == 1, "\(broken): one line")
+                try expect(
+                    lines.filter { $0.act == "erase" && $0.detail["refused"] == nil }.count == 1, "\(broken): one line")
             }
             try expect(pieces > 6 && hidden >= pieces - 1, "\(pieces) pieces, after \(hidden) of them hidden")
         },
