@@ -34,10 +34,26 @@ package struct CustomerFacts: Sendable, Hashable {
         guard !more.isEmpty else { return }
         Self.counted?(purchases.count + more.count)
         var latest: [String: Purchase] = [:]
-        for purchase in purchases + more {
+        for purchase in more {
             latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
         }
-        purchases = latest.values.sorted { $0.transactionID < $1.transactionID }
+        // What is known is in order: of thousands of purchases only the new ones are sorted.
+        var merged: [Purchase] = []
+        merged.reserveCapacity(purchases.count + latest.count)
+        var known = purchases[...]
+        for purchase in latest.values.sorted(by: { $0.transactionID < $1.transactionID }) {
+            while let next = known.first, next.transactionID < purchase.transactionID {
+                merged.append(next)
+                known.removeFirst()
+            }
+            if let next = known.first, next.transactionID == purchase.transactionID {
+                merged.append(purchase.joined(with: next))
+                known.removeFirst()
+            } else {
+                merged.append(purchase)
+            }
+        }
+        purchases = merged + known
     }
 
     package mutating func add(_ more: [Renewal]) {
