@@ -3,6 +3,7 @@ import HTTPTypes
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureStore
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import Testing
 

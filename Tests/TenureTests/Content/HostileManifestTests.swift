@@ -4,6 +4,7 @@ import Foundation
 import TenureContent
 import TenureContentPublishing
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 import Testing
 
