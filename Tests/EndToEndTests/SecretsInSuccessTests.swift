@@ -112,7 +112,8 @@ import Testing
         let desk = try Desk()
         let folder = desk.folder
         for (text, name) in [
-            (Self.policy, "policy.yaml"), (Self.policy.replacing("\"120\"", with: "\"110\""), "changed.yaml"),
+            (Self.policy, "policy.yaml"),
+            (Self.policy.replacing(".pro]", with: ".pro, com.example.plus]"), "changed.yaml"),
             (Self.scenario, "world.yaml"), (Self.cases, "cases.yaml"), (Self.content, "content.yaml"),
         ] {
             try folder.write(text, to: name)

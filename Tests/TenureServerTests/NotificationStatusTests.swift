@@ -105,8 +105,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{", "no JSON"), ("[]", "no JSON"), ("{}", "`signedPayload` is missing"), (#"{"signedPayload":7}"#, "no JSON"),
-        (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "no JSON"),
+        ("{", "invalid JSON"), ("[]", "no JSON"), ("{}", "`signedPayload` is missing"),
+        (#"{"signedPayload":7}"#, "no JSON"),
+        (#"{"notification_type":"DID_RENEW","password":"x"}"#, "version 1"), ("", "invalid JSON"),
     ])
     func `clearly where it is none`(body: String, word: String) async throws {
         try await withService { client in

@@ -13,12 +13,12 @@ import Testing
 
 @Suite struct `requests` {
     @Test(arguments: [
-        ("{", "no JSON"), ("", "no JSON"), ("[]", "the body"), ("null", "the body"), ("7", "the body"),
+        ("{", "invalid JSON"), ("", "invalid JSON"), ("[]", "the body"), ("null", "the body"), ("7", "the body"),
         (#"{"transactions": "x"}"#, "transactions"), (#"{"transactions": [1]}"#, "transactions[0]"),
         (#"{"transactions": ["x", null]}"#, "transactions[1]"), (#"{"appTransaction": {}}"#, "appTransaction"),
         (#"{"receipt": 5}"#, "receipt"),
         (#"{"appTransaction": "x", "deviceVerificationID": "me"}"#, "deviceVerificationID"),
-        ("\u{0}\u{1}", "no JSON"), (String(repeating: "[", count: 100_000), "no JSON"),
+        ("\u{0}\u{1}", "invalid JSON"), (String(repeating: "[", count: 100_000), "nested deeper"),
     ])
     func `of a wrong shape name the field`(body: String, named: String) async throws {
         try await withService { client in

@@ -73,11 +73,11 @@ struct PageTests {
         let body = try #require(losing.components(separatedBy: "<body>").last)
         #expect(body.hasPrefix("\n<header class=\"verdict stop\">\n<h1>Do not ship: 5 "))
         #expect(
-            try section("Who loses, and why", of: losing).contains("Nobody loses anything.") == false)
+            try section("Who loses, and why", of: losing).contains("No customer loses anything.") == false)
         let gaining = try page(from: Self.later.0, to: Self.later.1)
         #expect(!gaining.contains("<header class=\"verdict stop\">"))
         #expect(
-            try section("Who loses, and why", of: gaining).contains("<p>Nobody loses anything.</p>"))
+            try section("Who loses, and why", of: gaining).contains("<p>No customer loses anything.</p>"))
     }
 
     @Test func `cards count who loses, gains, and sees no change`() throws {

@@ -38,7 +38,7 @@ import Testing
         let answer = hand.take(old, tag: nil)
         #expect(answer == .refused(.older(counter: 4, known: 5)))
         guard case .refused(let error) = answer else { return }
-        #expect(error.description.contains("never taken back"))
+        #expect(error.description.contains("never accepted"))
         #expect(hand.policy == (try PolicySigner.policy(build: "120")) && hand.kept?.highestCounter == 5)
 
         // After a restart too, and where only the counter survived.
