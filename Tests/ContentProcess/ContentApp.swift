@@ -26,8 +26,8 @@ struct ContentApp {
     }
 
     func run() async throws {
-        let (events, event) = AsyncStream.makeStream(of: DeviceEvent.self)
-        let tenure = Tenure(try setup(events))
+        let device = DeviceEvents()
+        let tenure = Tenure(try setup(device))
         let piano = tenure.content["piano"]
         let watching = Task {
             for await state in piano.states { ContentProcess.say(Self.line(state)) }
@@ -40,13 +40,13 @@ struct ContentApp {
             for line in lines.dropFirst(done) {
                 done += 1
                 if line == "quit" { return }
-                await perform(line.split(separator: " ").map(String.init), tenure, event)
+                await perform(line.split(separator: " ").map(String.init), tenure, device)
             }
             try await Task.sleep(nanoseconds: 5_000_000)
         }
     }
 
-    private func setup(_ events: AsyncStream<DeviceEvent>) throws -> Setup {
+    private func setup(_ device: DeviceEvents) throws -> Setup {
         let policy = try Policy(
             app: Policy.App(bundleID: "com.example.calculator", appleID: 828_838_134),
             eras: [Era(name: "always", model: .free)],
@@ -57,7 +57,7 @@ struct ContentApp {
         setup.options.content = source
         setup.options.outsideAppStore = .allow
         setup.contentLocation = ContentLocation(in: folder)
-        setup.events = { events }
+        setup.events = { device.stream() }
         if let seconds = settings["stall"].flatMap({ Double($0) }) { setup.stallTimeout = seconds }
         if let delay = settings["delay"].flatMap({ UInt32($0) }) {
             setup.contentTransport = SlowTransport(delay: delay)
@@ -71,7 +71,7 @@ struct ContentApp {
     }
 
     private func perform(
-        _ words: [String], _ tenure: Tenure, _ event: AsyncStream<DeviceEvent>.Continuation
+        _ words: [String], _ tenure: Tenure, _ device: DeviceEvents
     ) async {
         let piano = tenure.content["piano"]
         switch words.first {
@@ -90,8 +90,8 @@ struct ContentApp {
         case "refresh":
             await tenure.content.refresh()
             ContentProcess.say("refreshed")
-        case "foreground": event.yield(.appBecameActive)
-        case "background": event.yield(.appEnteredBackground)
+        case "foreground": device.post(.appBecameActive)
+        case "background": device.post(.appEnteredBackground)
         case "events":
             await tenure.content.finishBackgroundDownloads()
             ContentProcess.say("handled")
@@ -133,5 +133,20 @@ struct ContentApp {
         case .installed(let version, nil): "installed \(version)"
         case .failed(let error): "failed \(error)"
         }
+    }
+}
+
+/// What happens to the device, for each part of the client that asks.
+private final class DeviceEvents: Sendable {
+    private let listeners = Locked<[AsyncStream<DeviceEvent>.Continuation]>([])
+
+    func stream() -> AsyncStream<DeviceEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(of: DeviceEvent.self)
+        listeners.withLock { $0.append(continuation) }
+        return stream
+    }
+
+    func post(_ event: DeviceEvent) {
+        for listener in listeners.withLock({ $0 }) { listener.yield(event) }
     }
 }
