@@ -105,7 +105,7 @@ import Testing
         try await Task.sleep(nanoseconds: 150_000_000)
         let asked = scene.world.server.ranges
         try app.send("foreground")
-        try await app.reaches(prefix: "installed")
+        try await app.reaches(prefix: "downloaded")
         #expect(try await app.comparison(with: scene.source) == "identical")
         let later = scene.world.server.ranges.dropFirst(asked.count)
         #expect(later.count >= 3, "nothing is left for the foreground: \(asked)")
