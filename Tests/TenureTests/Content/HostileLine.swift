@@ -71,6 +71,13 @@ final class HostileLine: Sendable {
             guard let request = try await Self.head(&requests)?.head else { return }
             let isRange = request.contains { $0.lowercased().hasPrefix("range:") }
             let fault = isRange ? state.withLock { $0.faults.isEmpty ? nil : $0.faults.removeFirst() } : nil
+            let flipped = self.flipped
+            // A request that was cut off before the byte: the next one gets the fault, at its first byte.
+            defer {
+                if case .flip? = fault, self.flipped == flipped {
+                    state.withLock { $0.faults.insert(.flip(at: 0), at: 0) }
+                }
+            }
             if case .status(let status, let seconds)? = fault {
                 let field = seconds.map { "Retry-After: \($0)\r\n" } ?? ""
                 let head = "HTTP/1.1 \(status) No\r\n\(field)Content-Length: 0\r\nConnection: close\r\n\r\n"
