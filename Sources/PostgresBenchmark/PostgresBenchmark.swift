@@ -22,7 +22,7 @@ public struct PostgresBenchmark: Sendable {
     }
 }
 
-/// Syncs beside a PostgreSQL server of its own.
+/// Measures syncs on a separate PostgreSQL server.
 @_spi(Benchmarks)
 public struct PostgresSyncs: Sendable {
     public let benchmark: RecordBenchmark

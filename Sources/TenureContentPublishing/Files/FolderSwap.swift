@@ -1,6 +1,6 @@
 import Foundation
 
-/// Exchanges what two paths name, in one step: whoever is killed before or after it leaves both.
+/// Exchanges two folders in one step. A process that is killed before or after it leaves both complete.
 enum FolderSwap {
     /// - Returns: false if this system or this file system can't.
     static func exchange(_ first: String, _ second: String) throws(PublishingError) -> Bool {

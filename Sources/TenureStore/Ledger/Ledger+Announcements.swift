@@ -49,7 +49,7 @@ extension Ledger {
         return try self.publication()?.id == publication
     }
 
-    /// Up to where every customer was looked at, as far as the terms ask for it; nil where nobody is left.
+    /// The number of the last customer that was checked for announcements; nil if none is left to check.
     func announcedPosition() throws(StoreError) -> Int64? {
         try mark(Mark.position).map { Int64($0) ?? 0 }
     }

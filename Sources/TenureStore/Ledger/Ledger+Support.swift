@@ -36,7 +36,7 @@ extension Ledger {
 extension CustomerFacts {
     /// With what support did now, and as what it counts; nil where it was done before.
     func adding(_ act: SupportAct) -> (facts: CustomerFacts, act: SupportAct)? {
-        // In the ledger's precision, so that what is derived anew equals what stands here.
+        // Rounded as in the database, so that a rebuild gives the same value.
         var act = SupportAct(
             act.kind, of: act.entitlement, date: act.date.toMillisecond, until: act.until?.toMillisecond)
         let latest = support.filter { $0.entitlement == act.entitlement }.max { $0.date < $1.date }

@@ -4,7 +4,7 @@ import TenureCore
 import TenureJSON
 
 extension Ledger {
-    /// Removes identities of a hidden customer, and remembers that whoever they name was erased, without saying whom.
+    /// Removes identities of a hidden customer, and stores their salted hashes, so that they don't create the customer again.
     /// Returns how many.
     func buryIdentities(of id: Int64, limit: Int) throws(StoreError) -> Int {
         // In no order: sorting all of a customer's identities for each piece would take their square.

@@ -31,7 +31,7 @@ extension Ledger {
         return record.id
     }
 
-    /// Those of these members who are there. Locked, so that nobody is erased before a link is written.
+    /// Returns the members that exist. They are locked, so that none is erased before a link is written.
     func lockedThere(of members: some Collection<Int64>) throws(StoreError) -> [Int64] {
         try rows(
             """

@@ -66,7 +66,7 @@ struct LargeAmendment<Database: SQLStore, Outcome: Sendable>: Sendable {
             pieces.newcomer = subject.customer.id
         case .ended: return .ended
         case .unfinished:
-            // What names somebody who is being erased names nobody afterwards.
+            // The IDs of a customer who is being erased identify no customer afterward.
             try await store.removeLeftovers(at: plan.now)
             return .unfinished
         }
@@ -113,7 +113,7 @@ struct LargeAmendment<Database: SQLStore, Outcome: Sendable>: Sendable {
         try await store.writePiece(at: plan.now, locking: identities.map { $0.key(in: plan.realm) } + keys, body)
     }
 
-    /// Nobody where nobody is named who may be meant. Unfinished where somebody is being erased.
+    /// Returns the customer that the identities name; nil if there is none, unfinished while one of them is being erased.
     private func subject(newcomer: Int64?) async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         return try await read { ledger throws(StoreError) in

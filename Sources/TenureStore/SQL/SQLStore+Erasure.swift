@@ -17,7 +17,8 @@ extension SQLStore {
         return outcome
     }
 
-    /// Of a customer whose artifacts many showed, so many unbound records are left that one transaction hides the rest.
+    /// Hides unbound records in pieces until one transaction can hide the rest: others may have sent the customer's artifacts
+    /// many times.
     private func hideVisitors(of name: CustomerName, at now: Date) async throws(StoreError) -> [String: Int] {
         var counts: [String: Int] = [:]
         while true {

@@ -1,4 +1,5 @@
-// `AppleFoundation.swift` says what belongs here.
+// As documented: https://developer.apple.com/documentation/foundation/nsbundleresourcerequest. `AppleFoundation.swift` says
+// what belongs here.
 
 import Foundation
 

@@ -1,3 +1,6 @@
+// The part that `BackgroundAssetsSource` uses, as documented (iOS 26):
+// https://developer.apple.com/documentation/backgroundassets/assetpackmanager
+
 public import Foundation
 public import System
 

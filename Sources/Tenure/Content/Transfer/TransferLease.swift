@@ -98,7 +98,7 @@ final class TransferLease: Sendable {
             do throws(DiskFailure) {
                 try Disk.replace(path, with: (try? JSONEncoder().encode(renewed)) ?? Data(), isLasting: false)
             } catch {
-                // On a full disk, nobody else could write either.
+                // On a full disk, no other process could write either.
                 if error != .full { throw error }
             }
         }
